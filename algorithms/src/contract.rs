@@ -1,0 +1,301 @@
+//! What every algorithm is: events in, effects out.
+
+use std::collections::VecDeque;
+use std::fmt::{self, Debug};
+use std::hash::Hash;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::setup::Setup;
+
+/// A member of the group, numbered from 0.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The node's place in a table with one row per node.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// The local client's wish to enter. A node has at most one open request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Request {
+    /// Larger is more urgent; algorithms without priorities ignore it.
+    pub priority: u32,
+}
+
+/// What became of a peer or of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Change {
+    /// It is gone.
+    Down,
+    /// It is back.
+    Up,
+}
+
+/// A timer of one member. Setting a timer that is already set moves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Timer {
+    /// What it is for.
+    pub name: &'static str,
+    /// Which one of that name: an epoch, an attempt, a request number.
+    pub tag: u64,
+}
+
+impl Timer {
+    /// The only timer of that name.
+    pub const fn named(name: &'static str) -> Self {
+        Self { name, tag: 0 }
+    }
+}
+
+/// When a timer should go off, counted from the event that set it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum After {
+    /// After exactly this long.
+    Exactly(Duration),
+    /// At a moment between the two, which the driver draws: an algorithm has no randomness.
+    Uniform(Duration, Duration),
+}
+
+/// A message between two nodes of one algorithm.
+pub trait Message:
+    Clone + Debug + Eq + Hash + Serialize + DeserializeOwned + Send + Sync + 'static
+{
+    /// The kinds there are, by the names they are counted under.
+    const KINDS: &'static [&'static str];
+
+    /// Which of [`KINDS`](Self::KINDS) this is.
+    fn kind(&self) -> usize;
+
+    /// Whose request this message is about, where it is about one.
+    fn origin(&self) -> Option<NodeId>;
+}
+
+/// A distributed mutual exclusion algorithm at one node.
+///
+/// A driver handles one event, performs everything in the outbox in order, then takes the next.
+/// There are no default bodies: "cannot happen" and "deliberately ignored" are said, not forgotten.
+pub trait Algorithm: Clone + Debug + Eq + Hash + Serialize + Send + Sync + 'static {
+    /// What its nodes say to each other.
+    type Message: Message;
+
+    /// The node before its first event.
+    fn new(setup: &Setup<'_>) -> Self;
+
+    /// The local client wants in.
+    fn request(&mut self, request: Request, out: &mut Outbox<Self::Message>);
+
+    /// The local client leaves. It comes only after [`Outbox::enter`].
+    fn release(&mut self, out: &mut Outbox<Self::Message>);
+
+    /// A message arrives. Every message arrives exactly once; in what order, the registry says.
+    fn receive(&mut self, from: NodeId, message: Self::Message, out: &mut Outbox<Self::Message>);
+
+    /// A timer that was set, and neither moved nor cancelled since, goes off.
+    fn timer(&mut self, timer: Timer, out: &mut Outbox<Self::Message>);
+
+    /// Another member died, or is there again.
+    fn peer(&mut self, peer: NodeId, change: Change, out: &mut Outbox<Self::Message>);
+
+    /// The link to a neighbour ended its session, or has a new one.
+    fn link(&mut self, neighbour: NodeId, change: Change, out: &mut Outbox<Self::Message>);
+
+    /// What is true of all nodes and all messages in flight, in every reachable state.
+    fn invariants() -> &'static [Invariant<Self>];
+}
+
+/// A named fact about a whole world, checked by the explorer in every state it visits.
+pub struct Invariant<A: Algorithm> {
+    /// What it says, in a few words.
+    pub name: &'static str,
+    /// Says how it is broken, if it is.
+    pub check: fn(&Snapshot<'_, A>) -> Result<(), String>,
+}
+
+/// A whole world at one moment.
+pub struct Snapshot<'a, A: Algorithm> {
+    /// The nodes, by number; `None` for one that has crashed.
+    pub nodes: Vec<Option<&'a A>>,
+    /// The messages under way: from, to, what. Those of one link are in the order they were sent.
+    pub flight: Vec<(NodeId, NodeId, &'a A::Message)>,
+}
+
+impl<'a, A: Algorithm> Snapshot<'a, A> {
+    /// The nodes that are alive.
+    pub fn alive(&self) -> impl Iterator<Item = (NodeId, &'a A)> {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.filter_map(|(number, node)| node.map(|node| (NodeId(number as u32), node)))
+    }
+}
+
+/// Something a node wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect<M> {
+    /// Send a message to another node.
+    Send {
+        /// The addressee, never the sender itself.
+        to: NodeId,
+        /// What to send.
+        message: M,
+        /// The node whose latest request pays for it, if the algorithm says.
+        charge: Option<NodeId>,
+    },
+    /// Let the local client in.
+    Enter {
+        /// A number that rises with every entry, where the algorithm has one.
+        fence: Option<u64>,
+    },
+    /// Wake the node up later.
+    SetTimer {
+        /// Which timer.
+        timer: Timer,
+        /// When.
+        after: After,
+    },
+    /// Forget a timer; harmless if it is not set.
+    CancelTimer {
+        /// Which timer.
+        timer: Timer,
+    },
+    /// Remember a number that a claim is about.
+    Note {
+        /// What was counted or measured; the registry lists the names.
+        name: &'static str,
+        /// How much.
+        value: u64,
+        /// The node whose latest request it belongs to, if any.
+        charge: Option<NodeId>,
+    },
+    /// Send a message to oneself that travels like any other, uncounted. Only printed defects do.
+    Post {
+        /// What to post.
+        message: M,
+    },
+    /// Something arrived that the paper says cannot arrive.
+    ProtocolError {
+        /// What was wrong.
+        why: String,
+    },
+}
+
+/// Where an algorithm puts what it wants done.
+///
+/// A message to oneself is not an effect: it is delivered before the handler returns and is never
+/// counted.
+#[derive(Debug)]
+pub struct Outbox<M> {
+    me: NodeId,
+    effects: Vec<Effect<M>>,
+    to_self: VecDeque<M>,
+}
+
+impl<M> Outbox<M> {
+    /// An empty outbox of this node.
+    pub fn new(me: NodeId) -> Self {
+        Self {
+            me,
+            effects: Vec::new(),
+            to_self: VecDeque::new(),
+        }
+    }
+
+    /// Sends a message, to oneself too.
+    pub fn send(&mut self, to: NodeId, message: M) {
+        self.dispatch(to, message, None);
+    }
+
+    /// Sends a message that is charged to the latest request of `origin`.
+    pub fn send_for(&mut self, origin: NodeId, to: NodeId, message: M) {
+        self.dispatch(to, message, Some(origin));
+    }
+
+    /// Lets the local client in.
+    pub fn enter(&mut self) {
+        self.effects.push(Effect::Enter { fence: None });
+    }
+
+    /// Lets the local client in, with a number that rises with every entry.
+    pub fn enter_with(&mut self, fence: u64) {
+        self.effects.push(Effect::Enter { fence: Some(fence) });
+    }
+
+    /// Asks to be woken up later.
+    pub fn set_timer(&mut self, timer: Timer, after: After) {
+        self.effects.push(Effect::SetTimer { timer, after });
+    }
+
+    /// Takes that back.
+    pub fn cancel_timer(&mut self, timer: Timer) {
+        self.effects.push(Effect::CancelTimer { timer });
+    }
+
+    /// Remembers a number under a name.
+    pub fn note(&mut self, name: &'static str, value: u64) {
+        self.effects.push(Effect::Note {
+            name,
+            value,
+            charge: None,
+        });
+    }
+
+    /// Remembers a number about the latest request of `origin`.
+    pub fn note_for(&mut self, origin: NodeId, name: &'static str, value: u64) {
+        self.effects.push(Effect::Note {
+            name,
+            value,
+            charge: Some(origin),
+        });
+    }
+
+    /// Sends a message to oneself that travels. Only printed defects do that.
+    pub fn post(&mut self, message: M) {
+        self.effects.push(Effect::Post { message });
+    }
+
+    /// Reports a message that the paper says cannot arrive; the node carries on.
+    pub fn protocol_error(&mut self, why: impl Into<String>) {
+        self.effects.push(Effect::ProtocolError { why: why.into() });
+    }
+
+    /// Makes the outbox that of another node, as empty as it was.
+    pub(crate) fn address(&mut self, me: NodeId) {
+        debug_assert!(self.effects.is_empty() && self.to_self.is_empty());
+        self.me = me;
+    }
+
+    /// The next message from the node to itself.
+    pub(crate) fn take_own(&mut self) -> Option<M> {
+        self.to_self.pop_front()
+    }
+
+    /// Everything else, in order.
+    pub(crate) fn drain(&mut self) -> std::vec::Drain<'_, Effect<M>> {
+        self.effects.drain(..)
+    }
+
+    fn dispatch(&mut self, to: NodeId, message: M, charge: Option<NodeId>) {
+        if to == self.me {
+            self.to_self.push_back(message);
+        } else {
+            self.effects.push(Effect::Send {
+                to,
+                message,
+                charge,
+            });
+        }
+    }
+}

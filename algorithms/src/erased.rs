@@ -1,0 +1,170 @@
+//! Algorithms with their types hidden, so that the engines are compiled once.
+//!
+//! Messages stay values: an engine holds a small [`MessageId`] and the value stays with its
+//! algorithm until it is delivered, or becomes bytes at the socket. Two views serve the two ways
+//! of running: a [`Group`] of members that live and change, and an [`Atlas`] of all local states
+//! that an exhaustive search meets.
+
+mod atlas;
+mod group;
+
+use crate::contract::{Algorithm, Change, Message, NodeId, Outbox, Request, Timer};
+use crate::setup::Setting;
+
+pub use atlas::{Atlas, Broken, StateId, Step};
+pub use group::{DecodeError, Group};
+
+/// A message held for an engine by a [`Group`] or an [`Atlas`].
+///
+/// A group's id stands for one message under way and is used up by its delivery. An atlas's id
+/// stands for all messages of that value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageId(pub u32);
+
+/// Something that happens to one member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// Its client wants in.
+    Request(Request),
+    /// Its client leaves.
+    Release,
+    /// A message arrives.
+    Receive {
+        /// The sender.
+        from: NodeId,
+        /// The message.
+        message: MessageId,
+    },
+    /// A timer goes off.
+    Timer(Timer),
+    /// Another member died or is back.
+    Peer {
+        /// Which.
+        peer: NodeId,
+        /// What became of it.
+        change: Change,
+    },
+    /// The link to a neighbour went down or came up.
+    Link {
+        /// Which.
+        neighbour: NodeId,
+        /// What became of it.
+        change: Change,
+    },
+}
+
+/// An algorithm as the registry holds it: it makes groups and atlases.
+pub trait Machine: Sync {
+    /// Some members of a run: all of them in the simulator, one in a process.
+    fn group(&self, setting: &Setting, members: std::ops::Range<u32>) -> Box<dyn Group>;
+
+    /// The local states of a small world.
+    fn atlas(&self, setting: Setting) -> Box<dyn Atlas>;
+
+    /// The kinds of its messages.
+    fn kinds(&self) -> &'static [&'static str];
+}
+
+/// The machine of one algorithm type.
+pub struct Of<A>(std::marker::PhantomData<fn() -> A>);
+
+impl<A> Of<A> {
+    /// The machine itself; it has no state.
+    pub const MACHINE: Self = Self(std::marker::PhantomData);
+}
+
+impl<A: Algorithm> Machine for Of<A> {
+    fn group(&self, setting: &Setting, members: std::ops::Range<u32>) -> Box<dyn Group> {
+        Box::new(group::Members::<A>::new(setting, members))
+    }
+
+    fn atlas(&self, setting: Setting) -> Box<dyn Atlas> {
+        Box::new(atlas::Interned::<A>::new(setting))
+    }
+
+    fn kinds(&self) -> &'static [&'static str] {
+        A::Message::KINDS
+    }
+}
+
+/// Lets one event happen to one node; what it says to itself happens before this returns.
+fn happen<A: Algorithm>(
+    node: &mut A,
+    me: NodeId,
+    event: Happening<A::Message>,
+    out: &mut Outbox<A::Message>,
+) {
+    out.address(me);
+    match event {
+        Happening::Request(request) => node.request(request, out),
+        Happening::Release => node.release(out),
+        Happening::Receive { from, message } => node.receive(from, message, out),
+        Happening::Timer(timer) => node.timer(timer, out),
+        Happening::Peer { peer, change } => node.peer(peer, change, out),
+        Happening::Link { neighbour, change } => node.link(neighbour, change, out),
+    }
+    while let Some(message) = out.take_own() {
+        node.receive(me, message, out);
+    }
+}
+
+/// An [`Event`] whose message has been looked up.
+enum Happening<M> {
+    Request(Request),
+    Release,
+    Receive { from: NodeId, message: M },
+    Timer(Timer),
+    Peer { peer: NodeId, change: Change },
+    Link { neighbour: NodeId, change: Change },
+}
+
+impl<M> Happening<M> {
+    fn of(event: Event, look_up: impl FnOnce(MessageId) -> M) -> Self {
+        match event {
+            Event::Request(request) => Self::Request(request),
+            Event::Release => Self::Release,
+            Event::Receive { from, message } => Self::Receive {
+                from,
+                message: look_up(message),
+            },
+            Event::Timer(timer) => Self::Timer(timer),
+            Event::Peer { peer, change } => Self::Peer { peer, change },
+            Event::Link { neighbour, change } => Self::Link { neighbour, change },
+        }
+    }
+}
+
+/// The effects of one event with their messages put away.
+fn put_away<M>(
+    effect: crate::contract::Effect<M>,
+    keep: impl FnOnce(M) -> MessageId,
+) -> crate::contract::Effect<MessageId> {
+    use crate::contract::Effect;
+    match effect {
+        Effect::Send {
+            to,
+            message,
+            charge,
+        } => Effect::Send {
+            to,
+            message: keep(message),
+            charge,
+        },
+        Effect::Post { message } => Effect::Post {
+            message: keep(message),
+        },
+        Effect::Enter { fence } => Effect::Enter { fence },
+        Effect::SetTimer { timer, after } => Effect::SetTimer { timer, after },
+        Effect::CancelTimer { timer } => Effect::CancelTimer { timer },
+        Effect::Note {
+            name,
+            value,
+            charge,
+        } => Effect::Note {
+            name,
+            value,
+            charge,
+        },
+        Effect::ProtocolError { why } => Effect::ProtocolError { why },
+    }
+}

@@ -1,0 +1,194 @@
+//! Every local state an exhaustive search meets, each kept once.
+//!
+//! A small world has millions of global states but only thousands of local ones: what a node does
+//! on an event depends on its own state alone. So local states and messages are kept once and
+//! numbered, a step is worked out once and remembered, and the search itself moves small numbers.
+
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+
+use super::{Event, Happening, MessageId, happen, put_away};
+use crate::contract::{Algorithm, Effect, Message, NodeId, Outbox, Snapshot};
+use crate::setup::{Setting, Setup};
+
+/// A local state, kept once: equal states of any nodes have the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(pub u32);
+
+/// What one event does at one node.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The state after it.
+    pub next: StateId,
+    /// What the node wants done.
+    pub effects: Vec<Effect<MessageId>>,
+}
+
+/// An invariant that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Which one.
+    pub invariant: &'static str,
+    /// How it is broken.
+    pub why: String,
+}
+
+/// The local states and messages of a small world, and the steps between them.
+pub trait Atlas: Send {
+    /// The node before its first event.
+    fn initial(&mut self, node: NodeId) -> StateId;
+
+    /// What the event does at this node in this state; worked out once, then remembered.
+    fn step(&mut self, node: NodeId, state: StateId, event: Event) -> &Step;
+
+    /// Whether the algorithm has any invariants to check.
+    fn has_invariants(&self) -> bool;
+
+    /// Checks every invariant in a global state: the nodes (none where crashed) and the messages
+    /// under way, those of one link in the order they were sent.
+    fn check(
+        &self,
+        nodes: &[Option<StateId>],
+        flight: &[(NodeId, NodeId, MessageId)],
+    ) -> Result<(), Broken>;
+
+    /// Which kind of message this is.
+    fn kind(&self, message: MessageId) -> usize;
+
+    /// Whose request the message is about, if any.
+    fn origin(&self, message: MessageId) -> Option<NodeId>;
+
+    /// The message in words.
+    fn describe(&self, message: MessageId) -> String;
+
+    /// The state in words.
+    fn describe_state(&self, state: StateId) -> String;
+}
+
+/// The atlas of one algorithm type.
+pub(super) struct Interned<A: Algorithm> {
+    setting: Setting,
+    states: Numbered<A>,
+    messages: Numbered<A::Message>,
+    steps: FxHashMap<(NodeId, StateId, Event), Step>,
+    out: Outbox<A::Message>,
+}
+
+impl<A: Algorithm> Interned<A> {
+    pub(super) fn new(setting: Setting) -> Self {
+        Self {
+            setting,
+            states: Numbered::default(),
+            messages: Numbered::default(),
+            steps: FxHashMap::default(),
+            out: Outbox::new(NodeId(0)),
+        }
+    }
+
+    fn work_out(&mut self, node: NodeId, state: StateId, event: Event) -> Step {
+        let mut local = self.states.values[state.0 as usize].clone();
+        let happening = Happening::of(event, |message| {
+            self.messages.values[message.0 as usize].clone()
+        });
+        happen(&mut local, node, happening, &mut self.out);
+        let messages = &mut self.messages;
+        let kept = self.out.drain();
+        let effects = kept
+            .map(|effect| put_away(effect, |m| MessageId(messages.number(m))))
+            .collect();
+        Step {
+            next: StateId(self.states.number(local)),
+            effects,
+        }
+    }
+}
+
+impl<A: Algorithm> Atlas for Interned<A> {
+    fn initial(&mut self, node: NodeId) -> StateId {
+        let state = A::new(&Setup {
+            me: node,
+            setting: &self.setting,
+        });
+        StateId(self.states.number(state))
+    }
+
+    fn step(&mut self, node: NodeId, state: StateId, event: Event) -> &Step {
+        let key = (node, state, event);
+        if !self.steps.contains_key(&key) {
+            let step = self.work_out(node, state, event);
+            self.steps.insert(key, step);
+        }
+        &self.steps[&key]
+    }
+
+    fn has_invariants(&self) -> bool {
+        !A::invariants().is_empty()
+    }
+
+    fn check(
+        &self,
+        nodes: &[Option<StateId>],
+        flight: &[(NodeId, NodeId, MessageId)],
+    ) -> Result<(), Broken> {
+        let state = |id: StateId| &self.states.values[id.0 as usize];
+        let message = |id: MessageId| &self.messages.values[id.0 as usize];
+        let snapshot = Snapshot {
+            nodes: nodes.iter().map(|node| node.map(state)).collect(),
+            flight: flight
+                .iter()
+                .map(|&(from, to, id)| (from, to, message(id)))
+                .collect(),
+        };
+        for invariant in A::invariants() {
+            (invariant.check)(&snapshot).map_err(|why| Broken {
+                invariant: invariant.name,
+                why,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn kind(&self, message: MessageId) -> usize {
+        self.messages.values[message.0 as usize].kind()
+    }
+
+    fn origin(&self, message: MessageId) -> Option<NodeId> {
+        self.messages.values[message.0 as usize].origin()
+    }
+
+    fn describe(&self, message: MessageId) -> String {
+        format!("{:?}", self.messages.values[message.0 as usize])
+    }
+
+    fn describe_state(&self, state: StateId) -> String {
+        format!("{:?}", self.states.values[state.0 as usize])
+    }
+}
+
+/// Values numbered in the order they were first seen.
+struct Numbered<T> {
+    values: Vec<T>,
+    numbers: FxHashMap<T, u32>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self {
+            values: Vec::new(),
+            numbers: FxHashMap::default(),
+        }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Numbered<T> {
+    fn number(&mut self, value: T) -> u32 {
+        if let Some(&number) = self.numbers.get(&value) {
+            return number;
+        }
+        let number = u32::try_from(self.values.len()).expect("fewer than 2^32 local states");
+        self.values.push(value.clone());
+        self.numbers.insert(value, number);
+        number
+    }
+}

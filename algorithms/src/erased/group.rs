@@ -1,0 +1,165 @@
+//! Members that live and change.
+
+use thiserror::Error;
+
+use super::{Event, Happening, MessageId, happen, put_away};
+use crate::contract::{Algorithm, Effect, Message, NodeId, Outbox};
+use crate::setup::{Setting, Setup};
+
+/// Some members of one run and the messages they have under way.
+pub trait Group: Send {
+    /// Lets an event happen to a member and appends what it wants done.
+    ///
+    /// # Panics
+    /// If the member is not of this group, or the message is not under way.
+    fn handle(&mut self, member: NodeId, event: Event, effects: &mut Vec<Effect<MessageId>>);
+
+    /// Which kind of message this is, of those its machine lists.
+    fn kind(&self, message: MessageId) -> usize;
+
+    /// Whose request the message is about, if any.
+    fn origin(&self, message: MessageId) -> Option<NodeId>;
+
+    /// The message in words.
+    fn describe(&self, message: MessageId) -> String;
+
+    /// A second message of the same value.
+    fn duplicate(&mut self, message: MessageId) -> MessageId;
+
+    /// Forgets a message that will never be delivered.
+    fn discard(&mut self, message: MessageId);
+
+    /// Appends the message as bytes; the message itself stays.
+    fn encode(&self, message: MessageId, bytes: &mut Vec<u8>);
+
+    /// The message these bytes are.
+    fn decode(&mut self, bytes: &[u8]) -> Result<MessageId, DecodeError>;
+
+    /// How many bytes the member's state takes, encoded.
+    fn state_bytes(&self, member: NodeId) -> usize;
+
+    /// The member's state in words.
+    fn describe_state(&self, member: NodeId) -> String;
+}
+
+/// Bytes that are no message of this algorithm.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("not a message of this algorithm: {why}")]
+pub struct DecodeError {
+    why: String,
+}
+
+/// Members of one algorithm type, side by side in memory.
+pub(super) struct Members<A: Algorithm> {
+    first: u32,
+    nodes: Vec<A>,
+    under_way: Vec<Option<A::Message>>,
+    free: Vec<u32>,
+    out: Outbox<A::Message>,
+}
+
+impl<A: Algorithm> Members<A> {
+    pub(super) fn new(setting: &Setting, members: std::ops::Range<u32>) -> Self {
+        Self {
+            first: members.start,
+            nodes: members
+                .map(|me| {
+                    A::new(&Setup {
+                        me: NodeId(me),
+                        setting,
+                    })
+                })
+                .collect(),
+            under_way: Vec::new(),
+            free: Vec::new(),
+            out: Outbox::new(NodeId(0)),
+        }
+    }
+
+    fn node(&self, member: NodeId) -> &A {
+        &self.nodes[(member.0 - self.first) as usize]
+    }
+
+    fn message(&self, message: MessageId) -> &A::Message {
+        self.under_way[message.0 as usize]
+            .as_ref()
+            .expect("the message is under way")
+    }
+
+    fn take(&mut self, message: MessageId) -> A::Message {
+        let value = self.under_way[message.0 as usize]
+            .take()
+            .expect("the message is under way");
+        self.free.push(message.0);
+        value
+    }
+
+    fn keep(&mut self, message: A::Message) -> MessageId {
+        keep(&mut self.under_way, &mut self.free, message)
+    }
+}
+
+fn keep<M>(under_way: &mut Vec<Option<M>>, free: &mut Vec<u32>, message: M) -> MessageId {
+    if let Some(id) = free.pop() {
+        under_way[id as usize] = Some(message);
+        return MessageId(id);
+    }
+    under_way.push(Some(message));
+    MessageId(u32::try_from(under_way.len() - 1).expect("fewer than 2^32 messages under way"))
+}
+
+impl<A: Algorithm> Group for Members<A> {
+    fn handle(&mut self, member: NodeId, event: Event, effects: &mut Vec<Effect<MessageId>>) {
+        let happening = Happening::of(event, |message| self.take(message));
+        let node = &mut self.nodes[(member.0 - self.first) as usize];
+        happen(node, member, happening, &mut self.out);
+        let (under_way, free) = (&mut self.under_way, &mut self.free);
+        let kept = self.out.drain();
+        effects.extend(kept.map(|effect| put_away(effect, |m| keep(under_way, free, m))));
+    }
+
+    fn kind(&self, message: MessageId) -> usize {
+        self.message(message).kind()
+    }
+
+    fn origin(&self, message: MessageId) -> Option<NodeId> {
+        self.message(message).origin()
+    }
+
+    fn describe(&self, message: MessageId) -> String {
+        format!("{:?}", self.message(message))
+    }
+
+    fn duplicate(&mut self, message: MessageId) -> MessageId {
+        let again = self.message(message).clone();
+        self.keep(again)
+    }
+
+    fn discard(&mut self, message: MessageId) {
+        self.take(message);
+    }
+
+    fn encode(&self, message: MessageId, bytes: &mut Vec<u8>) {
+        postcard::to_io(self.message(message), bytes).expect("a message is plain data");
+    }
+
+    fn decode(&mut self, bytes: &[u8]) -> Result<MessageId, DecodeError> {
+        match postcard::take_from_bytes(bytes) {
+            Ok((message, [])) => Ok(self.keep(message)),
+            Ok((_, rest)) => Err(DecodeError {
+                why: format!("{} bytes too many", rest.len()),
+            }),
+            Err(error) => Err(DecodeError {
+                why: error.to_string(),
+            }),
+        }
+    }
+
+    fn state_bytes(&self, member: NodeId) -> usize {
+        postcard::experimental::serialized_size(self.node(member)).expect("a state is plain data")
+    }
+
+    fn describe_state(&self, member: NodeId) -> String {
+        format!("{:?}", self.node(member))
+    }
+}

@@ -1,0 +1,176 @@
+//! The printed text, unrepaired: which rules to leave out.
+//!
+//! Where a paper's text is wrong the algorithm is repaired by default. A [`Defect`] says what is
+//! wrong and which rules of the repaired algorithm to leave out to see it fail.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Something wrong in a printed algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct Defect {
+    /// Its id, with its source: `banta-S1`.
+    pub id: &'static str,
+    /// What is wrong, in one line.
+    pub what: &'static str,
+    /// The rules of the repaired algorithm that the print lacks. Empty for a mere misprint, which
+    /// is told but cannot be run.
+    pub rules: &'static [&'static str],
+    /// Defects that must be left unrepaired with it, or it does not show.
+    pub needs_printed: &'static [&'static str],
+    /// Defects that must be repaired, or they hide it.
+    pub needs_repaired: &'static [&'static str],
+    /// A schedule that shows it, as the explorer prints one.
+    pub schedule: &'static str,
+    /// What then happens.
+    pub result: &'static str,
+}
+
+/// The rules left out of a run; empty for a repaired algorithm.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Printed {
+    /// The ids of the defects, as asked for and as needed by them.
+    pub defects: BTreeSet<String>,
+    rules: BTreeSet<String>,
+}
+
+/// Why a set of defects cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PrintedError {
+    /// There is no such defect.
+    #[error("{algorithm} has no defect '{id}'; it has {known}")]
+    Unknown {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// What was asked for.
+        id: String,
+        /// What there is.
+        known: String,
+    },
+    /// A misprint has no behaviour.
+    #[error("{id} is a misprint without behaviour of its own; 'explain {algorithm}' tells it")]
+    Misprint {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// What was asked for.
+        id: &'static str,
+    },
+    /// Two of them do not go together.
+    #[error("{id} shows only when {other} is repaired")]
+    Hidden {
+        /// The one that is hidden.
+        id: &'static str,
+        /// The one that hides it.
+        other: &'static str,
+    },
+}
+
+impl Printed {
+    /// Every rule in place.
+    pub fn repaired() -> Self {
+        Self::default()
+    }
+
+    /// All behavioural defects at once: the algorithm as it stands in print.
+    pub fn all(defects: &[Defect]) -> Self {
+        let mut printed = Self::default();
+        for defect in defects.iter().filter(|defect| !defect.rules.is_empty()) {
+            printed.add(defect);
+        }
+        printed
+    }
+
+    /// The named defects and what they need. Ids may come without their source, `S1` for
+    /// `banta-S1`.
+    pub fn some(
+        algorithm: &'static str,
+        defects: &[Defect],
+        ids: &[String],
+    ) -> Result<Self, PrintedError> {
+        let find = |id: &str| {
+            let named = |defect: &&Defect| {
+                defect.id == id
+                    || defect
+                        .id
+                        .split_once('-')
+                        .is_some_and(|(_, short)| short == id)
+            };
+            defects
+                .iter()
+                .find(named)
+                .ok_or_else(|| PrintedError::Unknown {
+                    algorithm,
+                    id: id.to_owned(),
+                    known: match defects {
+                        [] => "none".to_owned(),
+                        _ => defects
+                            .iter()
+                            .map(|defect| defect.id)
+                            .collect::<Vec<_>>()
+                            .join(", "),
+                    },
+                })
+        };
+        let mut printed = Self::default();
+        let mut chosen = Vec::new();
+        for id in ids {
+            let defect = find(id)?;
+            if defect.rules.is_empty() {
+                return Err(PrintedError::Misprint {
+                    algorithm,
+                    id: defect.id,
+                });
+            }
+            chosen.push(defect);
+            for needed in defect.needs_printed {
+                chosen.push(find(needed)?);
+            }
+        }
+        for defect in &chosen {
+            if let Some(&other) = defect
+                .needs_repaired
+                .iter()
+                .find(|other| chosen.iter().any(|defect| defect.id == **other))
+            {
+                return Err(PrintedError::Hidden {
+                    id: defect.id,
+                    other,
+                });
+            }
+            printed.add(defect);
+        }
+        Ok(printed)
+    }
+
+    /// Whether the named rule is left out.
+    pub fn leaves_out(&self, rule: &str) -> bool {
+        self.rules.contains(rule)
+    }
+
+    /// Whether nothing is left out.
+    pub fn is_repaired(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    fn add(&mut self, defect: &Defect) {
+        self.defects.insert(defect.id.to_owned());
+        self.rules
+            .extend(defect.rules.iter().map(|&rule| rule.to_owned()));
+    }
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            &self
+                .defects
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(","),
+        )
+    }
+}

@@ -1,0 +1,207 @@
+//! Every algorithm there is, and everything the rest of the workspace needs to know about it.
+//!
+//! Adding an algorithm touches one new file and two lines: its `mod` and its place in [`ALL`].
+//! Command line, tables, laws and default scenarios walk this list.
+
+use std::time::Duration;
+
+use crate::contract::NodeId;
+use crate::erased::Machine;
+use crate::params::{Param, Params};
+use crate::printed::{Defect, Printed};
+use crate::topology::Topology;
+
+/// All algorithms, in the order they are listed.
+pub static ALL: &[&Entry] = &[];
+
+/// The algorithm of that name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    ALL.iter().copied().find(|entry| entry.name == name)
+}
+
+/// What is known of one algorithm.
+pub struct Entry {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its name in words.
+    pub title: &'static str,
+    /// Authors, title, year and section it is from.
+    pub paper: &'static str,
+    /// Which of the families it belongs to.
+    pub family: Family,
+    /// What it costs, in a few words.
+    pub cost: &'static str,
+    /// How it works, for somebody who has not read the paper.
+    pub explanation: &'static str,
+    /// What graph it runs on.
+    pub graph: Graph,
+    /// The fewest and the most nodes it admits.
+    pub sizes: Sizes,
+    /// Its own parameters.
+    pub params: &'static [Param],
+    /// How many it admits at once: k.
+    pub admits: fn(&Params) -> u32,
+    /// Whether messages of one link must arrive in the order they were sent.
+    pub order: Order,
+    /// What a cut link does to messages.
+    pub links: Links,
+    /// Whether it wants to be told when a link goes down or comes up.
+    pub wants_link_events: bool,
+    /// Whether it wants to be told when a member dies or comes back.
+    pub wants_peer_events: bool,
+    /// The kind of message that carries the token, where there is one; the first holder has it.
+    pub token: Option<&'static str>,
+    /// The numbers it notes, each with what it means.
+    pub notes: &'static [(&'static str, &'static str)],
+    /// How many crashes it survives.
+    pub crashes: u32,
+    /// About how many bytes a node's state takes, among so many nodes.
+    pub state_bytes: fn(nodes: u64) -> u64,
+    /// What is wrong in the printed text.
+    pub defects: &'static [Defect],
+    /// What it costs, as formulas with their conditions.
+    pub forms: &'static [ClosedForm],
+    /// The state machine; where the print is a machine of its own, that one if it is asked for.
+    pub machine: fn(&Params, &Printed) -> &'static dyn Machine,
+}
+
+/// How an algorithm goes about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// One node decides.
+    Coordinator,
+    /// Enter with everybody's, or a quorum's, permission.
+    Permission,
+    /// Enter with the token.
+    Token,
+    /// The token moves along a tree or a digraph.
+    Structure,
+    /// Enter with votes.
+    Voting,
+    /// The deciding role itself moves.
+    Controller,
+}
+
+/// The graph an algorithm runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Graph {
+    /// Anyone may send to anyone: only a complete graph will do.
+    Complete,
+    /// An undirected tree.
+    Tree,
+    /// A directed graph in which every node reaches the holder.
+    Digraph,
+}
+
+/// The sizes of group an algorithm admits.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// The fewest nodes.
+    pub least: u32,
+    /// Further restrictions, e.g. q² + q + 1; `None` if every size from `least` on will do.
+    pub fits: Option<fn(u32) -> bool>,
+}
+
+/// Whether the links keep the order of messages, or need not.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// Messages of one directed link arrive in the order they were sent.
+    Fifo,
+    /// In any order.
+    Any,
+}
+
+/// What a cut link does to messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    /// It only delays them.
+    Patient,
+    /// Its session ends: what was under way is lost, and both ends are told.
+    Sessions,
+}
+
+/// A closed form for a measured number.
+#[derive(Clone, Copy)]
+pub struct ClosedForm {
+    /// What it predicts.
+    pub metric: Metric,
+    /// As a reader would write it: `2(N−1)`.
+    pub formula: &'static str,
+    /// When it holds, in words.
+    pub condition: &'static str,
+    /// Its value under these circumstances, if they meet the condition.
+    pub value: fn(&Circumstances<'_>) -> Option<f64>,
+    /// How it holds.
+    pub kind: FormKind,
+}
+
+/// What a closed form predicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Algorithm messages per entry.
+    MessagesPerEntry,
+    /// Exit to next entry in units of the link delay, where the next one was already waiting.
+    SyncDelay,
+}
+
+/// How a closed form holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormKind {
+    /// In every run, to the message.
+    Exact,
+    /// On average.
+    Mean,
+    /// It is never exceeded.
+    AtMost,
+    /// It is never undercut.
+    AtLeast,
+}
+
+/// What a closed form may depend on.
+pub struct Circumstances<'a> {
+    /// How many nodes.
+    pub nodes: u32,
+    /// The links.
+    pub topology: &'a Topology,
+    /// The first holder.
+    pub holder: NodeId,
+    /// The algorithm's parameters.
+    pub params: &'a Params,
+    /// Who asks, and when.
+    pub load: Load,
+    /// The delay of every message, where it is constant.
+    pub constant_delay: Option<Duration>,
+    /// The time inside, where it is constant.
+    pub constant_hold: Option<Duration>,
+    /// Whether links keep the order of messages.
+    pub order: Order,
+    /// Whether anything is lost, cut, killed or otherwise disturbed.
+    pub undisturbed: bool,
+    /// Whether the measured window begins and ends at an exit and its entries are a multiple of N.
+    pub whole_cycles: bool,
+    /// Sum and count of a note over the window.
+    pub note: &'a dyn Fn(&str) -> Option<(u64, u64)>,
+    /// Entries in the window.
+    pub entries: u64,
+}
+
+/// Who asks, and when, as far as closed forms care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// One request at a time, by a node drawn uniformly, the next when nothing is under way.
+    OneAtATime,
+    /// Every node asks again the moment it leaves.
+    Saturated,
+    /// Anything else.
+    Other,
+}
+
+impl Entry {
+    /// Whether the algorithm admits that many nodes.
+    pub fn admits_size(&self, nodes: u32) -> bool {
+        nodes >= self.sizes.least && self.sizes.fits.is_none_or(|fits| fits(nodes))
+    }
+}

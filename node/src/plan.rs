@@ -1,0 +1,67 @@
+//! The plan of a run: a scenario with nothing left to decide.
+
+use std::time::Duration;
+
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::{self, Entry, Order};
+use algorithms::{NodeId, Setting, Topology};
+use chaos::Delay;
+use serde::{Deserialize, Serialize};
+
+use crate::workload::Workload;
+
+/// Everything that decides what a run does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The algorithm's name in the registry.
+    pub algorithm: String,
+    /// How many members.
+    pub nodes: u32,
+    /// The links between them, as a person writes it: `tree:2`, `complete`, `edges:0-1,1-2`.
+    pub topology: String,
+    /// Who has the token, or is the controller, at the start.
+    pub holder: NodeId,
+    /// The algorithm's parameters, all of them.
+    pub params: Params,
+    /// The rules left out, where the printed text is run unrepaired.
+    pub printed: Printed,
+    /// Who asks, when, and for how long they stay inside.
+    pub workload: Workload,
+    /// How long a link takes (simulator, or the proxy).
+    pub delay: Delay,
+    /// Whether links keep the order of messages.
+    pub links: Order,
+    /// The bound on delays that algorithms are told, their T, in nanoseconds.
+    pub bound_ns: u64,
+    /// What all chance in the run comes from.
+    pub seed: u64,
+    /// When to give up, in nanoseconds from the start; virtual time in the simulator.
+    pub time_limit_ns: Option<u64>,
+    /// How many entries pass before measuring begins; with a warm-up, the window begins and ends at
+    /// an exit and excludes the drain.
+    pub warm_up_entries: u64,
+    /// Whether every send and receipt is recorded too.
+    pub trace: bool,
+}
+
+impl Plan {
+    /// The algorithm's entry.
+    ///
+    /// # Panics
+    /// If the plan was not made from the registry.
+    pub fn entry(&self) -> &'static Entry {
+        registry::find(&self.algorithm).expect("a plan names a registered algorithm")
+    }
+
+    /// What the members are told.
+    pub fn setting(&self, topology: Topology) -> Setting {
+        Setting::new(
+            topology,
+            self.holder,
+            self.params.clone(),
+            self.printed.clone(),
+            Duration::from_nanos(self.bound_ns),
+        )
+    }
+}

@@ -1,0 +1,145 @@
+//! What is known of a run when it is over, whichever engine ran it.
+//!
+//! The engines make it, the run's files hold it, and every check and metric is a function of it.
+
+use std::collections::BTreeMap;
+
+use algorithms::NodeId;
+use serde::{Deserialize, Serialize};
+
+/// Everything measured in one run. Times are nanoseconds from its start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// One row per request, in order of arrival.
+    pub requests: Vec<RequestRow>,
+    /// Messages by (from, to, kind); above 100 nodes `to` is left out.
+    pub messages: BTreeMap<(NodeId, Option<NodeId>, &'static str), MessageRow>,
+    /// Notes by (node, name).
+    pub notes: BTreeMap<(NodeId, &'static str), NoteRow>,
+    /// Messages sent inside the measured window; all of them if there is no warm-up.
+    pub window: Window,
+    /// Things that arrived and could not, with when and where: at most the first hundred.
+    pub protocol_errors: Vec<(u64, NodeId, String)>,
+    /// How many there were in all.
+    pub protocol_error_count: u64,
+    /// Encoded size of the members' states at the end.
+    pub state_bytes: StateBytes,
+    /// Time from send to receipt, summed over all messages received, and how many.
+    pub link_delay_sum_ns: u64,
+    /// How many messages that is.
+    pub link_delay_count: u64,
+    /// Messages that took longer than the bound.
+    pub bound_broken: u64,
+    /// How it ended.
+    pub end: End,
+    /// When.
+    pub ended_ns: u64,
+}
+
+/// One request, from its arrival to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestRow {
+    /// Who asked.
+    pub node: NodeId,
+    /// Which life of that member.
+    pub incarnation: u32,
+    /// How urgent.
+    pub priority: u32,
+    /// When the client wanted in.
+    pub arrived_ns: u64,
+    /// When the algorithm was asked.
+    pub asked_ns: Option<u64>,
+    /// When it let the client in.
+    pub entered_ns: Option<u64>,
+    /// When the client left.
+    pub left_ns: Option<u64>,
+    /// The entry's fence, where the algorithm has one.
+    pub fence: Option<u64>,
+    /// Which of the witness files the member locked (cluster only).
+    pub witness_slot: Option<u32>,
+    /// The witness refused: the kernel saw somebody else inside (cluster only).
+    pub witness_refused: bool,
+    /// Entered without having asked.
+    pub uninvited: bool,
+    /// Messages charged to it, where the algorithm says.
+    pub messages: Option<u64>,
+}
+
+/// What became of the messages of one kind on one link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageRow {
+    /// Handed to the link.
+    pub sent: u64,
+    /// Handed to the addressee.
+    pub received: u64,
+    /// Lost for good.
+    pub lost: u64,
+    /// Encoded size of those sent (cluster; in the simulator only with a trace).
+    pub bytes: u64,
+}
+
+/// All values noted under one name by one node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoteRow {
+    /// How many.
+    pub count: u64,
+    /// Their sum.
+    pub sum: u64,
+    /// The smallest.
+    pub min: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+impl NoteRow {
+    /// Adds a value.
+    pub fn add(&mut self, value: u64) {
+        self.min = if self.count == 0 {
+            value
+        } else {
+            self.min.min(value)
+        };
+        self.max = self.max.max(value);
+        self.count += 1;
+        self.sum += value;
+    }
+}
+
+/// What was counted between the end of the warm-up and the beginning of the drain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// When it began.
+    pub from_ns: u64,
+    /// When it ended.
+    pub until_ns: u64,
+    /// Entries whose exit lies in it.
+    pub entries: u64,
+    /// Algorithm messages sent in it.
+    pub messages: u64,
+}
+
+/// Sizes of encoded states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateBytes {
+    /// Over all members.
+    pub sum: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// Everything was done and nothing moved any more.
+    #[default]
+    Finished,
+    /// Nothing moved any more, yet somebody waited.
+    Deadlock,
+    /// More than 1 000·N messages since the last entry, and somebody waited.
+    LiveLock,
+    /// The time limit came first.
+    TimeLimit,
+    /// Somebody interrupted it.
+    Interrupted,
+}
