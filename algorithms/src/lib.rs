@@ -15,6 +15,10 @@ pub mod registry;
 pub mod setup;
 pub mod topology;
 
+mod naimi_trehel;
+mod raymond;
+mod ricart_agrawala;
+
 pub use contract::{After, Algorithm, Change, Effect, Message, NodeId, Outbox, Request, Timer};
 pub use setup::{Setting, Setup};
 pub use topology::Topology;

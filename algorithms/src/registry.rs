@@ -10,9 +10,14 @@ use crate::erased::Machine;
 use crate::params::{Param, Params};
 use crate::printed::{Defect, Printed};
 use crate::topology::Topology;
+use crate::{naimi_trehel, raymond, ricart_agrawala};
 
 /// All algorithms, in the order they are listed.
-pub static ALL: &[&Entry] = &[];
+pub static ALL: &[&Entry] = &[
+    &ricart_agrawala::ENTRY,
+    &raymond::ENTRY,
+    &naimi_trehel::ENTRY,
+];
 
 /// The algorithm of that name.
 pub fn find(name: &str) -> Option<&'static Entry> {

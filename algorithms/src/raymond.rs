@@ -1,0 +1,240 @@
+//! Raymond's tree algorithm.
+//!
+//! K. Raymond, "A tree-based algorithm for distributed mutual exclusion",
+//! ACM Transactions on Computer Systems 7(1), 1989.
+//!
+//! The sites form a tree and one privilege moves along its edges. A site knows nothing but the
+//! direction of the privilege and which of its neighbours (or itself) wait for it:
+//!
+//! ```text
+//!     0* <--- 1 <--- 2        2 asks: the request climbs the arrows
+//!     0 ---> 1 ---> 2*        the privilege comes down and turns them
+//! ```
+//!
+//! Cost: `2d` messages for an isolated request `d` hops away; `4(n-1)/n` per entry when saturated
+//! (constant delay, hold no shorter than the delay). A request stands for everybody behind it, so
+//! no message can be charged to one site's request. Links need not keep order.
+//! Kept from the paper: names, the two procedures, and their order after every event.
+//! Left out: recovery from a site failure.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::erased::Of;
+use crate::registry::{
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+};
+use crate::setup::Setup;
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "raymond",
+    title: "Raymond's tree",
+    paper: "K. Raymond, \"A tree-based algorithm for distributed mutual exclusion\", ACM TOCS \
+            7(1), 1989",
+    family: Family::Structure,
+    cost: "2 x distance alone; 4(N-1)/N saturated",
+    explanation: "One privilege moves along the edges of a tree; every site knows only in which \
+                  direction it is and which neighbours wait for it.",
+    graph: Graph::Tree,
+    sizes: Sizes {
+        least: 1,
+        fits: None,
+    },
+    params: &[],
+    admits: |_| 1,
+    order: Order::Any,
+    links: Links::Patient,
+    wants_link_events: false,
+    wants_peer_events: false,
+    token: Some("PRIVILEGE"),
+    notes: &[],
+    crashes: 0,
+    state_bytes: |_| 64,
+    defects: &[],
+    forms: &[ClosedForm {
+        metric: Metric::MessagesPerEntry,
+        formula: "4(N-1)/N",
+        condition: "every site asks again the moment it leaves, constant hold >= constant delay, \
+                    whole cycles",
+        value: saturated,
+        kind: FormKind::Exact,
+    }],
+    machine: |_, _| &Of::<Raymond>::MACHINE,
+};
+
+fn saturated(run: &Circumstances<'_>) -> Option<f64> {
+    let long_enough = run.constant_hold? >= run.constant_delay?;
+    let fits = run.undisturbed && run.load == Load::Saturated && run.whole_cycles && long_enough;
+    fits.then(|| 4.0 * f64::from(run.nodes - 1) / f64::from(run.nodes))
+}
+
+/// What sites say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// A neighbour wants the privilege, for itself or for a site behind it.
+    Request,
+    /// The privilege itself.
+    Privilege,
+}
+
+impl crate::contract::Message for Message {
+    const KINDS: &'static [&'static str] = &["REQUEST", "PRIVILEGE"];
+
+    fn kind(&self) -> usize {
+        match self {
+            Message::Request => 0,
+            Message::Privilege => 1,
+        }
+    }
+
+    fn origin(&self) -> Option<NodeId> {
+        match self {
+            // A request stands for everybody behind it.
+            Message::Request | Message::Privilege => None,
+        }
+    }
+}
+
+/// A site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct Raymond {
+    me: NodeId,
+    /// The neighbour towards the privilege, or `me`.
+    holder: NodeId,
+    /// The local client is inside.
+    using: bool,
+    /// A request to `holder` is unanswered.
+    asked: bool,
+    /// Who waits here for the privilege: neighbours, or `me`.
+    request_q: VecDeque<NodeId>,
+}
+
+impl Algorithm for Raymond {
+    type Message = Message;
+
+    fn new(setup: &Setup<'_>) -> Self {
+        Self {
+            me: setup.me,
+            holder: setup.towards_holder(),
+            using: false,
+            asked: false,
+            request_q: VecDeque::new(),
+        }
+    }
+
+    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
+        self.request_q.push_back(self.me);
+        self.assign_privilege(out);
+        self.make_request(out);
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) {
+        self.using = false;
+        self.assign_privilege(out);
+        self.make_request(out);
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
+        match message {
+            Message::Request if self.request_q.contains(&from) => {
+                out.protocol_error(format!("{from} asked twice"));
+            }
+            Message::Request => self.request_q.push_back(from),
+            Message::Privilege if self.holder != from => {
+                out.protocol_error(format!("a privilege from {from}, where it was not"));
+            }
+            Message::Privilege => self.holder = self.me,
+        }
+        self.assign_privilege(out);
+        self.make_request(out);
+    }
+
+    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
+        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
+    }
+
+    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // The paper's recovery is left out: a lost privilege stays lost.
+    }
+
+    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // Links are patient: a cut only delays.
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[
+            Invariant {
+                name: "there is one privilege",
+                check: one_privilege,
+            },
+            Invariant {
+                name: "whoever asked is queued where it asked",
+                check: the_asked_remember,
+            },
+        ]
+    }
+}
+
+impl Raymond {
+    /// ASSIGN_PRIVILEGE: hands the privilege to the first in the queue.
+    fn assign_privilege(&mut self, out: &mut Outbox<Message>) {
+        if self.holder != self.me || self.using {
+            return;
+        }
+        let Some(first) = self.request_q.pop_front() else {
+            return;
+        };
+        self.holder = first;
+        self.asked = false;
+        if first == self.me {
+            self.using = true;
+            out.enter();
+        } else {
+            out.send(first, Message::Privilege);
+        }
+    }
+
+    /// MAKE_REQUEST: asks once, however many wait behind us. If others still wait here when the
+    /// privilege moves on, a new request follows it.
+    fn make_request(&mut self, out: &mut Outbox<Message>) {
+        if self.holder == self.me || self.request_q.is_empty() || self.asked {
+            return;
+        }
+        self.asked = true;
+        out.send(self.holder, Message::Request);
+    }
+}
+
+fn one_privilege(world: &Snapshot<'_, Raymond>) -> Result<(), String> {
+    let holders = world.alive().filter(|(me, site)| site.holder == *me);
+    let under_way = world.flight.iter();
+    let under_way = under_way.filter(|(_, _, message)| **message == Message::Privilege);
+    let (at_rest, in_flight) = (holders.count(), under_way.count());
+    let crashed = world.nodes.iter().any(Option::is_none);
+    match at_rest + in_flight {
+        1 => Ok(()),
+        0 if crashed => Ok(()),
+        _ => Err(format!("{at_rest} hold it and {in_flight} are under way")),
+    }
+}
+
+fn the_asked_remember(world: &Snapshot<'_, Raymond>) -> Result<(), String> {
+    for (me, site) in world.alive().filter(|(_, site)| site.asked) {
+        let Some(holder) = world.nodes[site.holder.index()] else {
+            continue;
+        };
+        let on_the_edge = world
+            .flight
+            .iter()
+            .any(|&(from, to, message)| match message {
+                Message::Request => (from, to) == (me, site.holder),
+                Message::Privilege => (from, to) == (site.holder, me),
+            });
+        if !holder.request_q.contains(&me) && !on_the_edge {
+            return Err(format!("{me} asked {} in vain", site.holder));
+        }
+    }
+    Ok(())
+}

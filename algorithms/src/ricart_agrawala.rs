@@ -1,0 +1,245 @@
+//! Ricart and Agrawala's algorithm: ask everybody, enter when all have replied.
+//!
+//! G. Ricart, A. K. Agrawala, "An optimal algorithm for mutual exclusion in computer networks",
+//! Communications of the ACM 24(1), 1981.
+//!
+//! A request carries a sequence number, and the smaller pair (number, node) goes first. Whoever
+//! does not want in, or wants in later, replies at once; the others put the reply off until they
+//! leave. A put-off reply is the whole queue: there is no release message.
+//!
+//! ```text
+//!     0: wants in, (1,0)        1: wants in, (1,1)        2: idle
+//!     0 --REQUEST--> 1          1 --REQUEST--> 0
+//!                    1 --REPLY--> 0                       (1,0) < (1,1): 1 lets 0 go first
+//!     0 puts 1's reply off, enters, leaves, and only now
+//!     0 --REPLY--> 1
+//! ```
+//!
+//! Cost: exactly `2(n-1)` messages per entry. Links need not keep order.
+//! Kept from the paper: the variables and the one test that decides between reply and put-off.
+//! Left out: the paper's node insertion and removal, and its reply-piggybacking variants.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::erased::Of;
+use crate::registry::{
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order, Sizes,
+};
+use crate::setup::Setup;
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "ricart-agrawala",
+    title: "Ricart and Agrawala",
+    paper: "G. Ricart, A. K. Agrawala, \"An optimal algorithm for mutual exclusion in computer \
+            networks\", CACM 24(1), 1981",
+    family: Family::Permission,
+    cost: "2(N-1) messages per entry",
+    explanation: "Ask everybody, and enter when everybody has replied. Whoever wants in more \
+                  urgently puts the reply off until it leaves.",
+    graph: Graph::Complete,
+    sizes: Sizes {
+        least: 1,
+        fits: None,
+    },
+    params: &[],
+    admits: |_| 1,
+    order: Order::Any,
+    links: Links::Patient,
+    wants_link_events: false,
+    wants_peer_events: false,
+    token: None,
+    notes: &[],
+    crashes: 0,
+    state_bytes: |nodes| 64 + 8 * nodes,
+    defects: &[],
+    forms: &[ClosedForm {
+        metric: Metric::MessagesPerEntry,
+        formula: "2(N-1)",
+        condition: "always, without faults",
+        value: messages_per_entry,
+        kind: FormKind::Exact,
+    }],
+    machine: |_, _| &Of::<RicartAgrawala>::MACHINE,
+};
+
+fn messages_per_entry(run: &Circumstances<'_>) -> Option<f64> {
+    run.undisturbed.then(|| 2.0 * f64::from(run.nodes - 1))
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// `node` wants in; the smaller pair goes first.
+    Request { sequence: u64, node: NodeId },
+    /// As far as the sender is concerned, go ahead.
+    Reply,
+}
+
+impl crate::contract::Message for Message {
+    const KINDS: &'static [&'static str] = &["REQUEST", "REPLY"];
+
+    fn kind(&self) -> usize {
+        match self {
+            Message::Request { .. } => 0,
+            Message::Reply => 1,
+        }
+    }
+
+    fn origin(&self) -> Option<NodeId> {
+        match self {
+            Message::Request { node, .. } => Some(*node),
+            Message::Reply => None,
+        }
+    }
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct RicartAgrawala {
+    me: NodeId,
+    nodes: u32,
+    /// The number of our latest request.
+    our_sequence_number: u64,
+    /// The largest number in any request, ours or theirs.
+    highest_sequence_number: u64,
+    /// We wait, or are inside.
+    requesting: bool,
+    /// Replies we still wait for.
+    outstanding_reply_count: u32,
+    /// Those whose reply we put off until we leave.
+    reply_deferred: BTreeSet<NodeId>,
+}
+
+impl Algorithm for RicartAgrawala {
+    type Message = Message;
+
+    fn new(setup: &Setup<'_>) -> Self {
+        Self {
+            me: setup.me,
+            nodes: setup.nodes(),
+            our_sequence_number: 0,
+            highest_sequence_number: 0,
+            requesting: false,
+            outstanding_reply_count: 0,
+            reply_deferred: BTreeSet::new(),
+        }
+    }
+
+    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
+        self.requesting = true;
+        self.our_sequence_number = self.highest_sequence_number + 1;
+        self.highest_sequence_number = self.our_sequence_number;
+        self.outstanding_reply_count = self.nodes - 1;
+        let request = Message::Request {
+            sequence: self.our_sequence_number,
+            node: self.me,
+        };
+        for other in (0..self.nodes).map(NodeId).filter(|&node| node != self.me) {
+            out.send_for(self.me, other, request.clone());
+        }
+        if self.outstanding_reply_count == 0 {
+            out.enter();
+        }
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) {
+        self.requesting = false;
+        for node in std::mem::take(&mut self.reply_deferred) {
+            out.send_for(node, node, Message::Reply);
+        }
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
+        match message {
+            Message::Request { node, .. } if node != from => {
+                out.protocol_error(format!("{from} sent a request in the name of {node}"));
+            }
+            Message::Request { sequence, node } => {
+                self.highest_sequence_number = self.highest_sequence_number.max(sequence);
+                let ours_first = (self.our_sequence_number, self.me) < (sequence, node);
+                if self.requesting && ours_first {
+                    self.reply_deferred.insert(node);
+                } else {
+                    out.send_for(node, node, Message::Reply);
+                }
+            }
+            Message::Reply if !self.requesting || self.outstanding_reply_count == 0 => {
+                out.protocol_error(format!("a reply from {from} that nobody waits for"));
+            }
+            Message::Reply => {
+                self.outstanding_reply_count -= 1;
+                if self.outstanding_reply_count == 0 {
+                    out.enter();
+                }
+            }
+        }
+    }
+
+    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
+        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
+    }
+
+    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // The paper's recovery is left out: with a member gone its reply never comes.
+    }
+
+    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // Links are patient: a cut only delays.
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[
+            Invariant {
+                name: "of two that wait, one lets the other go first",
+                check: nobody_defers_each_other,
+            },
+            Invariant {
+                name: "every awaited reply is asked for, put off or on its way",
+                check: replies_are_somewhere,
+            },
+        ]
+    }
+}
+
+fn nobody_defers_each_other(world: &Snapshot<'_, RicartAgrawala>) -> Result<(), String> {
+    for (a, node) in world.alive() {
+        for &b in node.reply_deferred.iter().filter(|&&b| b > a) {
+            let other = world.nodes[b.index()];
+            if other.is_some_and(|other| other.reply_deferred.contains(&a)) {
+                return Err(format!("{a} and {b} put each other off"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn replies_are_somewhere(world: &Snapshot<'_, RicartAgrawala>) -> Result<(), String> {
+    if world.nodes.iter().any(Option::is_none) {
+        // What a crashed node owed is owed no more.
+        return Ok(());
+    }
+    let mut awaited = vec![0; world.nodes.len()];
+    for (_, node) in world.alive() {
+        for deferred in &node.reply_deferred {
+            awaited[deferred.index()] += 1;
+        }
+    }
+    for (from, to, message) in &world.flight {
+        match message {
+            Message::Request { .. } => awaited[from.index()] += 1,
+            Message::Reply => awaited[to.index()] += 1,
+        }
+    }
+    for (me, node) in world.alive() {
+        let (waits_for, there_are) = (node.outstanding_reply_count, awaited[me.index()]);
+        if waits_for != there_are {
+            return Err(format!(
+                "{me} waits for {waits_for} replies; {there_are} will come"
+            ));
+        }
+    }
+    Ok(())
+}
