@@ -3,6 +3,7 @@
 //! The engines make it, the run's files hold it, and every check and metric is a function of it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use algorithms::NodeId;
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,8 @@ use serde::{Deserialize, Serialize};
 /// Everything measured in one run. Times are nanoseconds from its start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
+    /// Which engine ran it.
+    pub engine: Engine,
     /// One row per request, in order of arrival.
     pub requests: Vec<RequestRow>,
     /// Messages by (from, to, kind); above 100 nodes `to` is left out.
@@ -30,6 +33,15 @@ pub struct Run {
     pub link_delay_count: u64,
     /// Messages that took longer than the bound.
     pub bound_broken: u64,
+    /// The most that were inside at once, counted event by event; `None` where no one place sees
+    /// every event in order.
+    pub most_inside: Option<u32>,
+    /// What the reliable transport did at each node; empty where messages went without it.
+    pub transport: BTreeMap<NodeId, TransportRow>,
+    /// What each member took of the machine (cluster only).
+    pub usage: BTreeMap<NodeId, UsageRow>,
+    /// The faults that were asked for, in the order they came into force.
+    pub faults: Vec<FaultRow>,
     /// How it ended.
     pub end: End,
     /// When.
@@ -63,6 +75,9 @@ pub struct RequestRow {
     pub uninvited: bool,
     /// Messages charged to it, where the algorithm says.
     pub messages: Option<u64>,
+    /// Its place in the order of registration, where the algorithm notes `registered`: it rises
+    /// from one registration of the run to the next.
+    pub registered: Option<u64>,
 }
 
 /// What became of the messages of one kind on one link.
@@ -118,6 +133,51 @@ pub struct Window {
     pub messages: u64,
 }
 
+/// What the reliable transport did at one node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransportRow {
+    /// Handed to the socket.
+    pub datagrams_sent: u64,
+    /// Taken from it.
+    pub datagrams_received: u64,
+    /// Datagrams sent only to acknowledge.
+    pub acks: u64,
+    /// Datagrams sent again.
+    pub retransmissions: u64,
+    /// Received again.
+    pub duplicates: u64,
+    /// Received and not believed.
+    pub rejected: u64,
+    /// Bytes handed to the socket.
+    pub bytes: u64,
+}
+
+/// What one member took of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UsageRow {
+    /// Processor time.
+    pub cpu_ms: f64,
+    /// The most memory it had, in KiB.
+    pub max_rss_kib: u64,
+    /// How often it had to make room for another process.
+    pub involuntary_switches: u64,
+}
+
+/// A fault and what it did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultRow {
+    /// When it came into force.
+    pub time_ns: u64,
+    /// What it was, as a person writes it; its first word names it: `kill`, `cut`, `loss 30%`.
+    pub fault: String,
+    /// Whom or what it hit: a node, a link, a group.
+    pub target: String,
+    /// When it was over; `None` if it was in force to the end.
+    pub until_ns: Option<u64>,
+    /// How often it did something: packets touched, processes hit.
+    pub acted: u64,
+}
+
 /// Sizes of encoded states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateBytes {
@@ -125,6 +185,26 @@ pub struct StateBytes {
     pub sum: u64,
     /// The largest.
     pub max: u64,
+}
+
+/// What runs the members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// The simulator, in virtual time.
+    #[default]
+    Sim,
+    /// Processes that speak UDP.
+    Cluster,
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Engine::Sim => "sim",
+            Engine::Cluster => "cluster",
+        })
+    }
 }
 
 /// How a run ended.
