@@ -187,6 +187,9 @@ pub struct Circumstances<'a> {
     pub undisturbed: bool,
     /// Whether the measured window begins and ends at an exit and its entries are a multiple of N.
     pub whole_cycles: bool,
+    /// Whether the window holds every message of every entry in it and no others: nothing is cut
+    /// through at its edges. True of a whole run that finished, and of one request at a time.
+    pub whole_requests: bool,
     /// Sum and count of a note over the window.
     pub note: &'a dyn Fn(&str) -> Option<(u64, u64)>,
     /// Entries in the window.

@@ -66,7 +66,8 @@ pub(crate) static ENTRY: Entry = Entry {
 };
 
 fn messages_per_entry(run: &Circumstances<'_>) -> Option<f64> {
-    run.undisturbed.then(|| 2.0 * f64::from(run.nodes - 1))
+    let fits = run.undisturbed && run.whole_requests;
+    fits.then(|| 2.0 * f64::from(run.nodes - 1))
 }
 
 /// What nodes say to each other.
