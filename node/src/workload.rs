@@ -1,7 +1,12 @@
 //! Who asks for the critical section, when, and how long they stay inside.
 
+use std::fmt;
+use std::str::FromStr;
+
 use algorithms::NodeId;
+use chaos::span::{SpanError, parse_ns, show_ns};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// What the clients of all members do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,12 +108,95 @@ impl<T: Copy> PerNode<T> {
 
 /// A length of time, or how it is drawn: `10ms`, `exp:10ms`, `uniform:1ms..5ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String", into = "String")]
 pub enum Span {
-    /// Always the same.
+    /// Always the same, in nanoseconds.
     Constant(u64),
     /// Between the two, in nanoseconds.
     Uniform(u64, u64),
     /// With this mean, in nanoseconds.
     Exponential(u64),
+}
+
+/// Why a text is no [`Span`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SpanTextError {
+    /// One of its times is none.
+    #[error(transparent)]
+    Time(#[from] SpanError),
+    /// The words do not make one.
+    #[error("'{0}' is neither TIME, exp:MEAN nor uniform:LEAST..MOST")]
+    Form(String),
+    /// The range is upside down.
+    #[error("'{0}' begins after its end")]
+    UpsideDown(String),
+}
+
+impl FromStr for Span {
+    type Err = SpanTextError;
+
+    fn from_str(text: &str) -> Result<Self, SpanTextError> {
+        let form = || SpanTextError::Form(text.to_owned());
+        match text.split_once(':') {
+            None => Ok(Span::Constant(parse_ns(text)?)),
+            Some(("exp", mean)) => Ok(Span::Exponential(parse_ns(mean)?)),
+            Some(("uniform", range)) => {
+                let (least, most) = range.split_once("..").ok_or_else(form)?;
+                let (least, most) = (parse_ns(least)?, parse_ns(most)?);
+                if least > most {
+                    return Err(SpanTextError::UpsideDown(text.to_owned()));
+                }
+                Ok(Span::Uniform(least, most))
+            }
+            Some(_) => Err(form()),
+        }
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Span::Constant(ns) => f.write_str(&show_ns(ns)),
+            Span::Exponential(mean_ns) => write!(f, "exp:{}", show_ns(mean_ns)),
+            Span::Uniform(least_ns, most_ns) => {
+                write!(f, "uniform:{}..{}", show_ns(least_ns), show_ns(most_ns))
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for Span {
+    type Error = SpanTextError;
+
+    fn try_from(text: String) -> Result<Self, SpanTextError> {
+        text.parse()
+    }
+}
+
+impl From<Span> for String {
+    fn from(span: Span) -> String {
+        span.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_read_as_it_is_written() {
+        for text in ["10ms", "exp:10ms", "uniform:1ms..5ms", "0s"] {
+            assert_eq!(text.parse::<Span>().unwrap().to_string(), text);
+        }
+        for text in [
+            "",
+            "ten",
+            "exp:",
+            "uniform:1ms",
+            "uniform:5ms..1ms",
+            "normal:1ms",
+        ] {
+            assert!(text.parse::<Span>().is_err(), "{text}");
+        }
+    }
 }

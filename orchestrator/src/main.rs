@@ -1,2 +1,7 @@
 //! The command line of Turnstile.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    orchestrator::command_line(std::env::args_os()).into()
+}

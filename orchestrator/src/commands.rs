@@ -1,0 +1,30 @@
+//! What the program can do, a file for each.
+//!
+//! A new command is a new file with its arguments and a `perform`, and a line in [`Command`].
+
+mod explain;
+mod list;
+mod run;
+
+use clap::Subcommand;
+
+use crate::{Exit, Failure};
+
+/// One thing to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::Run),
+    List(list::List),
+    Explain(explain::Explain),
+}
+
+impl Command {
+    /// Does it.
+    pub(crate) fn perform(self) -> Result<Exit, Failure> {
+        match self {
+            Command::Run(run) => run.perform(),
+            Command::List(list) => list.perform(),
+            Command::Explain(explain) => explain.perform(),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `orchestrator list`: what there is.
+
+use algorithms::registry;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use crate::table::Table;
+use crate::{Exit, Failure, print};
+
+/// Shows what there is: algorithms, unless said otherwise.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// What to list.
+    #[arg(value_enum, default_value_t = What::Algorithms)]
+    what: What,
+    /// One JSON array on stdout instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    /// Every algorithm: name, family, what it costs, where it is from.
+    Algorithms,
+}
+
+impl List {
+    pub(crate) fn perform(self) -> Result<Exit, Failure> {
+        let text = match (self.what, self.json) {
+            (What::Algorithms, false) => algorithms_table(),
+            (What::Algorithms, true) => algorithms_json(),
+        };
+        print(&text)?;
+        Ok(Exit::Holds)
+    }
+}
+
+fn algorithms_table() -> String {
+    let mut table = Table::new(&["name", "family", "cost", "paper"]);
+    for entry in registry::ALL {
+        let family = format!("{:?}", entry.family).to_lowercase();
+        table.row([entry.name, &family, entry.cost, entry.paper]);
+    }
+    table.show()
+}
+
+fn algorithms_json() -> String {
+    let entries = registry::ALL.iter().map(|entry| {
+        json!({
+            "name": entry.name,
+            "title": entry.title,
+            "family": format!("{:?}", entry.family).to_lowercase(),
+            "cost": entry.cost,
+            "paper": entry.paper,
+        })
+    });
+    let list = serde_json::Value::Array(entries.collect());
+    format!("{list:#}\n")
+}
