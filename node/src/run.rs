@@ -118,10 +118,26 @@ impl NoteRow {
         self.count += 1;
         self.sum += value;
     }
+
+    /// Adds all values of another row.
+    pub fn merge(&mut self, other: &NoteRow) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = match self.count {
+            0 => other.min,
+            _ => self.min.min(other.min),
+        };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum += other.sum;
+    }
 }
 
-/// What was counted between the end of the warm-up and the beginning of the drain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What was counted in the measured window: the whole run, or with a warm-up from the exit that ends
+/// it to the last exit before the drain that leaves a multiple of N entries in between (the last
+/// exit of all, if there were not that many).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     /// When it began.
     pub from_ns: u64,
@@ -131,6 +147,8 @@ pub struct Window {
     pub entries: u64,
     /// Algorithm messages sent in it.
     pub messages: u64,
+    /// Notes made in it, by name.
+    pub notes: BTreeMap<String, NoteRow>,
 }
 
 /// What the reliable transport did at one node.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use algorithms::NodeId;
+use chaos::Draw;
 use chaos::span::{SpanError, parse_ns, show_ns};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -116,6 +117,18 @@ pub enum Span {
     Uniform(u64, u64),
     /// With this mean, in nanoseconds.
     Exponential(u64),
+}
+
+impl Span {
+    /// One such length of time, in nanoseconds.
+    pub fn draw_ns(self, draw: &mut Draw) -> u64 {
+        match self {
+            Span::Constant(ns) => ns,
+            Span::Uniform(least_ns, most_ns) if most_ns - least_ns == u64::MAX => draw.bits(),
+            Span::Uniform(least_ns, most_ns) => least_ns + draw.below(most_ns - least_ns + 1),
+            Span::Exponential(mean_ns) => (-(1.0 - draw.unit()).ln() * mean_ns as f64) as u64,
+        }
+    }
 }
 
 /// Why a text is no [`Span`].
