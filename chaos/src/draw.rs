@@ -15,9 +15,14 @@ pub struct Draw {
 impl Draw {
     /// The stream for these words.
     pub fn new<const N: usize>(words: [u64; N]) -> Self {
-        let mix_in = |state: u64, word: u64| mix(state ^ mix(word.wrapping_add(GAMMA)));
+        let nothing_said = Self { state: GAMMA };
+        words.into_iter().fold(nothing_said, Self::with)
+    }
+
+    /// The stream for the words so far and one more.
+    pub fn with(self, word: u64) -> Self {
         Self {
-            state: words.into_iter().fold(GAMMA, mix_in),
+            state: mix(self.state ^ mix(word.wrapping_add(GAMMA))),
         }
     }
 

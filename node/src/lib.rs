@@ -1,6 +1,15 @@
 //! One member of a group: what it is told, what it does on an event, and what it records.
 
+pub mod conductor;
+mod demand;
 pub mod frame;
+pub mod ledger;
+mod measure;
+pub mod members;
 pub mod plan;
 pub mod run;
+pub mod tally;
+mod timers;
 pub mod workload;
+
+pub use timers::TimerId;

@@ -65,3 +65,38 @@ impl Plan {
         )
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::workload::{Arrivals, PerNode, Quota, Span};
+
+    /// An ordinary plan: five members of naimi-trehel in a closed loop.
+    pub(crate) fn plan() -> Plan {
+        Plan {
+            algorithm: "naimi-trehel".to_owned(),
+            nodes: 5,
+            topology: "complete".to_owned(),
+            holder: NodeId(0),
+            params: Params::default(),
+            printed: Printed::repaired(),
+            workload: Workload {
+                arrivals: Arrivals::Closed {
+                    think: PerNode::All(Span::Constant(100)),
+                },
+                hold: PerNode::All(Span::Constant(10)),
+                quota: Quota::PerNode(2),
+                priority: PerNode::All(0),
+                weights: Vec::new(),
+                clients: 1,
+            },
+            delay: Delay::Constant { ns: 5 },
+            links: Order::Fifo,
+            bound_ns: 5,
+            seed: 1,
+            time_limit_ns: None,
+            warm_up_entries: 0,
+            trace: false,
+        }
+    }
+}

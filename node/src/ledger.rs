@@ -1,0 +1,185 @@
+//! From what happens, one thing after another, to what is known when it is over.
+
+use std::collections::BTreeMap;
+
+use algorithms::NodeId;
+
+use crate::measure::Measure;
+use crate::members::Record;
+use crate::plan::Plan;
+use crate::run::{End, NoteRow, RequestRow, Run};
+
+/// So many protocol errors are kept in words.
+const ERRORS_KEPT: usize = 100;
+
+/// Keeps the account of a run. It is told everything in the order it happens.
+#[derive(Debug)]
+pub struct Ledger {
+    run: Run,
+    /// For each request the next one of the same node.
+    following: Vec<u32>,
+    open: Vec<Open>,
+    notes: BTreeMap<(NodeId, &'static str), NoteRow>,
+    inside: u32,
+    most_inside: u32,
+    entries: u64,
+    measure: Measure,
+}
+
+/// The requests of one node that something may still happen to, by their rows.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// The one the algorithm was asked for last.
+    asked: u32,
+    /// The one that arrived last.
+    newest: u32,
+    /// The one inside, or that was inside last.
+    entered: u32,
+}
+
+/// No row.
+const NONE: u32 = u32::MAX;
+
+impl Ledger {
+    /// The account of a planned run before it begins.
+    pub fn new(plan: &Plan) -> Self {
+        let nobody = Open {
+            asked: NONE,
+            newest: NONE,
+            entered: NONE,
+        };
+        Self {
+            run: Run::default(),
+            following: Vec::new(),
+            open: vec![nobody; plan.nodes as usize],
+            notes: BTreeMap::new(),
+            inside: 0,
+            most_inside: 0,
+            entries: 0,
+            measure: Measure::new(plan),
+        }
+    }
+
+    /// How many have entered so far.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// How many are inside now.
+    pub fn inside(&self) -> u32 {
+        self.inside
+    }
+
+    /// A member sent an algorithm message to another, charged to the latest request of that node.
+    pub fn sent(&mut self, charge: Option<NodeId>) {
+        self.measure.sent();
+        if let Some(row) = charge.and_then(|node| self.latest(node)) {
+            *row.messages.get_or_insert(0) += 1;
+        }
+    }
+
+    /// Something happened to a member.
+    pub fn record(&mut self, now_ns: u64, node: NodeId, record: Record) {
+        match record {
+            Record::Arrived { priority } => {
+                let row = self.add(now_ns, node, priority);
+                let newest = std::mem::replace(&mut self.open[node.index()].newest, row);
+                if newest != NONE {
+                    self.following[newest as usize] = row;
+                }
+                if self.open[node.index()].asked == NONE {
+                    self.open[node.index()].asked = row;
+                }
+            }
+            Record::Asked => {
+                let open = &mut self.open[node.index()];
+                if self.run.requests[open.asked as usize].asked_ns.is_some() {
+                    open.asked = self.following[open.asked as usize];
+                }
+                self.run.requests[open.asked as usize].asked_ns = Some(now_ns);
+            }
+            Record::Entered { fence, invited } => {
+                let row = match invited {
+                    true => self.open[node.index()].asked,
+                    false => self.add(now_ns, node, 0),
+                };
+                self.open[node.index()].entered = row;
+                let request = &mut self.run.requests[row as usize];
+                request.entered_ns = Some(now_ns);
+                request.fence = fence;
+                request.uninvited = !invited;
+                self.entries += 1;
+                self.inside += 1;
+                self.most_inside = self.most_inside.max(self.inside);
+            }
+            Record::Left => {
+                let row = self.open[node.index()].entered;
+                self.run.requests[row as usize].left_ns = Some(now_ns);
+                self.inside -= 1;
+                self.measure.left(now_ns);
+            }
+            Record::Retired => self.measure.retired(),
+            Record::Note {
+                name,
+                value,
+                charge,
+            } => self.note(node, name, value, charge),
+            Record::ProtocolError { why } => {
+                self.run.protocol_error_count += 1;
+                if self.run.protocol_errors.len() < ERRORS_KEPT {
+                    self.run.protocol_errors.push((now_ns, node, why));
+                }
+            }
+        }
+    }
+
+    /// The run is over; what the ledger does not know is for the engine to fill in.
+    pub fn close(self, end: End, ended_ns: u64) -> Run {
+        Run {
+            notes: self.notes,
+            window: self.measure.window(ended_ns),
+            most_inside: Some(self.most_inside),
+            end,
+            ended_ns,
+            ..self.run
+        }
+    }
+
+    fn add(&mut self, now_ns: u64, node: NodeId, priority: u32) -> u32 {
+        let row =
+            u32::try_from(self.run.requests.len()).expect("fewer than 2^32 requests in a run");
+        self.following.push(NONE);
+        self.run.requests.push(RequestRow {
+            node,
+            incarnation: 0,
+            priority,
+            arrived_ns: now_ns,
+            asked_ns: None,
+            entered_ns: None,
+            left_ns: None,
+            fence: None,
+            witness_slot: None,
+            witness_refused: false,
+            uninvited: false,
+            messages: None,
+            registered: None,
+        });
+        row
+    }
+
+    /// The request of a node that the algorithm was asked for last.
+    fn latest(&mut self, node: NodeId) -> Option<&mut RequestRow> {
+        let row = self.open.get(node.index())?.asked;
+        self.run.requests.get_mut(row as usize)
+    }
+
+    fn note(&mut self, node: NodeId, name: &'static str, value: u64, charge: Option<NodeId>) {
+        self.notes.entry((node, name)).or_default().add(value);
+        self.measure.note(name, value);
+        if name == "registered"
+            && let Some(row) = charge.and_then(|node| self.latest(node))
+        {
+            row.registered = Some(value);
+        }
+    }
+}

@@ -1,0 +1,670 @@
+//! What a member does on an event: the algorithm, its clients, and what there is to record.
+//!
+//! One value carries some members of a run: a process carries one, the simulator all of them side by
+//! side in memory. It takes an event and the time, and appends to a list what is to be done about
+//! it. It waits for nothing and touches nothing, so whoever holds the list decides when each effect
+//! leaves: after the records are on disk, or once a fault is in force.
+//!
+//! ```text
+//!     alarm: a client arrives ---> [queue] ---> the algorithm is asked ---> it lets the client in
+//!                 ^                                                              |
+//!                 |  (closed: after a while of thought)                          v
+//!                 +------------------- the algorithm is told <------- alarm: the client leaves
+//! ```
+
+use std::ops::Range;
+
+use algorithms::erased::{self, Group, MessageId};
+use algorithms::{Change, NodeId, Request, Setting};
+use serde::{Deserialize, Serialize};
+
+use crate::demand::{Demand, Rhythm};
+use crate::plan::Plan;
+use crate::timers::{TimerId, Timers};
+
+/// Something that happens to one member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// An alarm that was armed goes off.
+    Alarm(Alarm),
+    /// A message arrives.
+    Message {
+        /// The sender.
+        from: NodeId,
+        /// The message; it is used up.
+        message: MessageId,
+    },
+    /// The conductor of the workload says what to do.
+    Cue(Cue),
+    /// The links are clogged, or clear again: clogged, nothing new is asked for.
+    Clogged(bool),
+    /// Another member died or is back.
+    Peer {
+        /// Which.
+        peer: NodeId,
+        /// What became of it.
+        change: Change,
+    },
+    /// The link to a neighbour went down or came up.
+    Link {
+        /// Which.
+        neighbour: NodeId,
+        /// What became of it.
+        change: Change,
+    },
+}
+
+/// What wakes a member up. Every armed alarm goes off exactly once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alarm {
+    /// A client of this node wants in.
+    Arrive(NodeId),
+    /// The client inside leaves.
+    Leave(NodeId),
+    /// A timer of the algorithm, unless it was moved or cancelled.
+    Timer(TimerId),
+}
+
+/// What the conductor of a workload tells a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cue {
+    /// Make the next request.
+    Ask {
+        /// Stay inside until told to leave.
+        stay: bool,
+    },
+    /// Leave now, if you stayed inside; from now on leave as the workload says.
+    Leave,
+}
+
+/// Something to be done for a member, in the order of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Send a message to another member.
+    Send {
+        /// The addressee.
+        to: NodeId,
+        /// What to send.
+        message: MessageId,
+        /// The node whose latest request pays for it, if the algorithm says.
+        charge: Option<NodeId>,
+    },
+    /// Send a message to the member itself that travels like any other, uncounted.
+    Post {
+        /// What to post.
+        message: MessageId,
+    },
+    /// Wake the member up at that moment.
+    Arm {
+        /// When, in nanoseconds from the start.
+        at_ns: u64,
+        /// What for.
+        alarm: Alarm,
+    },
+    /// Write down what happened.
+    Record(Record),
+}
+
+/// Something that happened to a member and is part of the run's record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// A client wants in, and waits in the member's own queue until the algorithm can be asked.
+    Arrived {
+        /// How urgently.
+        priority: u32,
+    },
+    /// The algorithm was asked on behalf of the first in the queue.
+    Asked,
+    /// The algorithm let the client in.
+    Entered {
+        /// A number that rises with every entry, where the algorithm has one.
+        fence: Option<u64>,
+        /// Whether it had been asked.
+        invited: bool,
+    },
+    /// The client left.
+    Left,
+    /// A client will not ask again: there is no more to do, or no more time.
+    Retired,
+    /// A number that a claim is about.
+    Note {
+        /// What was counted or measured.
+        name: &'static str,
+        /// How much.
+        value: u64,
+        /// The node whose latest request it belongs to, if any.
+        charge: Option<NodeId>,
+    },
+    /// Something arrived, or the algorithm did something, that the paper says cannot happen.
+    ProtocolError {
+        /// What was wrong.
+        why: String,
+    },
+}
+
+/// Some members of a run.
+pub struct Members {
+    first: u32,
+    seed: u64,
+    demand: Demand,
+    group: Box<dyn Group>,
+    clients: Vec<Client>,
+    timers: Timers,
+    /// Client alarms that have not gone off.
+    client_alarms: usize,
+    /// Requests that have arrived and not entered.
+    waiting: usize,
+    /// What the algorithm wants done; empty between events.
+    wishes: Vec<algorithms::Effect<MessageId>>,
+}
+
+/// The clients of one member. Small: a million of them are ordinary.
+#[derive(Clone, Copy, Debug, Default)]
+struct Client {
+    place: Place,
+    /// Whether whoever enters next stays inside until told to leave.
+    stays: bool,
+    /// Whether nothing new may be asked for.
+    clogged: bool,
+    /// Requests that have arrived, or whose arrival is certain.
+    planned: u32,
+    /// Requests that have arrived. Those not asked for yet are the member's own queue.
+    arrived: u32,
+    /// Requests the algorithm has been asked for.
+    asked: u32,
+}
+
+/// Where the client is that the algorithm knows of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Outside,
+    Waiting,
+    Inside,
+    /// Inside until told to leave.
+    Staying,
+    /// Inside without having asked.
+    Uninvited,
+}
+
+impl Members {
+    /// These members of the planned run, before their first event.
+    pub fn new(plan: &Plan, setting: &Setting, members: Range<u32>) -> Self {
+        let machine = (plan.entry().machine)(&plan.params, &plan.printed);
+        Self {
+            first: members.start,
+            seed: plan.seed,
+            demand: Demand::new(plan),
+            group: machine.group(setting, members.clone()),
+            clients: vec![Client::default(); members.len()],
+            timers: Timers::default(),
+            client_alarms: 0,
+            waiting: 0,
+            wishes: Vec::new(),
+        }
+    }
+
+    /// The alarms that start the clients off, in the order to arm them.
+    pub fn opening(&mut self) -> Vec<(u64, Alarm)> {
+        let here = self.first..self.first + self.clients.len() as u32;
+        let mut alarms = Vec::new();
+        match self.demand.rhythm() {
+            Rhythm::Closed { .. } | Rhythm::Open { .. } => {
+                let at_once = match self.demand.rhythm() {
+                    Rhythm::Closed { .. } => self.demand.clients,
+                    _ => 1,
+                };
+                for node in here.map(NodeId) {
+                    for _ in 0..at_once {
+                        alarms.extend(self.plan_next(0, node));
+                    }
+                }
+            }
+            Rhythm::Scripted { asks } => {
+                let own = asks.iter().filter(|(_, node)| here.contains(&node.0));
+                alarms.extend(own.map(|&(at_ns, node)| (at_ns, Alarm::Arrive(node))));
+                self.client_alarms += alarms.len();
+            }
+            Rhythm::Conducted => {}
+        }
+        alarms
+    }
+
+    /// Whose alarm it is.
+    pub fn owner(&self, alarm: Alarm) -> NodeId {
+        match alarm {
+            Alarm::Arrive(node) | Alarm::Leave(node) => node,
+            Alarm::Timer(id) => self.timers.node(id),
+        }
+    }
+
+    /// Lets an event happen to a member and appends what is to be done about it.
+    ///
+    /// # Panics
+    /// If the member is not one of these, or the message is not under way.
+    pub fn handle(&mut self, now_ns: u64, node: NodeId, event: Event, effects: &mut Vec<Effect>) {
+        match event {
+            Event::Message { from, message } => {
+                self.happen(
+                    now_ns,
+                    node,
+                    erased::Event::Receive { from, message },
+                    effects,
+                );
+            }
+            Event::Alarm(Alarm::Arrive(_)) => {
+                self.client_alarms -= 1;
+                self.arrive(now_ns, node, effects);
+            }
+            Event::Alarm(Alarm::Leave(_)) => {
+                self.client_alarms -= 1;
+                self.leave(now_ns, node, effects);
+            }
+            Event::Alarm(Alarm::Timer(id)) => {
+                if let Some(timer) = self.timers.goes_off(id) {
+                    self.happen(now_ns, node, erased::Event::Timer(timer), effects);
+                }
+            }
+            Event::Cue(Cue::Ask { stay }) => {
+                self.client(node).stays |= stay;
+                self.arrive(now_ns, node, effects);
+            }
+            Event::Cue(Cue::Leave) => {
+                self.client(node).stays = false;
+                if self.client(node).place == Place::Staying {
+                    self.leave(now_ns, node, effects);
+                }
+            }
+            Event::Clogged(clogged) => {
+                self.client(node).clogged = clogged;
+                self.ask(now_ns, node, effects);
+            }
+            Event::Peer { peer, change } => {
+                self.happen(now_ns, node, erased::Event::Peer { peer, change }, effects);
+            }
+            Event::Link { neighbour, change } => {
+                let event = erased::Event::Link { neighbour, change };
+                self.happen(now_ns, node, event, effects);
+            }
+        }
+    }
+
+    /// How many alarms are armed that will still mean something.
+    pub fn armed(&self) -> usize {
+        self.client_alarms + self.timers.live()
+    }
+
+    /// How many requests have arrived and not entered.
+    pub fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// The algorithm at these members and their messages under way.
+    pub fn group(&self) -> &dyn Group {
+        &*self.group
+    }
+
+    /// The same, to take in messages and to let go of them.
+    pub fn group_mut(&mut self) -> &mut dyn Group {
+        &mut *self.group
+    }
+
+    fn client(&mut self, node: NodeId) -> &mut Client {
+        &mut self.clients[(node.0 - self.first) as usize]
+    }
+
+    /// Makes the arrival of the node's next request certain, if there is to be one.
+    fn plan_next(&mut self, now_ns: u64, node: NodeId) -> Option<(u64, Alarm)> {
+        let planned = self.client(node).planned;
+        let at_ns = self.demand.next_ns(now_ns, node, u64::from(planned))?;
+        self.client(node).planned = planned
+            .checked_add(1)
+            .expect("one node makes fewer than 2^32 requests");
+        self.client_alarms += 1;
+        Some((at_ns, Alarm::Arrive(node)))
+    }
+
+    fn plan_next_or_retire(&mut self, now_ns: u64, node: NodeId, effects: &mut Vec<Effect>) {
+        effects.push(match self.plan_next(now_ns, node) {
+            Some((at_ns, alarm)) => Effect::Arm { at_ns, alarm },
+            None => Effect::Record(Record::Retired),
+        });
+    }
+
+    fn arrive(&mut self, now_ns: u64, node: NodeId, effects: &mut Vec<Effect>) {
+        let nth = self.client(node).arrived;
+        self.client(node).arrived += 1;
+        self.waiting += 1;
+        let priority = self.demand.priority(node, u64::from(nth));
+        effects.push(Effect::Record(Record::Arrived { priority }));
+        if matches!(self.demand.rhythm(), Rhythm::Open { .. }) {
+            self.plan_next_or_retire(now_ns, node, effects);
+        }
+        self.ask(now_ns, node, effects);
+    }
+
+    /// Asks the algorithm for the first in the queue, if it can be asked.
+    fn ask(&mut self, now_ns: u64, node: NodeId, effects: &mut Vec<Effect>) {
+        let client = self.client(node);
+        let queued = client.asked < client.arrived;
+        if client.place != Place::Outside || client.clogged || !queued {
+            return;
+        }
+        let nth = client.asked;
+        client.asked += 1;
+        client.place = Place::Waiting;
+        effects.push(Effect::Record(Record::Asked));
+        let priority = self.demand.priority(node, u64::from(nth));
+        let request = erased::Event::Request(Request { priority });
+        self.happen(now_ns, node, request, effects);
+    }
+
+    fn enter(&mut self, now_ns: u64, node: NodeId, fence: Option<u64>, effects: &mut Vec<Effect>) {
+        let client = self.client(node);
+        let (invited, place) = match client.place {
+            Place::Waiting if client.stays => (true, Place::Staying),
+            Place::Waiting => (true, Place::Inside),
+            Place::Outside => (false, Place::Uninvited),
+            Place::Inside | Place::Staying | Place::Uninvited => {
+                let why = "the algorithm lets a client in that is inside".to_owned();
+                effects.push(Effect::Record(Record::ProtocolError { why }));
+                return;
+            }
+        };
+        client.place = place;
+        // The request that enters is the one asked for last; nobody's, the one that would be next.
+        let nth = u64::from(client.asked) - u64::from(invited);
+        self.waiting -= usize::from(invited);
+        effects.push(Effect::Record(Record::Entered { fence, invited }));
+        if place != Place::Staying {
+            self.client_alarms += 1;
+            effects.push(Effect::Arm {
+                at_ns: now_ns.saturating_add(self.demand.hold_ns(node, nth)),
+                alarm: Alarm::Leave(node),
+            });
+        }
+    }
+
+    fn leave(&mut self, now_ns: u64, node: NodeId, effects: &mut Vec<Effect>) {
+        let client = self.client(node);
+        let invited = client.place != Place::Uninvited;
+        client.place = Place::Outside;
+        effects.push(Effect::Record(Record::Left));
+        self.happen(now_ns, node, erased::Event::Release, effects);
+        if invited && matches!(self.demand.rhythm(), Rhythm::Closed { .. }) {
+            self.plan_next_or_retire(now_ns, node, effects);
+        }
+        self.ask(now_ns, node, effects);
+    }
+
+    /// Lets an event happen to the algorithm and takes what it wants done in its order.
+    fn happen(
+        &mut self,
+        now_ns: u64,
+        node: NodeId,
+        event: erased::Event,
+        effects: &mut Vec<Effect>,
+    ) {
+        let mut wishes = std::mem::take(&mut self.wishes);
+        self.group.handle(node, event, &mut wishes);
+        for wish in wishes.drain(..) {
+            match wish {
+                algorithms::Effect::Send {
+                    to,
+                    message,
+                    charge,
+                } => effects.push(Effect::Send {
+                    to,
+                    message,
+                    charge,
+                }),
+                algorithms::Effect::Post { message } => effects.push(Effect::Post { message }),
+                algorithms::Effect::Enter { fence } => self.enter(now_ns, node, fence, effects),
+                algorithms::Effect::SetTimer { timer, after } => {
+                    let (at_ns, id) = self.timers.set(self.seed, now_ns, node, timer, after);
+                    effects.push(Effect::Arm {
+                        at_ns,
+                        alarm: Alarm::Timer(id),
+                    });
+                }
+                algorithms::Effect::CancelTimer { timer } => self.timers.cancel(node, timer),
+                algorithms::Effect::Note {
+                    name,
+                    value,
+                    charge,
+                } => effects.push(Effect::Record(Record::Note {
+                    name,
+                    value,
+                    charge,
+                })),
+                algorithms::Effect::ProtocolError { why } => {
+                    effects.push(Effect::Record(Record::ProtocolError { why }));
+                }
+            }
+        }
+        self.wishes = wishes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{Arrivals, Ask, PerNode, Quota, Span};
+    use algorithms::Topology;
+
+    const ZERO: NodeId = NodeId(0);
+    const ONE: NodeId = NodeId(1);
+    const ARRIVED: Record = Record::Arrived { priority: 0 };
+    const ENTERED: Record = Record::Entered {
+        fence: None,
+        invited: true,
+    };
+
+    fn closed(think_ns: u64, clients: u32, quota: Quota) -> Plan {
+        let mut plan = crate::plan::tests::plan();
+        plan.workload.arrivals = Arrivals::Closed {
+            think: PerNode::All(Span::Constant(think_ns)),
+        };
+        plan.workload.clients = clients;
+        plan.workload.quota = quota;
+        plan
+    }
+
+    fn members(plan: &Plan) -> Members {
+        let setting = plan.setting(Topology::complete(plan.nodes));
+        Members::new(plan, &setting, 0..plan.nodes)
+    }
+
+    fn handle(members: &mut Members, now_ns: u64, node: NodeId, event: Event) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        members.handle(now_ns, node, event, &mut effects);
+        effects
+    }
+
+    fn arrive(members: &mut Members, now_ns: u64, node: NodeId) -> Vec<Effect> {
+        handle(members, now_ns, node, Event::Alarm(Alarm::Arrive(node)))
+    }
+
+    fn leave(members: &mut Members, now_ns: u64, node: NodeId) -> Vec<Effect> {
+        handle(members, now_ns, node, Event::Alarm(Alarm::Leave(node)))
+    }
+
+    fn arm(at_ns: u64, alarm: Alarm) -> Effect {
+        Effect::Arm { at_ns, alarm }
+    }
+
+    #[test]
+    fn a_closed_loop_thinks_asks_enters_leaves_and_ends_with_its_quota() {
+        let mut members = members(&closed(100, 1, Quota::PerNode(2)));
+        let opening = members.opening();
+        assert_eq!(opening.len(), 5);
+        assert_eq!(opening[0], (100, Alarm::Arrive(ZERO)));
+        assert_eq!(members.armed(), 5);
+        assert_eq!(
+            arrive(&mut members, 100, ZERO),
+            [
+                Effect::Record(ARRIVED),
+                Effect::Record(Record::Asked),
+                Effect::Record(ENTERED),
+                arm(110, Alarm::Leave(ZERO)),
+            ]
+        );
+        assert_eq!(
+            leave(&mut members, 110, ZERO),
+            [Effect::Record(Record::Left), arm(210, Alarm::Arrive(ZERO)),]
+        );
+        arrive(&mut members, 210, ZERO);
+        assert_eq!(
+            leave(&mut members, 220, ZERO),
+            [
+                Effect::Record(Record::Left),
+                Effect::Record(Record::Retired),
+            ]
+        );
+        assert_eq!(members.armed(), 4);
+    }
+
+    #[test]
+    fn several_clients_wait_in_the_members_own_queue() {
+        let mut members = members(&closed(0, 2, Quota::Total(15)));
+        assert_eq!(members.opening().len(), 10);
+        arrive(&mut members, 0, ZERO);
+        let second = arrive(&mut members, 0, ZERO);
+        assert_eq!(second, [Effect::Record(ARRIVED)]);
+        assert_eq!(members.waiting(), 1);
+        assert_eq!(
+            leave(&mut members, 10, ZERO),
+            [
+                Effect::Record(Record::Left),
+                arm(10, Alarm::Arrive(ZERO)),
+                Effect::Record(Record::Asked),
+                Effect::Record(ENTERED),
+                arm(20, Alarm::Leave(ZERO)),
+            ]
+        );
+    }
+
+    #[test]
+    fn nobody_asks_when_the_time_is_up() {
+        let mut members = members(&closed(100, 1, Quota::Until(205)));
+        members.opening();
+        arrive(&mut members, 100, ZERO);
+        let last = leave(&mut members, 110, ZERO);
+        assert_eq!(last[1], Effect::Record(Record::Retired));
+    }
+
+    #[test]
+    fn an_open_workload_does_not_wait_for_the_one_before() {
+        let mut plan = closed(0, 1, Quota::PerNode(2));
+        plan.workload.arrivals = Arrivals::Open { mean_gap_ns: 1_000 };
+        let mut members = members(&plan);
+        members.opening();
+        let first = arrive(&mut members, 7, ZERO);
+        assert_eq!(first[0], Effect::Record(ARRIVED));
+        assert!(matches!(first[1], Effect::Arm { at_ns, alarm: Alarm::Arrive(ZERO) } if at_ns > 7));
+        let second = arrive(&mut members, 8, ZERO);
+        assert_eq!(
+            second,
+            [Effect::Record(ARRIVED), Effect::Record(Record::Retired)]
+        );
+        assert_eq!(members.waiting(), 1);
+    }
+
+    #[test]
+    fn a_batch_knows_the_priority_and_the_stay_of_each_request() {
+        let ask = |node, at_ns, priority, hold_ns| Ask {
+            node: NodeId(node),
+            at_ns,
+            priority,
+            hold_ns,
+        };
+        let mut plan = closed(0, 1, Quota::PerNode(1));
+        plan.workload.arrivals = Arrivals::Batch {
+            asks: vec![
+                ask(0, 50, Some(7), Some(3)),
+                ask(1, 0, None, None),
+                ask(0, 20, Some(9), None),
+            ],
+            settled: false,
+        };
+        let mut members = members(&plan);
+        let opening = [(50, 0), (0, 1), (20, 0)].map(|(at, n)| (at, Alarm::Arrive(NodeId(n))));
+        assert_eq!(members.opening(), opening);
+        let first = arrive(&mut members, 20, ZERO);
+        assert_eq!(first[0], Effect::Record(Record::Arrived { priority: 9 }));
+        assert_eq!(first[3], arm(30, Alarm::Leave(ZERO)));
+        leave(&mut members, 30, ZERO);
+        let second = arrive(&mut members, 50, ZERO);
+        assert_eq!(second[0], Effect::Record(Record::Arrived { priority: 7 }));
+        assert_eq!(second[3], arm(53, Alarm::Leave(ZERO)));
+    }
+
+    #[test]
+    fn whoever_is_told_to_stay_leaves_when_told() {
+        let mut plan = closed(0, 1, Quota::PerNode(1));
+        plan.workload.arrivals = Arrivals::OneAtATime;
+        let mut members = members(&plan);
+        assert_eq!(members.opening(), []);
+        let entered = handle(&mut members, 5, ZERO, Event::Cue(Cue::Ask { stay: true }));
+        assert_eq!(entered.last(), Some(&Effect::Record(ENTERED)));
+        assert_eq!(members.armed(), 0);
+        let left = handle(&mut members, 90, ZERO, Event::Cue(Cue::Leave));
+        assert_eq!(left, [Effect::Record(Record::Left)]);
+        assert_eq!(handle(&mut members, 91, ZERO, Event::Cue(Cue::Leave)), []);
+    }
+
+    #[test]
+    fn a_clogged_member_asks_for_nothing_new() {
+        let mut members = members(&closed(0, 1, Quota::PerNode(1)));
+        members.opening();
+        handle(&mut members, 0, ZERO, Event::Clogged(true));
+        assert_eq!(arrive(&mut members, 0, ZERO), [Effect::Record(ARRIVED)]);
+        let clear = handle(&mut members, 9, ZERO, Event::Clogged(false));
+        assert_eq!(clear[..2], [Record::Asked, ENTERED].map(Effect::Record));
+    }
+
+    #[test]
+    fn a_token_that_nobody_asked_for_is_a_protocol_error() {
+        let mut members = members(&closed(0, 1, Quota::PerNode(1)));
+        members.opening();
+        // Naimi and Trehel's TOKEN is the second kind of message and has no fields.
+        let message = members.group_mut().decode(&[1]).unwrap();
+        let effects = handle(
+            &mut members,
+            0,
+            ONE,
+            Event::Message {
+                from: ZERO,
+                message,
+            },
+        );
+        assert!(matches!(
+            effects[..],
+            [Effect::Record(Record::ProtocolError { .. })]
+        ));
+    }
+
+    #[test]
+    fn an_uninvited_client_holds_and_leaves_as_usual() {
+        let mut members = members(&closed(100, 1, Quota::PerNode(1)));
+        members.opening();
+        let mut effects = Vec::new();
+        members.enter(3, ONE, None, &mut effects);
+        let uninvited = Record::Entered {
+            fence: None,
+            invited: false,
+        };
+        assert_eq!(
+            effects,
+            [Effect::Record(uninvited), arm(13, Alarm::Leave(ONE))]
+        );
+        effects.clear();
+        members.enter(4, ONE, None, &mut effects);
+        assert!(matches!(
+            effects[..],
+            [Effect::Record(Record::ProtocolError { .. })]
+        ));
+        assert_eq!(leave(&mut members, 13, ONE), [Effect::Record(Record::Left)]);
+    }
+}
