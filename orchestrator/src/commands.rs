@@ -13,7 +13,7 @@ use crate::{Exit, Failure};
 /// One thing to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Run(run::Run),
+    Run(Box<run::Run>),
     List(list::List),
     Explain(explain::Explain),
 }

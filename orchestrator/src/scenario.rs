@@ -1,15 +1,231 @@
-//! What a run shall do, as a person says it.
+//! What a run shall do, as a person says it: in flags, in a file, or both.
+//!
+//! A flag and a key of the same name mean the same, and flags win. Both end as one [`Plan`], in
+//! which nothing is left to decide.
+//!
+//! [`Plan`]: node::plan::Plan
 
-use algorithms::registry::{self, Entry};
+mod arrivals;
+mod file;
+mod load;
+mod render;
+mod resolve;
+mod said;
+mod words;
+
+use algorithms::registry::{self, Entry, Order};
+use chaos::Delay;
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use node::run::Engine;
+use node::workload::Span;
+use serde::{Deserialize, Serialize};
 
 use crate::suggest::did_you_mean;
+pub use resolve::Resolved;
+pub use said::Said;
+use words::{AsPrinted, AskText, Assignment, List, Time, Weight};
 
-/// The algorithm of that name, or what is there instead.
+/// Everything that can be said about a run; what is not said has a default.
+///
+/// The help of each flag says how a file says the same, where it differs.
+#[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Scenario {
+    /// Name of the run, and of its directory under results/ [default: the scenario file's name, or
+    /// the algorithm's]
+    #[arg(long, help_heading = "Group")]
+    pub name: Option<String>,
+
+    /// Algorithm, instead of the one the scenario file names
+    #[arg(long, help_heading = "Group")]
+    pub algorithm: Option<String>,
+
+    /// Number of nodes [default: 10, or the nearest number that the algorithm admits]
+    #[arg(short = 'n', long, help_heading = "Group")]
+    pub nodes: Option<u32>,
+
+    /// Links between the nodes, such as complete, tree:2 or edges:0-1,1-2
+    ///
+    /// `orchestrator list topologies` shows what there is. [default: what the algorithm needs;
+    /// tree:2 where that is a tree]
+    #[arg(long, value_name = "SHAPE", help_heading = "Group")]
+    pub topology: Option<String>,
+
+    /// Node where the token or the controller starts [default: 0]
+    #[arg(long, value_name = "NODE", help_heading = "Group")]
+    pub holder: Option<u32>,
+
+    /// Parameter of the algorithm; may be given several times
+    ///
+    /// `orchestrator explain ALGORITHM` shows which there are and their defaults. In a file:
+    /// a table `[params]`.
+    #[arg(long = "param", value_name = "NAME=VALUE", help_heading = "Group")]
+    #[serde(
+        with = "words::assignments",
+        default,
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub params: Vec<Assignment>,
+
+    /// Leave the defects of the printed text unrepaired: all, or those named [default: none]
+    ///
+    /// `orchestrator explain ALGORITHM` shows their ids. In a file: `true` or an array of ids.
+    #[arg(long, value_name = "IDS", help_heading = "Group", num_args = 0..=1,
+          require_equals = true, default_missing_value = "all")]
+    pub as_printed: Option<AsPrinted>,
+
+    /// Who asks, and when [default: closed]
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "Load")]
+    pub workload: Option<Kind>,
+
+    /// Entries of each node [default: 50]
+    #[arg(long, value_name = "PER_NODE", help_heading = "Load", value_parser = in_files(),
+          conflicts_with_all = ["total", "duration"])]
+    pub entries: Option<u64>,
+
+    /// Entries in all, dealt to the nodes in advance by their weights [default for one-at-a-time:
+    /// 1000]
+    #[arg(long, value_name = "ALL", help_heading = "Load", value_parser = in_files(),
+          conflicts_with = "duration")]
+    pub total: Option<u64>,
+
+    /// Time after which nobody asks again, such as 10s; the run then drains
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    pub duration: Option<Time>,
+
+    /// Time inside: 1ms, exp:1ms or uniform:1ms..5ms, or several, by node in turn [default: 1ms]
+    #[arg(long, value_name = "SPAN", help_heading = "Load")]
+    pub hold: Option<List<Span>>,
+
+    /// closed: time between leaving and asking again; as --hold [default: exp:10ms]
+    #[arg(long, value_name = "SPAN", help_heading = "Load")]
+    pub think: Option<List<Span>>,
+
+    /// open: requests per second at each node [default: 20]
+    #[arg(
+        long,
+        value_name = "PER_SECOND",
+        help_heading = "Load",
+        conflicts_with = "gap"
+    )]
+    pub rate: Option<f64>,
+
+    /// open: the same as mean time between two requests at one node, such as 50ms
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    pub gap: Option<Time>,
+
+    /// batch: who asks, in this order: NODE [at TIME] [priority NUMBER] [hold TIME], and so on
+    ///
+    /// For example `--asks "2, 0, 3 at 5ms"`. In a file: an array, `asks = [2, 0, "3 at 5ms"]`.
+    /// [default: every node once, at time 0]
+    #[arg(long, value_name = "ASKS", help_heading = "Load")]
+    pub asks: Option<List<AskText>>,
+
+    /// batch: each asks when nothing else is under way [default: false]
+    ///
+    /// The first to enter stays inside until all have asked.
+    #[arg(long, value_name = "BOOL", help_heading = "Load", num_args = 0..=1,
+          require_equals = true, default_missing_value = "true")]
+    pub settled: Option<bool>,
+
+    /// window: how many different nodes ask, once each [default: half of them]
+    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    pub askers: Option<u32>,
+
+    /// window: time from the start within which they ask [default: 10ms]
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    pub within: Option<Time>,
+
+    /// trace: CSV file of requests
+    ///
+    /// Columns node and request_ns (nanoseconds from the start), and if there are such: priority,
+    /// hold_ns. The entries.csv of a run is such a file. In a scenario file: relative to it.
+    #[arg(long, value_name = "FILE", help_heading = "Load")]
+    pub arrivals: Option<String>,
+
+    /// How often each node asks, relative to the others: one number for each node, or NODE=WEIGHT
+    /// for hot spots, such as 0=10,3=5 [default: 1 each]
+    #[arg(long, value_name = "WEIGHTS", help_heading = "Load")]
+    pub weights: Option<List<Weight>>,
+
+    /// Urgency of requests, larger is more urgent; several: by node in turn [default: 0]
+    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    pub priority: Option<List<u32>>,
+
+    /// Clients that share a member, waiting in a queue of its own [default: 1]
+    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    pub clients: Option<u32>,
+
+    /// Time a message takes: TIME, TIME JITTER (uniform), TIME JITTER distribution normal, or
+    /// TIME distribution exponential [default: 1ms 500us]
+    #[arg(long, help_heading = "Network")]
+    pub delay: Option<Delay>,
+
+    /// Whether links keep the order of messages: fifo or any [default: fifo]
+    #[arg(long, value_name = "ORDER", help_heading = "Network",
+          value_parser = PossibleValuesParser::new(["fifo", "any"]).try_map(words::named::<Order>))]
+    pub links: Option<Order>,
+
+    /// Bound on a message's delay that algorithms are told, their T
+    ///
+    /// [default: the longest --delay there can be; where there is none, the mean plus six standard
+    /// deviations of a normal delay, ten times the mean of an exponential one]
+    #[arg(long, value_name = "TIME", help_heading = "Network")]
+    pub bound: Option<Time>,
+
+    /// What runs it [default: sim]
+    #[arg(long, help_heading = "Run",
+          value_parser = PossibleValuesParser::new(["cluster", "sim"]).try_map(words::named::<Engine>))]
+    pub engine: Option<Engine>,
+
+    /// Number that all chance in the run comes from [default: a fresh one, shown at the end]
+    #[arg(long, help_heading = "Run", value_parser = in_files())]
+    pub seed: Option<u64>,
+
+    /// Virtual time after which the run is given up, such as 60s [default: none]
+    #[arg(long, value_name = "TIME", help_heading = "Run")]
+    pub time_limit: Option<Time>,
+
+    /// Entries that pass before measuring begins [default: 0, and the whole run is measured]
+    #[arg(long, value_name = "ENTRIES", help_heading = "Run", value_parser = in_files())]
+    pub warm_up: Option<u64>,
+
+    /// Record every send and receipt too, in events.jsonl [default: false]
+    #[arg(long, value_name = "BOOL", help_heading = "Run", num_args = 0..=1,
+          require_equals = true, default_missing_value = "true")]
+    pub trace: Option<bool>,
+}
+
+/// Who asks, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Each client asks, enters, leaves, thinks, and asks again
+    Closed,
+    /// Requests come to each node as a Poisson process, served or not
+    Open,
+    /// Given nodes ask in a given order
+    Batch,
+    /// One request at a time, by a node drawn at random; the next when nothing is under way
+    OneAtATime,
+    /// Some nodes, drawn at random, ask once within a window of time
+    Window,
+    /// The requests of a file
+    Trace,
+}
+
+/// A number that a file can hold too: TOML has signed ones.
+fn in_files() -> RangedU64ValueParser {
+    RangedU64ValueParser::new().range(..1 << 63)
+}
+
+/// The algorithm of that name, or what there is instead.
 pub fn find_algorithm(name: &str) -> Result<&'static Entry, String> {
     registry::find(name).ok_or_else(|| {
         let known = registry::ALL.iter().map(|entry| entry.name);
         let hint = did_you_mean(name, known.clone());
         let known = known.collect::<Vec<_>>().join(", ");
-        format!("there is no algorithm '{name}'{hint}\n       known: {known}")
+        format!("there is no algorithm '{name}'{hint}\n       There are {known}.")
     })
 }

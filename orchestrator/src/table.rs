@@ -1,5 +1,10 @@
 //! Tables that a person enjoys.
 
+/// As wide as a table gets; the last column is wrapped to fit.
+const WIDTH: usize = 100;
+/// As narrow as its last column gets, whatever the others take.
+const LAST_AT_LEAST: usize = 24;
+
 /// Rows of cells, aligned when shown.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
@@ -7,16 +12,15 @@ pub(crate) struct Table {
 
 impl Table {
     /// A table with these headings.
-    pub(crate) fn new(headings: &[&str]) -> Self {
-        Self {
-            rows: vec![headings.iter().map(|&cell| cell.to_owned()).collect()],
-        }
+    pub(crate) fn new<const N: usize>(headings: [&str; N]) -> Self {
+        let mut table = Self { rows: Vec::new() };
+        table.row(headings);
+        table
     }
 
     /// Adds a row.
     pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
-        self.rows
-            .push(cells.iter().map(|&cell| cell.to_owned()).collect());
+        self.rows.push(cells.map(str::to_owned).to_vec());
     }
 
     /// The table as text: headings, a rule, rows.
@@ -24,18 +28,17 @@ impl Table {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+            let lines = cells.flat_map(|cell| cell.lines());
+            lines.map(|line| line.chars().count()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut widths: Vec<usize> = (0..columns).map(width).collect();
+        if let Some((last, others)) = widths.split_last_mut() {
+            let before = others.iter().map(|width| width + 2).sum();
+            *last = (*last).min(WIDTH.saturating_sub(before).max(LAST_AT_LEAST));
+        }
         let mut text = String::new();
         for (number, row) in self.rows.iter().enumerate() {
-            let mut line = String::new();
-            for (column, cell) in row.iter().enumerate() {
-                let width = widths[column];
-                line.push_str(&format!("{cell:<width$}  "));
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
+            text.push_str(&show_row(row, &widths));
             if number == 0 {
                 let rules = widths.iter().map(|&width| "─".repeat(width));
                 text.push_str(&rules.collect::<Vec<_>>().join("  "));
@@ -46,20 +49,63 @@ impl Table {
     }
 }
 
+/// A row as a line, or several where its last cell has several or is wrapped.
+fn show_row(row: &[String], widths: &[usize]) -> String {
+    let Some((last, others)) = row.split_last() else {
+        return "\n".to_owned();
+    };
+    let cells = others.iter().zip(widths);
+    let mut line: String = cells
+        .map(|(cell, &width)| format!("{cell:<width$}  "))
+        .collect();
+    let indent = line.chars().count();
+    let mut text = String::new();
+    let width = widths[others.len()];
+    for part in last.lines().flat_map(|line| wrap(line, width)) {
+        line.push_str(&part);
+        text.push_str(line.trim_end());
+        text.push('\n');
+        line = " ".repeat(indent);
+    }
+    text
+}
+
+/// The text in lines of at most `width` characters, broken between words; at least one line.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn columns_line_up() {
-        let mut table = Table::new(&["name", "messages"]);
-        table.row(["raymond", "36"]);
-        table.row(["ricart-agrawala", "180"]);
+    fn columns_line_up_and_the_last_is_wrapped() {
+        let mut table = Table::new(["name", "messages", "what it is"]);
+        table.row(["raymond", "36", "a tree"]);
+        table.row([
+            "ricart-agrawala",
+            "180",
+            &"permission from everybody ".repeat(4),
+        ]);
         insta::assert_snapshot!(table.show(), @r"
-        name             messages
-        ───────────────  ────────
-        raymond          36
-        ricart-agrawala  180
+        name             messages  what it is
+        ───────────────  ────────  ─────────────────────────────────────────────────────────────────────────
+        raymond          36        a tree
+        ricart-agrawala  180       permission from everybody permission from everybody permission from
+                                   everybody permission from everybody
         ");
     }
 }

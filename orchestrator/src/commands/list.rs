@@ -36,10 +36,11 @@ impl List {
 }
 
 fn algorithms_table() -> String {
-    let mut table = Table::new(&["name", "family", "cost", "paper"]);
+    let mut table = Table::new(["name", "family", "what it costs, and where it is from"]);
     for entry in registry::ALL {
         let family = format!("{:?}", entry.family).to_lowercase();
-        table.row([entry.name, &family, entry.cost, entry.paper]);
+        let about = format!("{}\n{}", entry.cost, entry.paper);
+        table.row([entry.name, &family, &about]);
     }
     table.show()
 }

@@ -1,0 +1,130 @@
+//! Requests from a file: `--workload trace --arrivals FILE`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use algorithms::NodeId;
+use csv::StringRecord;
+use node::workload::Ask;
+
+use super::Scenario;
+use super::resolve::{Misfit, node_of};
+
+/// The columns of a run's `entries.csv`, so that a run's requests can be made again, and `hold_ns`.
+const COLUMNS: [&str; 12] = [
+    "node",
+    "incarnation",
+    "priority",
+    "request_ns",
+    "asked_ns",
+    "enter_ns",
+    "exit_ns",
+    "hold_ns",
+    "outcome",
+    "fence",
+    "witness_slot",
+    "messages",
+];
+
+/// The requests of the file, in order of time.
+pub(super) fn read(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Vec<Ask>, Misfit> {
+    let Some(file) = &scenario.arrivals else {
+        let why = "a trace needs a file of requests; write --arrivals FILE";
+        return Err(Misfit::new("workload", why));
+    };
+    let path = folder.join(file);
+    let misfit = |why: String| Misfit::new("arrivals", format!("{}{why}", path.display()));
+    let broken = |error: csv::Error| misfit(format!(": {error}"));
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_path(&path)
+        .map_err(broken)?;
+    let columns = columns(reader.headers().map_err(broken)?).map_err(&misfit)?;
+    let mut asks = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(broken)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let row = Row {
+            record,
+            columns: &columns,
+        };
+        let ask = row
+            .ask(nodes)
+            .map_err(|why| misfit(format!(":{line}: {why}")))?;
+        asks.push(ask);
+    }
+    if asks.is_empty() {
+        return Err(misfit(" has no requests".to_owned()));
+    }
+    asks.sort_by_key(|ask| ask.at_ns);
+    Ok(asks)
+}
+
+type Columns = BTreeMap<&'static str, usize>;
+
+fn columns(headings: &StringRecord) -> Result<Columns, String> {
+    let mut columns = Columns::new();
+    for (place, heading) in headings.iter().enumerate() {
+        let known = COLUMNS.iter().find(|&&column| column == heading);
+        let known = known.ok_or_else(|| {
+            let hint = crate::suggest::did_you_mean(heading, COLUMNS);
+            format!(":1: there is no column '{heading}'{hint}")
+        })?;
+        columns.insert(known, place);
+    }
+    match ["node", "request_ns"]
+        .iter()
+        .find(|column| !columns.contains_key(**column))
+    {
+        Some(missing) => Err(format!(":1: the column {missing} is missing")),
+        None => Ok(columns),
+    }
+}
+
+struct Row<'a> {
+    record: StringRecord,
+    columns: &'a Columns,
+}
+
+impl Row<'_> {
+    fn ask(&self, nodes: u32) -> Result<Ask, String> {
+        let number = self.needed("node")?;
+        let node = u32::try_from(number).unwrap_or(u32::MAX);
+        let NodeId(node) = node_of(node, nodes)?;
+        let inside = match (self.number("enter_ns")?, self.number("exit_ns")?) {
+            (Some(entered), Some(left)) => left.checked_sub(entered),
+            _ => None,
+        };
+        Ok(Ask {
+            node: NodeId(node),
+            at_ns: self.needed("request_ns")?,
+            priority: match self.number("priority")? {
+                Some(priority) => Some(
+                    u32::try_from(priority)
+                        .map_err(|_| format!("priority {priority} is larger than {}", u32::MAX))?,
+                ),
+                None => None,
+            },
+            hold_ns: self.number("hold_ns")?.or(inside),
+        })
+    }
+
+    fn needed(&self, column: &str) -> Result<u64, String> {
+        self.number(column)?
+            .ok_or_else(|| format!("{column} is empty"))
+    }
+
+    fn number(&self, column: &str) -> Result<Option<u64>, String> {
+        let cell = self
+            .columns
+            .get(column)
+            .and_then(|&place| self.record.get(place));
+        match cell {
+            None | Some("") => Ok(None),
+            Some(text) => match text.parse() {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(format!("{column} is '{text}', not a whole number")),
+            },
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Scenario files, and what is wrong with them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::de::DeTable;
+
+use super::Scenario;
+use crate::suggest::did_you_mean;
+
+/// A scenario file that was read.
+#[derive(Debug)]
+pub(super) struct File {
+    /// Where it is.
+    pub(super) path: PathBuf,
+    /// What it says.
+    pub(super) scenario: Scenario,
+    /// In which line it says what.
+    pub(super) lines: BTreeMap<String, usize>,
+}
+
+/// Reads a scenario file.
+pub(super) fn read(path: &Path) -> Result<File, String> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| format!("cannot read the scenario {}: {error}", path.display()))?;
+    let scenario = toml::from_str(&text).map_err(|error| complaint(path, &text, &error))?;
+    let keys = DeTable::parse(&text).map_err(|error| complaint(path, &text, &error))?;
+    let lines = keys.get_ref().keys().map(|key| {
+        let line = line_of(&text, key.span().start);
+        (key.get_ref().clone().into_owned(), line)
+    });
+    Ok(File {
+        path: path.to_owned(),
+        scenario,
+        lines: lines.collect(),
+    })
+}
+
+/// What is wrong, in which line.
+fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> String {
+    let start = error.span().map_or(0, |span| span.start);
+    let number = line_of(text, start);
+    let line = text.lines().nth(number - 1).unwrap_or_default().trim();
+    let why = unknown_key(error.message()).unwrap_or_else(|| error.message().to_owned());
+    format!("{}:{number}: {why}\n       in: {line}", path.display())
+}
+
+/// Serde's "unknown field" in our words, with the key that was probably meant.
+fn unknown_key(message: &str) -> Option<String> {
+    let names = message.strip_prefix("unknown field ")?;
+    let mut names = names.split('`').skip(1).step_by(2);
+    let given = names.next()?;
+    let known = names.collect::<Vec<_>>();
+    let hint = did_you_mean(given, known.iter().copied());
+    let known = known.join(", ");
+    Some(format!(
+        "there is no key '{given}'{hint}\n       There are {known}."
+    ))
+}
+
+/// The number, from 1, of the line in which the byte lies.
+fn line_of(text: &str, byte: usize) -> usize {
+    let before = text.as_bytes().iter().take(byte);
+    1 + before.filter(|&&byte| byte == b'\n').count()
+}

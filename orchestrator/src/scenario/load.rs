@@ -1,0 +1,269 @@
+//! The workload of a scenario: who asks, when, how often, and how long they stay.
+
+use std::path::Path;
+
+use algorithms::NodeId;
+use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Workload};
+
+use super::resolve::{Misfit, node_of};
+use super::words::{AskText, List, Weight};
+use super::{Kind, Scenario, arrivals};
+
+/// The workload that was said, checked.
+pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Workload, Misfit> {
+    let kind = scenario.workload.unwrap_or(Kind::Closed);
+    refuse_strays(scenario, kind)?;
+    let arrivals = match kind {
+        Kind::Closed => Arrivals::Closed {
+            think: per_node(scenario.think.as_ref(), Span::Exponential(10_000_000)),
+        },
+        Kind::Open => Arrivals::Open {
+            mean_gap_ns: mean_gap_ns(scenario)?,
+        },
+        Kind::Batch => batch(scenario, nodes)?,
+        Kind::OneAtATime => Arrivals::OneAtATime,
+        Kind::Window => window(scenario, nodes)?,
+        Kind::Trace => Arrivals::Batch {
+            asks: arrivals::read(scenario, nodes, folder)?,
+            settled: false,
+        },
+    };
+    let workload = Workload {
+        quota: quota(scenario, kind, &arrivals)?,
+        arrivals,
+        hold: per_node(scenario.hold.as_ref(), Span::Constant(1_000_000)),
+        priority: per_node(scenario.priority.as_ref(), 0),
+        weights: weights(scenario, nodes)?,
+        clients: match scenario.clients {
+            Some(0) => return Err(Misfit::new("clients", "a member has at least one client")),
+            clients => clients.unwrap_or(1),
+        },
+    };
+    time_passes(&workload, nodes)?;
+    Ok(workload)
+}
+
+/// How many entries there will be, where that is known.
+pub(super) fn entries(workload: &Workload, nodes: u32) -> Option<u64> {
+    match workload.quota {
+        Quota::PerNode(entries) => Some(entries.saturating_mul(nodes.into())),
+        Quota::Total(entries) => Some(entries),
+        Quota::Until(_) => None,
+    }
+}
+
+/// The key that says how much there is to do.
+pub(super) fn quota_key(workload: &Workload) -> &'static str {
+    match workload.quota {
+        Quota::PerNode(_) => "entries",
+        Quota::Total(_) => "total",
+        Quota::Until(_) => "duration",
+    }
+}
+
+/// Refuses keys that mean nothing for this kind of workload.
+fn refuse_strays(scenario: &Scenario, kind: Kind) -> Result<(), Misfit> {
+    let drawn = [Kind::Closed, Kind::Open, Kind::OneAtATime];
+    let asked = [
+        ("think", scenario.think.is_some(), &[Kind::Closed][..]),
+        ("rate", scenario.rate.is_some(), &[Kind::Open]),
+        ("gap", scenario.gap.is_some(), &[Kind::Open]),
+        ("asks", scenario.asks.is_some(), &[Kind::Batch]),
+        ("settled", scenario.settled.is_some(), &[Kind::Batch]),
+        ("askers", scenario.askers.is_some(), &[Kind::Window]),
+        ("within", scenario.within.is_some(), &[Kind::Window]),
+        ("arrivals", scenario.arrivals.is_some(), &[Kind::Trace]),
+        (
+            "entries",
+            scenario.entries.is_some(),
+            &[Kind::Closed, Kind::Open],
+        ),
+        ("total", scenario.total.is_some(), &drawn),
+        ("duration", scenario.duration.is_some(), &drawn),
+        ("weights", scenario.weights.is_some(), &drawn),
+    ];
+    match asked
+        .into_iter()
+        .find(|(_, said, kinds)| *said && !kinds.contains(&kind))
+    {
+        None => Ok(()),
+        Some((key, _, kinds)) => {
+            let kinds = kinds
+                .iter()
+                .map(|&kind| kind_name(kind))
+                .collect::<Vec<_>>();
+            let why = format!(
+                "this is for the workload {}; this one is {}",
+                kinds.join(" or "),
+                kind_name(kind)
+            );
+            Err(Misfit::new(key, why))
+        }
+    }
+}
+
+fn kind_name(kind: Kind) -> String {
+    use clap::ValueEnum;
+    let value = kind.to_possible_value().expect("no kind is hidden");
+    value.get_name().to_owned()
+}
+
+fn per_node<T: Clone>(said: Option<&List<T>>, unless_said: T) -> PerNode<T> {
+    match said.map(|List(values)| &values[..]) {
+        None => PerNode::All(unless_said),
+        Some([one]) => PerNode::All(one.clone()),
+        Some(several) => PerNode::Each(several.to_vec()),
+    }
+}
+
+fn mean_gap_ns(scenario: &Scenario) -> Result<u64, Misfit> {
+    match (scenario.rate, scenario.gap) {
+        (Some(_), Some(_)) => Err(Misfit::new("gap", "rate and gap say the same; keep one")),
+        (None, Some(gap)) if gap.0 == 0 => Err(Misfit::new(
+            "gap",
+            "requests would never stop coming; write 50ms",
+        )),
+        (None, Some(gap)) => Ok(gap.0),
+        (None, None) => Ok(50_000_000),
+        (Some(rate), None) => {
+            let gap_ns = 1e9 / rate;
+            if rate > 0.0 && (1.0..u64::MAX as f64).contains(&gap_ns) {
+                Ok(gap_ns.round() as u64)
+            } else {
+                let why = format!("{rate} requests per second cannot be; write 20 or 0.5");
+                Err(Misfit::new("rate", why))
+            }
+        }
+    }
+}
+
+fn batch(scenario: &Scenario, nodes: u32) -> Result<Arrivals, Misfit> {
+    let everyone = || {
+        (0..nodes).map(|node| {
+            AskText(Ask {
+                node: NodeId(node),
+                at_ns: 0,
+                priority: None,
+                hold_ns: None,
+            })
+        })
+    };
+    let asks: Vec<Ask> = match &scenario.asks {
+        None => everyone().map(|AskText(ask)| ask).collect(),
+        Some(List(asks)) => asks.iter().map(|AskText(ask)| *ask).collect(),
+    };
+    for ask in &asks {
+        node_of(ask.node.0, nodes).map_err(|why| Misfit::new("asks", why))?;
+    }
+    let settled = scenario.settled.unwrap_or(false);
+    if let Some(ask) = asks.iter().find(|ask| settled && ask.at_ns > 0) {
+        let why = format!(
+            "'{}' names a time, but in a settled batch each asks when nothing is under way",
+            AskText(*ask)
+        );
+        return Err(Misfit::new("asks", why));
+    }
+    Ok(Arrivals::Batch { asks, settled })
+}
+
+fn window(scenario: &Scenario, nodes: u32) -> Result<Arrivals, Misfit> {
+    let askers = scenario.askers.unwrap_or(nodes.div_ceil(2));
+    if askers == 0 || askers > nodes {
+        let why = format!("{askers} of {nodes} nodes cannot ask once each; write 1 to {nodes}");
+        return Err(Misfit::new("askers", why));
+    }
+    Ok(Arrivals::Window {
+        nodes: askers,
+        within_ns: scenario.within.map_or(10_000_000, |within| within.0),
+    })
+}
+
+fn quota(scenario: &Scenario, kind: Kind, arrivals: &Arrivals) -> Result<Quota, Misfit> {
+    let said = [
+        ("entries", scenario.entries.map(Quota::PerNode)),
+        ("total", scenario.total.map(Quota::Total)),
+        (
+            "duration",
+            scenario.duration.map(|time| Quota::Until(time.0)),
+        ),
+    ];
+    let mut said = said
+        .into_iter()
+        .filter_map(|(key, quota)| Some((key, quota?)));
+    let first = said.next();
+    if let (Some((first, _)), Some((second, _))) = (first, said.next()) {
+        let why = format!("{first} and {second} say how much there is to do; keep one");
+        return Err(Misfit::new(second, why));
+    }
+    match (first, kind, arrivals) {
+        (Some((key, Quota::PerNode(0) | Quota::Total(0) | Quota::Until(0))), ..) => Err(
+            Misfit::new(key, "0 leaves nothing to do; a run has at least one entry"),
+        ),
+        (Some((_, quota)), ..) => Ok(quota),
+        (None, Kind::OneAtATime, _) => Ok(Quota::Total(1_000)),
+        (None, _, Arrivals::Batch { asks, .. }) => Ok(Quota::Total(asks.len() as u64)),
+        (None, _, Arrivals::Window { nodes, .. }) => Ok(Quota::Total((*nodes).into())),
+        (None, Kind::Closed | Kind::Open | Kind::Batch | Kind::Window | Kind::Trace, _) => {
+            Ok(Quota::PerNode(50))
+        }
+    }
+}
+
+fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, Misfit> {
+    let Some(List(said)) = &scenario.weights else {
+        return Ok(Vec::new());
+    };
+    let misfit = |why: String| Misfit::new("weights", why);
+    let in_turn = |weight: &Weight| match weight {
+        Weight::InTurn(weight) => Some(*weight),
+        Weight::Of(..) => None,
+    };
+    let weights = match said.iter().map(in_turn).collect::<Option<Vec<_>>>() {
+        Some(weights) if weights.len() == nodes as usize => weights,
+        Some(weights) => {
+            let count = weights.len();
+            return Err(misfit(format!(
+                "{count} weights for {nodes} nodes; write one for each, or NODE=WEIGHT for some"
+            )));
+        }
+        None => {
+            let mut weights = vec![1.0; nodes as usize];
+            for weight in said {
+                let Weight::Of(node, weight) = *weight else {
+                    return Err(misfit(
+                        "either one weight for each node, or all NODE=WEIGHT".into(),
+                    ));
+                };
+                weights[node_of(node.0, nodes).map_err(misfit)?.index()] = weight;
+            }
+            weights
+        }
+    };
+    if weights.iter().all(|&weight| weight == 0.0) {
+        return Err(misfit("all weights are 0, so nobody would ever ask".into()));
+    }
+    Ok(weights)
+}
+
+/// A closed loop that neither thinks nor holds would go round for ever at one instant.
+fn time_passes(workload: &Workload, nodes: u32) -> Result<(), Misfit> {
+    let Arrivals::Closed { think } = &workload.arrivals else {
+        return Ok(());
+    };
+    let never = |span: Span| {
+        matches!(
+            span,
+            Span::Constant(0) | Span::Uniform(0, 0) | Span::Exponential(0)
+        )
+    };
+    let stuck = |node: &NodeId| never(think.of(*node)) && never(workload.hold.of(*node));
+    match (0..nodes).map(NodeId).find(stuck) {
+        None => Ok(()),
+        Some(node) => {
+            let why = format!(
+                "node {node} thinks 0 and holds 0, so time would not pass; give it one of them"
+            );
+            Err(Misfit::new("think", why))
+        }
+    }
+}

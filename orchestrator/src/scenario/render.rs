@@ -1,0 +1,97 @@
+//! A plan as the scenario file that makes it again.
+
+use algorithms::params::Value;
+use node::workload::{Arrivals, PerNode, Quota, Workload};
+
+use super::resolve::Resolved;
+use super::words::{AsPrinted, AskText, Assignment, List, Time, Weight};
+use super::{Kind, Scenario};
+
+impl Resolved {
+    /// The scenario file that makes exactly this run.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(&self.to_scenario()).expect("a scenario is plain data")
+    }
+
+    /// The scenario that says everything.
+    pub fn to_scenario(&self) -> Scenario {
+        let plan = &self.plan;
+        let params = plan.params.iter().map(|(name, value)| Assignment {
+            name: name.to_owned(),
+            value: match value {
+                Value::Integer(number) => number.to_string(),
+                Value::Word(word) => word.clone(),
+            },
+        });
+        let printed = &plan.printed.defects;
+        let scenario = Scenario {
+            name: Some(self.name.clone()),
+            algorithm: Some(plan.algorithm.clone()),
+            nodes: Some(plan.nodes),
+            topology: Some(plan.topology.clone()),
+            holder: Some(plan.holder.0),
+            params: params.collect(),
+            as_printed: (!printed.is_empty())
+                .then(|| AsPrinted::Some(printed.iter().cloned().collect())),
+            delay: Some(plan.delay),
+            links: Some(plan.links),
+            bound: Some(Time(plan.bound_ns)),
+            engine: Some(self.engine),
+            seed: Some(plan.seed),
+            time_limit: plan.time_limit_ns.map(Time),
+            warm_up: Some(plan.warm_up_entries),
+            trace: Some(plan.trace),
+            ..Scenario::default()
+        };
+        with_workload(scenario, &plan.workload)
+    }
+}
+
+fn with_workload(mut scenario: Scenario, workload: &Workload) -> Scenario {
+    let mut says_how_much = true;
+    let kind = match &workload.arrivals {
+        Arrivals::Closed { think } => {
+            scenario.think = Some(list(think));
+            Kind::Closed
+        }
+        Arrivals::Open { mean_gap_ns } => {
+            scenario.gap = Some(Time(*mean_gap_ns));
+            Kind::Open
+        }
+        Arrivals::Batch { asks, settled } => {
+            scenario.asks = Some(List(asks.iter().copied().map(AskText).collect()));
+            scenario.settled = Some(*settled);
+            says_how_much = false;
+            Kind::Batch
+        }
+        Arrivals::OneAtATime => Kind::OneAtATime,
+        Arrivals::Window { nodes, within_ns } => {
+            scenario.askers = Some(*nodes);
+            scenario.within = Some(Time(*within_ns));
+            says_how_much = false;
+            Kind::Window
+        }
+    };
+    match workload.quota {
+        _ if !says_how_much => {}
+        Quota::PerNode(entries) => scenario.entries = Some(entries),
+        Quota::Total(entries) => scenario.total = Some(entries),
+        Quota::Until(ns) => scenario.duration = Some(Time(ns)),
+    }
+    scenario.workload = Some(kind);
+    scenario.hold = Some(list(&workload.hold));
+    scenario.priority = Some(list(&workload.priority));
+    if !workload.weights.is_empty() {
+        let weights = workload.weights.iter().copied().map(Weight::InTurn);
+        scenario.weights = Some(List(weights.collect()));
+    }
+    scenario.clients = Some(workload.clients);
+    scenario
+}
+
+fn list<T: Clone>(values: &PerNode<T>) -> List<T> {
+    match values {
+        PerNode::All(one) => List(vec![one.clone()]),
+        PerNode::Each(several) => List(several.clone()),
+    }
+}

@@ -1,0 +1,318 @@
+//! From what was said to a plan in which nothing is left to decide.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
+
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::{Entry, Graph, Order};
+use algorithms::{NodeId, Topology};
+use chaos::Delay;
+use node::plan::Plan;
+use node::run::Engine;
+use node::workload::Workload;
+
+use super::words::AsPrinted;
+use super::{Scenario, find_algorithm, load};
+
+/// A scenario with nothing left to decide.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The run's name.
+    pub name: String,
+    /// What runs it.
+    pub engine: Engine,
+    /// What it does.
+    pub plan: Plan,
+    /// The links of the plan, built.
+    pub topology: Topology,
+}
+
+/// What a scenario's file lends to it.
+pub(super) struct Around<'a> {
+    /// The run's name, unless said.
+    pub(super) name: Option<&'a str>,
+    /// What file names are relative to.
+    pub(super) folder: &'a Path,
+}
+
+/// Something said that does not fit.
+#[derive(Debug)]
+pub(super) struct Misfit {
+    /// The key that says it, even if its value is the default.
+    pub(super) key: &'static str,
+    /// What is wrong, and what would be right.
+    pub(super) why: String,
+}
+
+impl Misfit {
+    pub(super) fn new(key: &'static str, why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self { key, why }
+    }
+}
+
+/// Decides everything that was not said, and checks everything that was.
+pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolved, Misfit> {
+    let Some(algorithm) = &scenario.algorithm else {
+        return Err(Misfit::new(
+            "algorithm",
+            "no algorithm is named; write algorithm = \"raymond\"",
+        ));
+    };
+    let entry = find_algorithm(algorithm).map_err(|why| Misfit::new("algorithm", why))?;
+    let name = name(scenario, around, entry)?;
+    let seed = scenario.seed.unwrap_or_else(fresh_seed);
+    let nodes = nodes(scenario, entry)?;
+    let holder = holder(scenario, nodes)?;
+    let params = params(scenario, entry)?;
+    let printed = printed(scenario, entry)?;
+    let links = links(scenario, entry)?;
+    let workload = load::resolve(scenario, nodes, around.folder)?;
+    let warm_up_entries = warm_up(scenario, &workload, nodes)?;
+    memory(entry, nodes, &workload)?;
+    let (topology, shape) = topology(scenario, entry, nodes, holder, seed)?;
+    let delay = scenario.delay.unwrap_or(Delay::Uniform {
+        mean_ns: 1_000_000,
+        jitter_ns: 500_000,
+    });
+    let plan = Plan {
+        algorithm: entry.name.to_owned(),
+        nodes,
+        topology: shape,
+        holder,
+        params,
+        printed,
+        workload,
+        delay,
+        links,
+        bound_ns: bound_ns(scenario, &delay)?,
+        seed,
+        time_limit_ns: time_limit_ns(scenario)?,
+        warm_up_entries,
+        trace: scenario.trace.unwrap_or(false),
+    };
+    let engine = scenario.engine.unwrap_or_default();
+    Ok(Resolved {
+        name,
+        engine,
+        plan,
+        topology,
+    })
+}
+
+fn name(scenario: &Scenario, around: &Around<'_>, entry: &Entry) -> Result<String, Misfit> {
+    let name = scenario
+        .name
+        .as_deref()
+        .or(around.name)
+        .unwrap_or(entry.name);
+    let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    if name.starts_with('.') || name == "latest" || name.is_empty() || !name.chars().all(plain) {
+        let why = format!(
+            "'{name}' cannot name a directory of results; use letters, digits, '.', '-' and '_', \
+             not 'latest', no '.' in front"
+        );
+        return Err(Misfit::new("name", why));
+    }
+    Ok(name.to_owned())
+}
+
+fn nodes(scenario: &Scenario, entry: &Entry) -> Result<u32, Misfit> {
+    let near = |nodes: u32| {
+        let below = (0..nodes).rev().find(|&size| entry.admits_size(size));
+        let above = (nodes..nodes.saturating_mul(2).saturating_add(1_000)).skip(1);
+        (
+            below,
+            above.into_iter().find(|&size| entry.admits_size(size)),
+        )
+    };
+    let nodes = match scenario.nodes {
+        Some(nodes) => nodes,
+        None if entry.admits_size(10) => 10,
+        None => match near(10) {
+            (_, Some(size)) | (Some(size), None) => size,
+            (None, None) => 10,
+        },
+    };
+    if entry.admits_size(nodes) {
+        return Ok(nodes);
+    }
+    let instead = match near(nodes) {
+        (Some(below), Some(above)) => format!("the nearest sizes are {below} and {above}"),
+        (Some(size), None) | (None, Some(size)) => format!("the nearest size is {size}"),
+        (None, None) => format!("it needs at least {}", entry.sizes.least),
+    };
+    let why = format!("{} does not run on {nodes} nodes; {instead}", entry.name);
+    Err(Misfit::new("nodes", why))
+}
+
+fn holder(scenario: &Scenario, nodes: u32) -> Result<NodeId, Misfit> {
+    node_of(scenario.holder.unwrap_or(0), nodes).map_err(|why| Misfit::new("holder", why))
+}
+
+/// The node of that number, if there is one.
+pub(super) fn node_of(number: u32, nodes: u32) -> Result<NodeId, String> {
+    if number < nodes {
+        Ok(NodeId(number))
+    } else {
+        let last = nodes - 1;
+        Err(format!(
+            "there is no node {number}; the {nodes} nodes are numbered 0 to {last}"
+        ))
+    }
+}
+
+fn params(scenario: &Scenario, entry: &'static Entry) -> Result<Params, Misfit> {
+    let given = scenario
+        .params
+        .iter()
+        .map(|a| (a.name.clone(), a.value.clone()));
+    let given = given.collect::<BTreeMap<_, _>>();
+    Params::resolve(entry.name, entry.params, &given)
+        .map_err(|error| Misfit::new("params", error.to_string()))
+}
+
+fn printed(scenario: &Scenario, entry: &'static Entry) -> Result<Printed, Misfit> {
+    let printed = match &scenario.as_printed {
+        None => Printed::repaired(),
+        Some(AsPrinted::Some(ids)) => Printed::some(entry.name, entry.defects, ids)
+            .map_err(|error| Misfit::new("as-printed", error.to_string()))?,
+        Some(AsPrinted::All) => {
+            let printed = Printed::all(entry.defects);
+            if printed.is_repaired() {
+                let why = format!("no defect of {}'s printed text is known", entry.name);
+                return Err(Misfit::new("as-printed", why));
+            }
+            printed
+        }
+    };
+    Ok(printed)
+}
+
+fn links(scenario: &Scenario, entry: &Entry) -> Result<Order, Misfit> {
+    match (scenario.links, entry.order) {
+        (Some(Order::Any), Order::Fifo) => {
+            let why = format!(
+                "{} needs links that keep the order of messages; leave it out or write fifo",
+                entry.name
+            );
+            Err(Misfit::new("links", why))
+        }
+        (given, _) => Ok(given.unwrap_or(Order::Fifo)),
+    }
+}
+
+fn warm_up(scenario: &Scenario, workload: &Workload, nodes: u32) -> Result<u64, Misfit> {
+    let warm_up = scenario.warm_up.unwrap_or(0);
+    match load::entries(workload, nodes) {
+        Some(all) if warm_up >= all => {
+            let why = format!("{warm_up} entries of {all} leave nothing to measure");
+            Err(Misfit::new("warm-up", why))
+        }
+        _ => Ok(warm_up),
+    }
+}
+
+/// What a run may take, by its estimate.
+const MEMORY_LIMIT_BYTES: u64 = 8 << 30;
+/// About what one request takes while it is recorded.
+const REQUEST_BYTES: u64 = 160;
+
+fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> {
+    let states = |nodes: u32| (entry.state_bytes)(nodes.into()).saturating_mul(nodes.into());
+    let needed = states(nodes);
+    if needed > MEMORY_LIMIT_BYTES {
+        let (mut fits, mut too_many) = (0, nodes);
+        while too_many - fits > 1 {
+            let middle = fits + (too_many - fits) / 2;
+            if states(middle) > MEMORY_LIMIT_BYTES {
+                too_many = middle;
+            } else {
+                fits = middle;
+            }
+        }
+        let why = format!(
+            "the states of {nodes} nodes of {} take about {} GiB, above the limit of {} GiB; \
+             {fits} nodes fit",
+            entry.name,
+            needed >> 30,
+            MEMORY_LIMIT_BYTES >> 30,
+        );
+        return Err(Misfit::new("nodes", why));
+    }
+    let entries = load::entries(workload, nodes).unwrap_or(0);
+    let needed = entries.saturating_mul(REQUEST_BYTES);
+    if needed > MEMORY_LIMIT_BYTES {
+        let why = format!(
+            "recording {entries} entries takes about {} GiB, above the limit of {} GiB",
+            needed >> 30,
+            MEMORY_LIMIT_BYTES >> 30,
+        );
+        return Err(Misfit::new(load::quota_key(workload), why));
+    }
+    Ok(())
+}
+
+fn bound_ns(scenario: &Scenario, delay: &Delay) -> Result<u64, Misfit> {
+    match (scenario.bound, *delay) {
+        (Some(bound), _) if bound.0 == 0 => Err(Misfit::new(
+            "bound",
+            "the bound is longer than 0, such as 50ms",
+        )),
+        (Some(bound), _) => Ok(bound.0),
+        (None, Delay::Constant { ns }) => Ok(ns),
+        (None, Delay::Uniform { mean_ns, jitter_ns }) => Ok(mean_ns + jitter_ns),
+        // Beyond these lie one message in a billion, and one in twenty thousand.
+        (None, Delay::Normal { mean_ns, jitter_ns }) => Ok(mean_ns + 6 * jitter_ns),
+        (None, Delay::Exponential { mean_ns }) => Ok(10 * mean_ns),
+    }
+}
+
+fn time_limit_ns(scenario: &Scenario) -> Result<Option<u64>, Misfit> {
+    match scenario.time_limit {
+        Some(limit) if limit.0 == 0 => Err(Misfit::new(
+            "time-limit",
+            "nothing can happen in no time; write 60s",
+        )),
+        limit => Ok(limit.map(|limit| limit.0)),
+    }
+}
+
+/// A seed nobody has chosen, short enough to type.
+fn fresh_seed() -> u64 {
+    RandomState::new().build_hasher().finish() >> 32
+}
+
+fn topology(
+    scenario: &Scenario,
+    entry: &Entry,
+    nodes: u32,
+    holder: NodeId,
+    seed: u64,
+) -> Result<(Topology, String), Misfit> {
+    let _ = (holder, seed);
+    let shape = scenario
+        .topology
+        .clone()
+        .unwrap_or_else(|| match entry.graph {
+            Graph::Complete => "complete".to_owned(),
+            Graph::Tree => "tree:2".to_owned(),
+            Graph::Digraph => "ring".to_owned(),
+        });
+    let topology = match shape.as_str() {
+        "complete" => Topology::complete(nodes),
+        other if other != "tree:2" => {
+            let why = format!("'{other}' is unknown; there are complete and tree:2");
+            return Err(Misfit::new("topology", why));
+        }
+        _ => {
+            let edges: Vec<_> = (1..nodes)
+                .map(|i| (NodeId((i - 1) / 2), NodeId(i)))
+                .collect();
+            Topology::undirected(nodes, &edges)
+        }
+    };
+    Ok((topology, shape))
+}

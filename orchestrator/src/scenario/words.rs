@@ -1,0 +1,350 @@
+//! The values of a scenario as people write them, the same in a flag and in a file.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use algorithms::NodeId;
+use chaos::span::{SpanError, parse_ns, show_ns};
+use node::workload::Ask;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{self, DeserializeOwned, IntoDeserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A length of time, in nanoseconds: `75ms`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Time(pub u64);
+
+impl FromStr for Time {
+    type Err = SpanError;
+
+    fn from_str(text: &str) -> Result<Self, SpanError> {
+        parse_ns(text).map(Time)
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&show_ns(self.0))
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_word(deserializer)
+    }
+}
+
+/// One or more values: `1ms,5ms` in a flag, one value or an array in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct List<T>(pub Vec<T>);
+
+impl<T: FromStr> FromStr for List<T> {
+    type Err = T::Err;
+
+    fn from_str(text: &str) -> Result<Self, T::Err> {
+        let items = text.split(',').map(|item| item.trim().parse());
+        items.collect::<Result<_, _>>().map(List)
+    }
+}
+
+impl<T: Serialize> Serialize for List<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0[..] {
+            [one] => one.serialize(serializer),
+            several => several.serialize(serializer),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OneOrSeveral(PhantomData))
+    }
+}
+
+/// Passes a lone value on to `T`, so that what is wrong with it is said in `T`'s words.
+struct OneOrSeveral<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrSeveral<T> {
+    type Value = List<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one value or an array of them")
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<List<T>, E> {
+        T::deserialize(value.into_deserializer()).map(|one| List(vec![one]))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<List<T>, E> {
+        T::deserialize(value.into_deserializer()).map(|one| List(vec![one]))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<List<T>, E> {
+        T::deserialize(value.into_deserializer()).map(|one| List(vec![one]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, several: A) -> Result<List<T>, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(several)).map(List)
+    }
+}
+
+/// Which defects of the print to leave unrepaired: all, or some by id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AsPrinted {
+    /// `--as-printed`, or `true` in a file.
+    All,
+    /// `--as-printed=F2,F3`, or an array in a file; `false` is none.
+    Some(Vec<String>),
+}
+
+impl FromStr for AsPrinted {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "all" => AsPrinted::All,
+            "none" => AsPrinted::Some(Vec::new()),
+            ids => AsPrinted::Some(ids.split(',').map(|id| id.trim().to_owned()).collect()),
+        })
+    }
+}
+
+impl Serialize for AsPrinted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            AsPrinted::All => serializer.serialize_bool(true),
+            AsPrinted::Some(ids) => ids.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for AsPrinted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AllOrSome;
+        impl<'de> Visitor<'de> for AllOrSome {
+            type Value = AsPrinted;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false or an array of defect ids")
+            }
+
+            fn visit_bool<E: de::Error>(self, all: bool) -> Result<AsPrinted, E> {
+                Ok(if all {
+                    AsPrinted::All
+                } else {
+                    AsPrinted::Some(Vec::new())
+                })
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, ids: A) -> Result<AsPrinted, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(ids)).map(AsPrinted::Some)
+            }
+        }
+        deserializer.deserialize_any(AllOrSome)
+    }
+}
+
+/// A parameter of the algorithm: `max_req=5`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The parameter.
+    pub name: String,
+    /// Its value, not yet read.
+    pub value: String,
+}
+
+impl FromStr for Assignment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.trim().is_empty() => Ok(Self {
+                name: name.trim().to_owned(),
+                value: value.trim().to_owned(),
+            }),
+            _ => Err(format!("'{text}' is not NAME=VALUE")),
+        }
+    }
+}
+
+/// How often a node asks, relative to the others: a number for the next node in turn, or
+/// `NODE=WEIGHT` for one node, the rest being 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Weight {
+    /// Of the node in this place.
+    InTurn(f64),
+    /// Of the named node.
+    Of(NodeId, f64),
+}
+
+impl FromStr for Weight {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let misfit = || format!("'{text}' is neither a weight such as 2.5 nor NODE=WEIGHT");
+        let weight = |text: &str| match text.parse::<f64>() {
+            Ok(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
+            _ => Err(misfit()),
+        };
+        match text.split_once('=') {
+            None => weight(text).map(Weight::InTurn),
+            Some((node, text)) => {
+                let node = node.trim().parse().map_err(|_| misfit())?;
+                Ok(Weight::Of(NodeId(node), weight(text.trim())?))
+            }
+        }
+    }
+}
+
+impl Serialize for Weight {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Weight::InTurn(weight) => serializer.serialize_f64(*weight),
+            Weight::Of(node, weight) => serializer.collect_str(&format_args!("{node}={weight}")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Weight {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_word(deserializer)
+    }
+}
+
+/// One request of a batch: `3 at 5ms priority 2 hold 1ms`, of which only the node must be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AskText(pub Ask);
+
+impl FromStr for AskText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let misfit = || format!("'{text}' is not NODE [at TIME] [priority NUMBER] [hold TIME]");
+        let time = |text: &str| parse_ns(text).map_err(|error| error.to_string());
+        let mut words = text.split_whitespace();
+        let node = words.next().and_then(|word| word.parse().ok());
+        let mut ask = Ask {
+            node: NodeId(node.ok_or_else(misfit)?),
+            at_ns: 0,
+            priority: None,
+            hold_ns: None,
+        };
+        while let Some(word) = words.next() {
+            let value = words.next().ok_or_else(misfit)?;
+            match word {
+                "at" => ask.at_ns = time(value)?,
+                "priority" => ask.priority = Some(value.parse().map_err(|_| misfit())?),
+                "hold" => ask.hold_ns = Some(time(value)?),
+                _ => return Err(misfit()),
+            }
+        }
+        Ok(Self(ask))
+    }
+}
+
+impl fmt::Display for AskText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Ask {
+            node,
+            at_ns,
+            priority,
+            hold_ns,
+        } = self.0;
+        write!(f, "{node}")?;
+        if at_ns > 0 {
+            write!(f, " at {}", show_ns(at_ns))?;
+        }
+        if let Some(priority) = priority {
+            write!(f, " priority {priority}")?;
+        }
+        if let Some(hold_ns) = hold_ns {
+            write!(f, " hold {}", show_ns(hold_ns))?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for AskText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for AskText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_word(deserializer)
+    }
+}
+
+/// Reads a value in a file as a flag would read it.
+fn from_word<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let Word(text) = Word::deserialize(deserializer)?;
+    text.parse().map_err(de::Error::custom)
+}
+
+/// A text or a number that will be read as text: `5` and `"5"` are the same.
+pub(super) struct Word(pub(super) String);
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyWord;
+        impl Visitor<'_> for AnyWord {
+            type Value = Word;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or a number")
+            }
+
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<Word, E> {
+                Ok(Word(value.to_owned()))
+            }
+
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Word, E> {
+                Ok(Word(value.to_string()))
+            }
+
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Word, E> {
+                Ok(Word(value.to_string()))
+            }
+        }
+        deserializer.deserialize_any(AnyWord)
+    }
+}
+
+/// The case of an enum that has this name in a file.
+pub(super) fn named<T: DeserializeOwned>(name: String) -> Result<T, de::value::Error> {
+    T::deserialize(name.into_deserializer())
+}
+
+/// Assignments as a table of a file.
+pub(super) mod assignments {
+    use std::collections::BTreeMap;
+
+    use super::{Assignment, Deserialize, Deserializer, Serialize, Serializer, Word};
+
+    pub(crate) fn serialize<S: Serializer>(
+        assignments: &[Assignment],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let table = assignments.iter().map(|a| (&a.name, &a.value));
+        table.collect::<BTreeMap<_, _>>().serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Assignment>, D::Error> {
+        let table = BTreeMap::<String, Word>::deserialize(deserializer)?;
+        let assignment = |(name, Word(value))| Assignment { name, value };
+        Ok(table.into_iter().map(assignment).collect())
+    }
+}
