@@ -1,1 +1,37 @@
-//! analysis
+//! From the records of a run to checks, metrics, theory and a verdict.
+//!
+//! Everything here is a function of a [`Plan`] and a [`Run`], whichever engine made it. Start with [`judge`].
+
+pub mod statistics;
+
+mod demand;
+mod judgement;
+mod liveness;
+mod measured;
+mod order;
+mod safety;
+mod stays;
+mod summary;
+mod theory;
+mod times;
+mod well_formedness;
+mod words;
+
+#[cfg(test)]
+mod sample;
+
+pub use judgement::{Judgement, Property, Verdict};
+pub use summary::Summary;
+pub use theory::TheoryLine;
+
+use algorithms::Topology;
+use node::plan::Plan;
+use node::run::Run;
+
+/// Checks and measures a run.
+///
+/// # Panics
+/// If the plan was not made from the registry.
+pub fn judge(plan: &Plan, topology: &Topology, run: &Run) -> Judgement {
+    judgement::judge(plan.entry(), plan, topology, run)
+}

@@ -1,0 +1,197 @@
+//! Liveness: everybody who asks gets in.
+//!
+//! Violated when somebody waits though no fault is in force and no more members died than the
+//! algorithm tolerates, and either nothing moves any more (deadlock) or more than 1 000·N messages
+//! were sent since the last entry (live-lock). The engine sees which; [`End`] says it.
+
+use algorithms::NodeId;
+use algorithms::registry::Entry;
+use node::plan::Plan;
+use node::run::{End, Run};
+
+use crate::judgement::Property;
+use crate::stays::{deaths, is_death};
+use crate::words;
+
+pub(crate) fn check(entry: &Entry, plan: &Plan, run: &Run) -> Property {
+    let waiting = waiting(run);
+    let stuck = |how: &str| match hindrance(entry, run) {
+        Some(hindrance) => Property::inconclusive(format!("{}, but {hindrance}", wait(&waiting))),
+        None => Property::violated(format!("{how}: {}", wait(&waiting))),
+    };
+    match run.end {
+        End::Deadlock => stuck("deadlock, nothing moves any more"),
+        End::LiveLock => stuck(&format!(
+            "live-lock, more than {} messages since the last entry",
+            1_000 * u64::from(plan.nodes)
+        )),
+        // Whatever the engine says of itself: at rest, and somebody waits.
+        End::Finished if !waiting.is_empty() => stuck("deadlock, nothing moves any more"),
+        End::Finished if run.requests.iter().all(|row| row.uninvited) => {
+            Property::not_exercised("nobody asked")
+        }
+        End::Finished => Property::Holds,
+        End::TimeLimit => Property::inconclusive(format!(
+            "the time limit ended the run at {} while it still moved; {}",
+            words::time(run.ended_ns),
+            wait(&waiting)
+        )),
+        End::Interrupted => Property::inconclusive(format!(
+            "the run was interrupted at {}; {}",
+            words::time(run.ended_ns),
+            wait(&waiting)
+        )),
+    }
+}
+
+/// The living members with an unserved request, each once, with the time since when.
+fn waiting(run: &Run) -> Vec<(NodeId, u64)> {
+    let deaths = deaths(&run.faults);
+    let unserved = run.requests.iter().filter(|row| row.entered_ns.is_none());
+    let mut waiting = unserved
+        .filter(|row| !deaths.contains_key(&row.node))
+        .map(|row| (row.node, row.arrived_ns))
+        .collect::<Vec<_>>();
+    waiting.sort_unstable();
+    waiting.dedup_by_key(|(node, _)| *node);
+    waiting
+}
+
+fn wait(waiting: &[(NodeId, u64)]) -> String {
+    let Some(first_ns) = waiting.iter().map(|&(_, since_ns)| since_ns).min() else {
+        return "nobody was waiting".to_owned();
+    };
+    let nodes = waiting.iter().map(|&(node, _)| node).collect::<Vec<_>>();
+    let (verb, since) = match nodes.len() {
+        1 => ("waited", "since"),
+        _ => ("waited", "the first since"),
+    };
+    format!(
+        "{} still {verb}, {since} {}",
+        words::nodes(&nodes),
+        words::time(first_ns)
+    )
+}
+
+/// Why the algorithm is not to blame, if it is not.
+fn hindrance(entry: &Entry, run: &Run) -> Option<String> {
+    let in_force = |until_ns: Option<u64>| until_ns.is_none_or(|until_ns| until_ns >= run.ended_ns);
+    let lasting = run.faults.iter().filter(|fault| !is_death(fault));
+    if let Some(fault) = lasting.clone().find(|fault| in_force(fault.until_ns)) {
+        return Some(format!(
+            "'{}' on {} was still in force",
+            fault.fault, fault.target
+        ));
+    }
+    let dead = deaths(&run.faults).len();
+    (dead > entry.crashes as usize).then(|| {
+        let died = words::count(dead as u64, "member died", "members died");
+        match entry.crashes {
+            0 => format!("{died} and {} tolerates none", entry.name),
+            some => format!("{died} and {} tolerates {some}", entry.name),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{entry, fault, plan, registered, run, waiting};
+
+    fn judged(run: &Run) -> Property {
+        check(registered("raymond"), &plan("raymond", 3), run)
+    }
+
+    fn stuck(end: End) -> Run {
+        let mut run = run(vec![entry(0, 0, 1, 5), waiting(1, 2), waiting(2, 3)]);
+        run.end = end;
+        run.ended_ns = 50;
+        run
+    }
+
+    #[test]
+    fn a_finished_run_in_which_all_were_served_is_live() {
+        assert_eq!(judged(&run(vec![entry(0, 0, 1, 5)])), Property::Holds);
+    }
+
+    #[test]
+    fn a_deadlock_names_those_who_wait() {
+        let property = judged(&stuck(End::Deadlock));
+        let why = property.why().unwrap();
+        assert!(property.is_violated());
+        assert!(
+            why.contains("deadlock") && why.contains("nodes 1 and 2"),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn a_live_lock_is_told_apart() {
+        let property = judged(&stuck(End::LiveLock));
+        assert!(property.is_violated());
+        assert!(
+            property
+                .why()
+                .unwrap()
+                .contains("live-lock, more than 3000 messages")
+        );
+    }
+
+    #[test]
+    fn an_unserved_request_at_rest_is_a_deadlock_whatever_the_engine_says() {
+        assert!(judged(&stuck(End::Finished)).is_violated());
+    }
+
+    #[test]
+    fn a_run_that_still_moved_says_nothing() {
+        assert!(judged(&stuck(End::TimeLimit)).is_inconclusive());
+        assert!(judged(&stuck(End::Interrupted)).is_inconclusive());
+        let mut served = run(vec![entry(0, 0, 1, 5)]);
+        served.end = End::TimeLimit;
+        assert!(judged(&served).is_inconclusive());
+    }
+
+    #[test]
+    fn nobody_asked_nobody_knows() {
+        assert!(matches!(
+            judged(&run(vec![])),
+            Property::NotExercised { .. }
+        ));
+        let mut uninvited = run(vec![entry(0, 1, 1, 2)]);
+        uninvited.requests[0].uninvited = true;
+        assert!(matches!(judged(&uninvited), Property::NotExercised { .. }));
+    }
+
+    #[test]
+    fn a_fault_in_force_excuses_and_a_healed_one_does_not() {
+        let mut run = stuck(End::Deadlock);
+        run.faults = vec![fault(1, "cut", "0-1", None, 3)];
+        assert!(judged(&run).is_inconclusive());
+        run.faults[0].until_ns = Some(50);
+        assert!(judged(&run).is_inconclusive());
+        run.faults[0].until_ns = Some(49);
+        assert!(judged(&run).is_violated());
+    }
+
+    #[test]
+    fn a_death_beyond_what_is_tolerated_excuses() {
+        let mut run = stuck(End::Deadlock);
+        run.faults = vec![fault(1, "kill", "0", None, 1)];
+        let why = judged(&run).why().unwrap().to_owned();
+        assert!(
+            why.contains("1 member died and raymond tolerates none"),
+            "{why}"
+        );
+        assert!(judged(&run).is_inconclusive());
+    }
+
+    #[test]
+    fn the_dead_do_not_wait() {
+        let mut run = stuck(End::Finished);
+        run.faults = vec![
+            fault(4, "kill", "1", None, 1),
+            fault(4, "kill", "2", None, 1),
+        ];
+        assert_eq!(judged(&run), Property::Holds);
+    }
+}

@@ -1,0 +1,295 @@
+//! In what order members got in, against the order they had a right to.
+//!
+//! Two requests of the same nanosecond have no order, and two entries of the same nanosecond
+//! neither: such pairs are never out of order.
+
+use std::collections::BTreeMap;
+
+use node::run::{RequestRow, Run};
+
+/// Pairs that entered in the other order than they requested.
+pub(crate) fn overtakes(run: &Run) -> u64 {
+    let served = run.requests.iter().filter(|row| !row.uninvited);
+    inversions(
+        served
+            .filter_map(|row| Some((row.arrived_ns, row.entered_ns?)))
+            .collect(),
+    )
+}
+
+/// Pairs that were registered in one order and entered in the other; `None` where the algorithm
+/// notes no registrations.
+pub(crate) fn registration_inversions(run: &Run) -> Option<u64> {
+    run.requests.iter().find(|row| row.registered.is_some())?;
+    let registered = run.requests.iter();
+    Some(inversions(
+        registered
+            .filter_map(|row| Some((row.registered?, row.entered_ns?)))
+            .collect(),
+    ))
+}
+
+/// Entries of a lower priority while a higher one was waiting.
+pub(crate) fn priority_inversions(run: &Run) -> u64 {
+    let mut arrivals = run.requests.iter().collect::<Vec<_>>();
+    arrivals.sort_by_key(|row| row.arrived_ns);
+    let mut arrivals = arrivals.into_iter().peekable();
+    let mut entries = run
+        .requests
+        .iter()
+        .filter_map(|row| Some((row.entered_ns?, row)));
+    let mut entries = entries.by_ref().collect::<Vec<_>>();
+    entries.sort_by_key(|&(entered_ns, _)| entered_ns);
+
+    // How many wait of each priority: all that arrived before this nanosecond and have not
+    // entered in it or earlier.
+    let mut waiting = BTreeMap::<u32, u64>::new();
+    let mut count = 0;
+    for at_once in entries.chunk_by(|(a, _), (b, _)| a == b) {
+        let now_ns = at_once[0].0;
+        while let Some(row) = arrivals.next_if(|row| row.arrived_ns < now_ns) {
+            *waiting.entry(row.priority).or_default() += 1;
+        }
+        for (_, row) in at_once.iter().filter(|(_, row)| row.arrived_ns < now_ns) {
+            let same = waiting.get_mut(&row.priority).expect("it has arrived");
+            *same -= 1;
+            if *same == 0 {
+                waiting.remove(&row.priority);
+            }
+        }
+        let highest = waiting.last_key_value().map(|(&priority, _)| priority);
+        count += at_once
+            .iter()
+            .filter(|(_, row)| highest.is_some_and(|highest| highest > row.priority))
+            .count() as u64;
+        // Whoever arrived in this very nanosecond and is inside already never waits.
+        while let Some(row) = arrivals.next_if(|row| row.arrived_ns == now_ns) {
+            if row.entered_ns != Some(now_ns) {
+                *waiting.entry(row.priority).or_default() += 1;
+            }
+        }
+    }
+    count
+}
+
+/// The most entries of other members between a request and its own entry.
+pub(crate) fn passed_over_max(run: &Run) -> Option<u64> {
+    let served = |row: &RequestRow| row.entered_ns.map(|entered_ns| (row.node, entered_ns));
+    let mut by_node = run.requests.iter().filter_map(served).collect::<Vec<_>>();
+    by_node.sort_unstable();
+    let mut all = by_node.iter().map(|&(_, at_ns)| at_ns).collect::<Vec<_>>();
+    all.sort_unstable();
+    let passed_over = |row: &RequestRow| {
+        let (arrived_ns, entered_ns) = (row.arrived_ns, row.entered_ns?);
+        let between = |upper: usize, lower: usize| upper.saturating_sub(lower) as u64;
+        let entries = between(
+            all.partition_point(|&at_ns| at_ns < entered_ns),
+            all.partition_point(|&at_ns| at_ns <= arrived_ns),
+        );
+        let own = between(
+            by_node.partition_point(|&entry| entry < (row.node, entered_ns)),
+            by_node.partition_point(|&entry| entry <= (row.node, arrived_ns)),
+        );
+        Some(entries - own)
+    };
+    run.requests.iter().filter_map(passed_over).max()
+}
+
+/// Pairs of which one comes strictly first by the first number and strictly last by the second,
+/// in O(n log n).
+fn inversions(mut pairs: Vec<(u64, u64)>) -> u64 {
+    // Pairs that are equal in the first are put in order of the second: they count as none.
+    pairs.sort_unstable();
+    let mut seconds = pairs
+        .into_iter()
+        .map(|(_, second)| second)
+        .collect::<Vec<_>>();
+    let mut merged = vec![0; seconds.len()];
+    let mut count = 0;
+    let mut width = 1;
+    while width < seconds.len() {
+        for start in (0..seconds.len()).step_by(2 * width) {
+            let middle = (start + width).min(seconds.len());
+            let end = (start + 2 * width).min(seconds.len());
+            let (left, right) = (&seconds[start..middle], &seconds[middle..end]);
+            count += merge(left, right, &mut merged[start..end]);
+        }
+        std::mem::swap(&mut seconds, &mut merged);
+        width *= 2;
+    }
+    count
+}
+
+/// Merges two ascending runs and counts the pairs of which the left one is larger.
+fn merge(left: &[u64], right: &[u64], merged: &mut [u64]) -> u64 {
+    let (mut l, mut r, mut count) = (0, 0, 0);
+    for place in merged {
+        if r == right.len() || (l < left.len() && left[l] <= right[r]) {
+            *place = left[l];
+            l += 1;
+        } else {
+            *place = right[r];
+            r += 1;
+            count += (left.len() - l) as u64;
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sample::{entry, run, waiting};
+
+    #[test]
+    fn overtakes_are_pairs() {
+        // The last to ask is the first to enter: it overtakes both others.
+        let run = run(vec![
+            entry(0, 0, 30, 31),
+            entry(1, 1, 40, 41),
+            entry(2, 2, 20, 21),
+        ]);
+        assert_eq!(overtakes(&run), 2);
+    }
+
+    #[test]
+    fn simultaneous_requests_cannot_overtake_each_other() {
+        let run = run(vec![entry(0, 5, 30, 31), entry(1, 5, 20, 21)]);
+        assert_eq!(overtakes(&run), 0);
+    }
+
+    #[test]
+    fn an_uninvited_entry_overtakes_nobody() {
+        let mut run = run(vec![entry(0, 0, 30, 31), entry(1, 20, 20, 21)]);
+        assert_eq!(overtakes(&run), 1);
+        run.requests[1].uninvited = true;
+        assert_eq!(overtakes(&run), 0);
+    }
+
+    #[test]
+    fn registrations_count_where_they_are_noted() {
+        let mut run = run(vec![
+            entry(0, 0, 30, 31),
+            entry(1, 0, 20, 21),
+            entry(2, 0, 40, 41),
+        ]);
+        assert_eq!(registration_inversions(&run), None);
+        run.requests[0].registered = Some(1);
+        run.requests[1].registered = Some(2);
+        assert_eq!(registration_inversions(&run), Some(1));
+        run.requests[2].registered = Some(0);
+        assert_eq!(registration_inversions(&run), Some(3));
+    }
+
+    fn prioritised(rows: &[(u32, u64, Option<u64>)]) -> Run {
+        let mut requests = Vec::new();
+        for (node, &(priority, arrived_ns, entered_ns)) in rows.iter().enumerate() {
+            let mut row = waiting(node as u32, arrived_ns);
+            row.priority = priority;
+            row.entered_ns = entered_ns;
+            row.left_ns = entered_ns;
+            requests.push(row);
+        }
+        run(requests)
+    }
+
+    #[test]
+    fn an_entry_past_several_higher_ones_is_one_inversion() {
+        let run = prioritised(&[
+            (1, 0, Some(10)),
+            (2, 5, Some(20)),
+            (3, 6, None),
+            (2, 7, Some(11)),
+        ]);
+        // The first enters past two higher ones, the second and the last past the third.
+        assert_eq!(priority_inversions(&run), 3);
+    }
+
+    #[test]
+    fn equal_priorities_and_later_arrivals_invert_nothing() {
+        assert_eq!(
+            priority_inversions(&prioritised(&[(1, 0, Some(10)), (1, 5, Some(20))])),
+            0
+        );
+        assert_eq!(
+            priority_inversions(&prioritised(&[(1, 0, Some(10)), (2, 10, Some(20))])),
+            0
+        );
+        assert_eq!(
+            priority_inversions(&prioritised(&[(1, 0, Some(10)), (2, 9, Some(20))])),
+            1
+        );
+    }
+
+    #[test]
+    fn whoever_enters_on_arrival_leaves_no_trace_among_the_waiting() {
+        let run = prioritised(&[(9, 10, Some(10)), (1, 0, Some(20))]);
+        assert_eq!(priority_inversions(&run), 0);
+    }
+
+    #[test]
+    fn passed_over_counts_entries_of_others_between_request_and_entry() {
+        let run = run(vec![
+            entry(0, 0, 50, 51),
+            entry(1, 0, 10, 11),  // passes 0
+            entry(1, 11, 20, 21), // passes 0 again
+            entry(2, 0, 60, 61),  // passed by three, two of them node 1's
+            entry(0, 5, 70, 71),  // own earlier entry does not count
+        ]);
+        assert_eq!(passed_over_max(&run), Some(3));
+        assert_eq!(passed_over_max(&Run::default()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn inversions_are_those_of_the_definition(
+            pairs in prop::collection::vec((0_u64..20, 0_u64..20), 0..200),
+        ) {
+            let mut naive = 0;
+            for a in &pairs {
+                naive += pairs.iter().filter(|b| a.0 < b.0 && a.1 > b.1).count() as u64;
+            }
+            prop_assert_eq!(inversions(pairs), naive);
+        }
+
+        #[test]
+        fn priority_inversions_are_those_of_the_definition(
+            rows in prop::collection::vec((0_u32..4, 0_u64..30, prop::option::of(0_u64..10)), 0..60),
+        ) {
+            let rows = rows
+                .into_iter()
+                .map(|(priority, arrived, wait)| (priority, arrived, wait.map(|wait| arrived + wait)))
+                .collect::<Vec<_>>();
+            let mut naive = 0;
+            for &(priority, _, entered) in &rows {
+                let Some(now) = entered else { continue };
+                let past = |&&(other, arrived, entered): &&(u32, u64, Option<u64>)| {
+                    other > priority && arrived < now && entered.is_none_or(|at| at > now)
+                };
+                naive += u64::from(rows.iter().any(|row| past(&row)));
+            }
+            prop_assert_eq!(priority_inversions(&prioritised(&rows)), naive);
+        }
+
+        #[test]
+        fn passed_over_is_that_of_the_definition(
+            rows in prop::collection::vec((0_u32..4, 0_u64..30, 0_u64..10), 1..60),
+        ) {
+            let rows = rows
+                .into_iter()
+                .map(|(node, arrived, wait)| entry(node, arrived, arrived + wait, arrived + wait))
+                .collect::<Vec<_>>();
+            let naive = rows.iter().map(|own| {
+                let between = |other: &&RequestRow| {
+                    other.node != own.node
+                        && other.entered_ns > Some(own.arrived_ns)
+                        && other.entered_ns < own.entered_ns
+                };
+                rows.iter().filter(between).count() as u64
+            });
+            prop_assert_eq!(passed_over_max(&run(rows.clone())), naive.max());
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Safety: never more than k inside, and no witness refused.
+//!
+//! **Equal timestamps.** Two events of one nanosecond have no order in the records: rows are in
+//! order of arrival, not of entering and leaving. The sweep therefore takes the most favourable
+//! order that lets everybody enter before leaving: first those leave who entered earlier, then
+//! those who stay for no time come and go one after the other, then the others enter. An exit and
+//! the next entry in the same nanosecond touch and do not overlap, as a hand-over with no delay
+//! does; somebody who comes and goes strictly within another's stay does overlap it. What this
+//! gives away, an engine that sees every event in order gives back: it counts by itself how many
+//! were inside ([`Run::most_inside`]), and the larger of the two counts.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use algorithms::NodeId;
+use node::run::Run;
+
+use crate::judgement::Property;
+use crate::stays::Stay;
+use crate::words;
+
+/// How full it was inside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Crowd {
+    /// The most at once.
+    pub most: u32,
+    /// The first moment with more than k inside, and who they were.
+    pub excess: Option<(u64, Vec<NodeId>)>,
+}
+
+impl Crowd {
+    /// Sweeps over all stays, which come in order of entering.
+    pub(crate) fn of(stays: &[Stay], admitted: u32) -> Self {
+        let mut inside = BinaryHeap::new();
+        let mut crowd = Self::default();
+        for stay in stays {
+            while let Some(&Reverse((exit_ns, _))) = inside.peek() {
+                if exit_ns > stay.enter_ns {
+                    break;
+                }
+                inside.pop();
+            }
+            inside.push(Reverse((stay.exit_ns, stay.node)));
+            let now = u32::try_from(inside.len()).expect("fewer than 2^32 are inside");
+            crowd.most = crowd.most.max(now);
+            if now > admitted && crowd.excess.is_none() {
+                let mut who = inside.iter().map(|stay| stay.0.1).collect::<Vec<_>>();
+                who.sort_unstable();
+                crowd.excess = Some((stay.enter_ns, who));
+            }
+        }
+        crowd
+    }
+}
+
+/// Judges safety. `wanting` is the largest number of members that wanted in at the same time:
+/// without more than k of them nothing could have gone wrong.
+pub(crate) fn check(run: &Run, crowd: &Crowd, admitted: u32, wanting: u32) -> Property {
+    if let Some((at_ns, who)) = &crowd.excess {
+        return Property::violated(format!(
+            "{} were inside at the same time, at {}; at most {admitted} may be",
+            words::nodes(who),
+            words::time(*at_ns),
+        ));
+    }
+    if let Some(most) = run.most_inside.filter(|&most| most > admitted) {
+        return Property::violated(format!(
+            "{most} were inside at the same time, within one nanosecond; at most {admitted} may be"
+        ));
+    }
+    if let Some(row) = run.requests.iter().find(|row| row.witness_refused) {
+        return Property::violated(format!(
+            "the witness refused node {}, which entered at {}: every lock was taken by others",
+            row.node,
+            words::time(row.entered_ns.unwrap_or(row.arrived_ns)),
+        ));
+    }
+    if wanting <= admitted {
+        return Property::not_exercised(match wanting {
+            0 => "nobody wanted in".to_owned(),
+            1 => "never did two members want in at the same time".to_owned(),
+            _ => format!(
+                "never did more than {wanting} members want in at the same time, and \
+                 {admitted} may be inside"
+            ),
+        });
+    }
+    Property::Holds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{entry, run};
+    use crate::stays::stays;
+
+    fn crowd(requests: &[(u32, u64, u64)], admitted: u32) -> Crowd {
+        let rows = requests
+            .iter()
+            .map(|&(node, enter_ns, exit_ns)| entry(node, 0, enter_ns, exit_ns));
+        Crowd::of(&stays(&run(rows.collect())), admitted)
+    }
+
+    #[test]
+    fn an_overlap_is_found_and_named() {
+        let crowd = crowd(&[(0, 1, 10), (1, 11, 20), (2, 19, 25)], 1);
+        assert_eq!(crowd.most, 2);
+        assert_eq!(crowd.excess, Some((19, vec![NodeId(1), NodeId(2)])));
+    }
+
+    #[test]
+    fn touching_is_not_overlapping() {
+        assert_eq!(
+            crowd(&[(0, 1, 10), (1, 10, 20), (2, 20, 20), (3, 20, 30)], 1).most,
+            1
+        );
+    }
+
+    #[test]
+    fn stays_of_no_length_in_one_nanosecond_come_one_after_the_other() {
+        assert_eq!(crowd(&[(0, 7, 7), (1, 7, 7), (2, 7, 9)], 1).most, 1);
+    }
+
+    #[test]
+    fn a_stay_of_no_length_within_another_overlaps_it() {
+        assert_eq!(crowd(&[(0, 5, 10), (1, 7, 7)], 1).most, 2);
+        assert_eq!(
+            crowd(&[(0, 5, 10), (1, 5, 5)], 1).most,
+            1,
+            "it may have been first"
+        );
+        assert_eq!(
+            crowd(&[(0, 5, 10), (1, 10, 10)], 1).most,
+            1,
+            "it may have been last"
+        );
+    }
+
+    #[test]
+    fn k_may_be_inside() {
+        let stays = [(0, 1, 10), (1, 2, 10), (2, 3, 10)];
+        assert_eq!(crowd(&stays, 3).excess, None);
+        assert_eq!(crowd(&stays, 2).excess.unwrap().0, 3);
+    }
+
+    #[test]
+    fn what_the_engine_saw_within_a_nanosecond_counts() {
+        let mut run = run(vec![entry(0, 0, 1, 5), entry(1, 0, 5, 9)]);
+        let crowd = Crowd::of(&stays(&run), 1);
+        assert_eq!(check(&run, &crowd, 1, 2), Property::Holds);
+        run.most_inside = Some(2);
+        assert!(check(&run, &crowd, 1, 2).is_violated());
+    }
+
+    #[test]
+    fn a_refused_witness_is_a_violation_even_if_the_clocks_see_none() {
+        let mut run = run(vec![entry(0, 0, 1, 5), entry(1, 0, 6, 9)]);
+        run.requests[1].witness_refused = true;
+        let crowd = Crowd::of(&stays(&run), 1);
+        assert!(check(&run, &crowd, 1, 2).is_violated());
+    }
+
+    #[test]
+    fn without_competition_nothing_was_shown() {
+        let run = run(vec![entry(0, 0, 1, 5), entry(1, 10, 16, 19)]);
+        let crowd = Crowd::of(&stays(&run), 1);
+        let property = check(&run, &crowd, 1, 1);
+        assert!(matches!(property, Property::NotExercised { .. }));
+    }
+}

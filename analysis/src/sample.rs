@@ -1,0 +1,111 @@
+//! Runs made by hand, for tests.
+
+use std::collections::BTreeMap;
+
+use algorithms::NodeId;
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::{self, Entry, Order};
+use chaos::Delay;
+use node::plan::Plan;
+use node::run::{FaultRow, RequestRow, Run};
+use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
+
+/// A closed workload of that algorithm on a complete graph: a think time, a hold of 1 ms, a
+/// constant delay of 1 ms.
+pub(crate) fn plan(algorithm: &str, nodes: u32) -> Plan {
+    let entry = registry::find(algorithm).expect("a registered algorithm");
+    Plan {
+        algorithm: algorithm.to_owned(),
+        nodes,
+        topology: "complete".to_owned(),
+        holder: NodeId(0),
+        params: Params::resolve(entry.name, entry.params, &BTreeMap::new())
+            .expect("defaults are valid"),
+        printed: Printed::repaired(),
+        workload: Workload {
+            arrivals: Arrivals::Closed {
+                think: PerNode::All(Span::Exponential(10_000_000)),
+            },
+            hold: PerNode::All(Span::Constant(1_000_000)),
+            quota: Quota::PerNode(1),
+            priority: PerNode::All(0),
+            weights: Vec::new(),
+            clients: 1,
+        },
+        delay: Delay::Constant { ns: 1_000_000 },
+        links: Order::Fifo,
+        bound_ns: 1_000_000,
+        seed: 1,
+        time_limit_ns: None,
+        warm_up_entries: 0,
+        trace: false,
+    }
+}
+
+/// An algorithm's entry by name.
+pub(crate) fn registered(algorithm: &str) -> &'static Entry {
+    registry::find(algorithm).expect("a registered algorithm")
+}
+
+/// A request that was asked for when it arrived, and served.
+pub(crate) fn entry(node: u32, arrived_ns: u64, entered_ns: u64, left_ns: u64) -> RequestRow {
+    RequestRow {
+        entered_ns: Some(entered_ns),
+        left_ns: Some(left_ns),
+        ..waiting(node, arrived_ns)
+    }
+}
+
+/// A request that was asked for and never served.
+pub(crate) fn waiting(node: u32, arrived_ns: u64) -> RequestRow {
+    RequestRow {
+        node: NodeId(node),
+        incarnation: 0,
+        priority: 0,
+        arrived_ns,
+        asked_ns: Some(arrived_ns),
+        entered_ns: None,
+        left_ns: None,
+        fence: None,
+        witness_slot: None,
+        witness_refused: false,
+        uninvited: false,
+        messages: None,
+        registered: None,
+    }
+}
+
+/// A run that finished with these requests, at the last exit.
+pub(crate) fn run(requests: Vec<RequestRow>) -> Run {
+    let ended_ns = requests.iter().filter_map(|row| row.left_ns).max();
+    let mut run = Run {
+        requests,
+        ended_ns: ended_ns.unwrap_or(0),
+        ..Run::default()
+    };
+    run.window.until_ns = run.ended_ns;
+    run.window.entries = run
+        .requests
+        .iter()
+        .filter(|row| row.left_ns.is_some())
+        .count() as u64;
+    run
+}
+
+/// A fault that acted so often.
+pub(crate) fn fault(
+    time_ns: u64,
+    fault: &str,
+    target: &str,
+    until_ns: Option<u64>,
+    acted: u64,
+) -> FaultRow {
+    FaultRow {
+        time_ns,
+        fault: fault.to_owned(),
+        target: target.to_owned(),
+        until_ns,
+        acted,
+    }
+}

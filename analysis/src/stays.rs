@@ -1,0 +1,86 @@
+//! Who was inside, from when to when.
+
+use std::collections::BTreeMap;
+
+use algorithms::NodeId;
+use node::run::{FaultRow, Run};
+
+/// One entry, from entering to leaving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stay {
+    /// When it began.
+    pub enter_ns: u64,
+    /// When it ended: at the exit, else at the member's death, else at the end of the run.
+    pub exit_ns: u64,
+    /// Who.
+    pub node: NodeId,
+    /// Its place among the run's requests.
+    pub row: usize,
+}
+
+/// Every entry of the run, in order of entering; of those that entered in the same nanosecond, the
+/// ones that left first come first.
+pub(crate) fn stays(run: &Run) -> Vec<Stay> {
+    let deaths = deaths(&run.faults);
+    let mut stays = run
+        .requests
+        .iter()
+        .enumerate()
+        .filter_map(|(row, request)| {
+            let enter_ns = request.entered_ns?;
+            let end_ns = deaths.get(&request.node).unwrap_or(&run.ended_ns);
+            let exit_ns = request.left_ns.unwrap_or(*end_ns).max(enter_ns);
+            Some(Stay {
+                enter_ns,
+                exit_ns,
+                node: request.node,
+                row,
+            })
+        })
+        .collect::<Vec<_>>();
+    stays.sort_unstable_by_key(|stay| (stay.enter_ns, stay.exit_ns, stay.row));
+    stays
+}
+
+/// The members that were killed, and when first.
+pub(crate) fn deaths(faults: &[FaultRow]) -> BTreeMap<NodeId, u64> {
+    let mut deaths = BTreeMap::new();
+    for fault in faults.iter().filter(|fault| is_death(fault)) {
+        if let Ok(number) = fault.target.parse() {
+            deaths.entry(NodeId(number)).or_insert(fault.time_ns);
+        }
+    }
+    deaths
+}
+
+/// Whether the fault ends a member's life; a restarted member runs no algorithm.
+pub(crate) fn is_death(fault: &FaultRow) -> bool {
+    matches!(
+        fault.fault.split_whitespace().next(),
+        Some("kill" | "restart")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{entry, fault, run};
+
+    #[test]
+    fn an_entry_without_exit_lasts_until_the_death_or_the_end() {
+        let mut run = run(vec![
+            entry(0, 0, 5, 9),
+            entry(1, 0, 10, 0),
+            entry(2, 0, 20, 0),
+        ]);
+        run.requests[1].left_ns = None;
+        run.requests[2].left_ns = None;
+        run.ended_ns = 100;
+        run.faults = vec![fault(15, "kill", "1", None, 1)];
+        let exits = stays(&run)
+            .iter()
+            .map(|stay| stay.exit_ns)
+            .collect::<Vec<_>>();
+        assert_eq!(exits, [9, 15, 100]);
+    }
+}
