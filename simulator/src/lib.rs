@@ -1,1 +1,3 @@
 //! simulator
+
+pub mod explore;

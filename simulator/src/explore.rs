@@ -1,0 +1,224 @@
+//! Every schedule of a small world, breadth first.
+//!
+//! A handful of nodes, each wanting in a few times: the explorer lets everything happen that can
+//! happen, in every order, and looks at every state there is. It finds the shortest way to two
+//! inside, to an entry that nobody asked for, to a message that cannot arrive, to a broken
+//! invariant, to a deadlock; and, when it has seen everything, the states from which some client
+//! cannot be served whatever happens.
+//!
+//! ```text
+//!     algorithms::erased::Atlas      what one node does on one event
+//!         -> sites                   one node with its client and its mail: what can happen to it
+//!             -> world               a row of sites: what can happen at all, what must be true
+//!                 -> graph           all rows met, each once
+//!                     -> search      breadth first, then backwards from "all served"
+//!         walk, replay, schedule     one way through it, as text
+//! ```
+
+mod graph;
+mod interned;
+mod mail;
+mod replay;
+mod schedule;
+mod search;
+mod site;
+mod sites;
+mod walk;
+mod world;
+
+use std::str::FromStr;
+
+use algorithms::registry::{Entry, Order};
+use serde::Serialize;
+use thiserror::Error;
+
+pub use replay::{Outcome, ReplayError, replay};
+pub use schedule::{Letter, ParseError, Schedule, Step};
+pub use search::explore;
+
+/// How large the world is and what may happen in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many times each node's client wants in.
+    pub wants: Vec<u32>,
+    /// How urgent each node's requests are; empty if none is.
+    pub priorities: Vec<u32>,
+    /// Whether links keep the order of messages.
+    pub order: Order,
+    /// When timers go off.
+    pub timers: Timers,
+    /// How many messages may be lost.
+    pub lose: u32,
+    /// How many may arrive twice.
+    pub duplicate: u32,
+    /// How many nodes may crash.
+    pub crash: u32,
+    /// Whether deadlocks and trapped states are only counted.
+    pub safety_only: bool,
+    /// When to give up.
+    pub max_states: u32,
+}
+
+impl Options {
+    /// One entry each, links as the algorithm needs them, no faults.
+    pub fn new(entry: &Entry, nodes: u32) -> Self {
+        Self {
+            wants: vec![1; nodes as usize],
+            priorities: Vec::new(),
+            order: entry.order,
+            timers: Timers::Free,
+            lose: 0,
+            duplicate: 0,
+            crash: 0,
+            safety_only: false,
+            max_states: 10_000_000,
+        }
+    }
+}
+
+/// When a timer that is set may go off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Timers {
+    /// At any moment.
+    #[default]
+    Free,
+    /// Only when no message is under way.
+    Patient,
+}
+
+impl FromStr for Timers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "free" => Ok(Timers::Free),
+            "patient" => Ok(Timers::Patient),
+            _ if text.starts_with("bounded") => Err(format!(
+                "'{text}': bounded timers are not explored yet; free and patient ones are"
+            )),
+            _ => Err(format!("'{text}' is neither free nor patient")),
+        }
+    }
+}
+
+/// Options that do not fit the world.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unfit {
+    /// There must be one number per node.
+    #[error("{what} for {given} nodes, but there are {nodes}")]
+    Count {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        given: usize,
+        /// How many there should be.
+        nodes: usize,
+    },
+    /// There is nothing to search.
+    #[error("at least 1 state must be allowed")]
+    NoStates,
+}
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Different states met so far.
+    pub states: u64,
+    /// Of these, the ones not looked at yet.
+    pub open: u64,
+    /// Steps from the beginning to the states looked at now.
+    pub depth: u32,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Different states of the world.
+    pub states: u64,
+    /// Steps between them, each as often as it can be taken.
+    pub edges: u64,
+    /// The most steps any state is away from the beginning.
+    pub depth: u32,
+    /// Whether every state was met; if not, a finding or the limit ended the search.
+    pub complete: bool,
+    /// States in which somebody waits and nothing can happen; the search goes past them only if
+    /// they are merely counted.
+    pub stuck: u64,
+    /// States from which not everybody can be served, stuck ones included; known only of a complete
+    /// search.
+    pub trapped: Option<u64>,
+    /// The first bad thing, by the fewest steps.
+    pub finding: Option<Finding>,
+}
+
+/// Something bad, and how it comes about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What it is.
+    pub kind: Kind,
+    /// In words.
+    pub why: String,
+    /// A shortest schedule that leads there.
+    pub schedule: Schedule,
+    /// The same, with what each step does.
+    pub told: Vec<Told>,
+}
+
+/// The kinds of bad things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// More are inside than may be.
+    Exclusion,
+    /// Somebody is let in who did not ask.
+    Uninvited,
+    /// A message arrives that the paper says cannot arrive.
+    ProtocolError,
+    /// An invariant of the algorithm does not hold.
+    Invariant,
+    /// Somebody waits and nothing can happen any more.
+    Deadlock,
+    /// Things happen, but whatever happens, not everybody is served.
+    Trapped,
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Kind::Exclusion => "too many inside",
+            Kind::Uninvited => "uninvited entry",
+            Kind::ProtocolError => "protocol error",
+            Kind::Invariant => "broken invariant",
+            Kind::Deadlock => "deadlock",
+            Kind::Trapped => "trapped",
+        })
+    }
+}
+
+/// One step of a schedule, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// What happened.
+    pub step: Step,
+    /// What the node did about it, in words.
+    pub effects: Vec<String>,
+    /// What was wrong with it.
+    pub wrong: Option<(Kind, String)>,
+}
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.step)?;
+        if !self.effects.is_empty() {
+            write!(f, "  -> {}", self.effects.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Told {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

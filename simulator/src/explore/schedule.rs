@@ -1,0 +1,336 @@
+//! Schedules as text: `req 1; 1>0:REQUEST; 0>1:REPLY; exit 1`.
+//!
+//! | step | what happens |
+//! |---|---|
+//! | `req 1` | the client of 1 asks |
+//! | `exit 1` | the client of 1, inside, leaves |
+//! | `1>0:REQUEST` | a REQUEST from 1 arrives at 0; `1>0` alone: whatever is next on that link |
+//! | `1>0:REQUEST#2` | the second oldest REQUEST on that link, where links do not keep order |
+//! | `timer 0:wait` | the timer of that name goes off at 0; `timer 0:wait#3` the one with tag 3 |
+//! | `lose 1>0:REQUEST` | the message is lost |
+//! | `dup 1>0:REQUEST` | a second one like it is on its way |
+//! | `crash 2` | 2 crashes, and all mail from it survives; `crash 2 losing 2>0:REPLY, 2>1:REPLY` |
+//! | `down 2@1` | 1 is told that 2 has crashed |
+//!
+//! Steps are separated by `;` or line ends; what stands in parentheses is a remark.
+
+use std::fmt;
+use std::str::FromStr;
+
+use algorithms::NodeId;
+use serde::{Serialize, Serializer};
+use thiserror::Error;
+
+/// What happens in a small world, one step after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One thing that happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// `req 1`: a client asks.
+    Request(NodeId),
+    /// `exit 1`: a client leaves.
+    Release(NodeId),
+    /// `1>0:REQUEST`: a message arrives.
+    Deliver(Letter),
+    /// `lose 1>0:REQUEST`: it never will.
+    Lose(Letter),
+    /// `dup 1>0:REQUEST`: it will arrive once more.
+    Duplicate(Letter),
+    /// `timer 0:wait#3`: a timer goes off.
+    Timer {
+        /// Whose.
+        node: NodeId,
+        /// Its name.
+        name: String,
+        /// Its tag; where it is not said, the only one of that name.
+        tag: Option<u64>,
+    },
+    /// `crash 2 losing 2>0:REPLY`: a node dies.
+    Crash {
+        /// Which.
+        victim: NodeId,
+        /// The mail from it that dies with it.
+        lost: Vec<Letter>,
+    },
+    /// `down 2@1`: a node is told of it.
+    Down {
+        /// Who crashed.
+        victim: NodeId,
+        /// Who is told.
+        told: NodeId,
+    },
+}
+
+/// A message under way, named by its link, its kind and its place among those.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Letter {
+    /// The sender.
+    pub from: NodeId,
+    /// The addressee.
+    pub to: NodeId,
+    /// Its kind; any where it is not said.
+    pub kind: Option<String>,
+    /// Which of that kind on that link, the oldest being 1; the oldest where it is not said.
+    pub nth: Option<u32>,
+}
+
+/// A step that nobody understands.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("step {step}, '{text}': {why}")]
+pub struct ParseError {
+    /// Which, counted from 1.
+    pub step: usize,
+    /// What was written.
+    pub text: String,
+    /// What is wrong with it, and what would be right.
+    pub why: String,
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, step) in self.steps.iter().enumerate() {
+            let between = if number == 0 { "" } else { "; " };
+            write!(f, "{between}{step}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Request(node) => write!(f, "req {node}"),
+            Step::Release(node) => write!(f, "exit {node}"),
+            Step::Deliver(letter) => write!(f, "{letter}"),
+            Step::Lose(letter) => write!(f, "lose {letter}"),
+            Step::Duplicate(letter) => write!(f, "dup {letter}"),
+            Step::Timer { node, name, tag } => {
+                write!(f, "timer {node}:{name}")?;
+                tag.map_or(Ok(()), |tag| write!(f, "#{tag}"))
+            }
+            Step::Crash { victim, lost } => {
+                write!(f, "crash {victim}")?;
+                for (number, letter) in lost.iter().enumerate() {
+                    let between = if number == 0 { " losing" } else { "," };
+                    write!(f, "{between} {letter}")?;
+                }
+                Ok(())
+            }
+            Step::Down { victim, told } => write!(f, "down {victim}@{told}"),
+        }
+    }
+}
+
+impl fmt::Display for Letter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}>{}", self.from, self.to)?;
+        if let Some(kind) = &self.kind {
+            write!(f, ":{kind}")?;
+        }
+        self.nth.map_or(Ok(()), |nth| write!(f, "#{nth}"))
+    }
+}
+
+impl Serialize for Schedule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut steps = Vec::new();
+        let without_remarks = strip_remarks(text).map_err(|why| ParseError {
+            step: 1,
+            text: text.to_owned(),
+            why,
+        })?;
+        let written = without_remarks.split([';', '\n']).map(str::trim);
+        for (number, text) in written.filter(|text| !text.is_empty()).enumerate() {
+            steps.push(text.parse().map_err(|why| ParseError {
+                step: number + 1,
+                text: text.to_owned(),
+                why,
+            })?);
+        }
+        Ok(Self { steps })
+    }
+}
+
+impl FromStr for Step {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let rest = rest.trim();
+        match word {
+            "req" => Ok(Step::Request(node(rest)?)),
+            "exit" => Ok(Step::Release(node(rest)?)),
+            "lose" => Ok(Step::Lose(rest.parse()?)),
+            "dup" => Ok(Step::Duplicate(rest.parse()?)),
+            "timer" => timer(rest),
+            "crash" => crash(rest),
+            "down" => {
+                let (victim, told) = rest
+                    .split_once('@')
+                    .ok_or("who is told is missing; write 'down 2@1'")?;
+                Ok(Step::Down {
+                    victim: node(victim)?,
+                    told: node(told)?,
+                })
+            }
+            _ if word.contains('>') => Ok(Step::Deliver(text.parse()?)),
+            _ => Err(format!(
+                "'{word}' is no step; a step is req, exit, timer, lose, dup, crash, down or a \
+                 delivery such as 1>0:REQUEST"
+            )),
+        }
+    }
+}
+
+impl FromStr for Letter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (from, rest) = text
+            .split_once('>')
+            .ok_or_else(|| format!("'{text}' is no message; write 1>0:REQUEST"))?;
+        let (link, nth) = match rest.split_once('#') {
+            Some((link, nth)) => (link, Some(ordinal(nth)?)),
+            None => (rest, None),
+        };
+        let (to, kind) = match link.split_once(':') {
+            Some((_, kind)) if kind.trim().is_empty() => {
+                return Err("a kind of message is missing after ':'".to_owned());
+            }
+            Some((to, kind)) => (to, Some(kind.trim().to_owned())),
+            None => (link, None),
+        };
+        Ok(Self {
+            from: node(from)?,
+            to: node(to)?,
+            kind,
+            nth,
+        })
+    }
+}
+
+fn timer(text: &str) -> Result<Step, String> {
+    let (owner, name) = text
+        .split_once(':')
+        .ok_or("the timer's name is missing; write 'timer 0:wait'")?;
+    let (name, tag) = match name.split_once('#') {
+        Some((name, tag)) => {
+            let number = tag.trim().parse();
+            let tag = number.map_err(|_| format!("'{tag}' is no tag; a tag is a whole number"))?;
+            (name, Some(tag))
+        }
+        None => (name, None),
+    };
+    Ok(Step::Timer {
+        node: node(owner)?,
+        name: name.trim().to_owned(),
+        tag,
+    })
+}
+
+fn crash(text: &str) -> Result<Step, String> {
+    let (victim, lost) = match text.split_once("losing") {
+        Some((victim, lost)) => (
+            victim,
+            lost.split(',').map(|one| one.trim().parse()).collect(),
+        ),
+        None => (text, Ok(Vec::new())),
+    };
+    Ok(Step::Crash {
+        victim: node(victim)?,
+        lost: lost?,
+    })
+}
+
+fn node(text: &str) -> Result<NodeId, String> {
+    let number = text.trim().parse();
+    number
+        .map(NodeId)
+        .map_err(|_| format!("'{}' is no node; nodes are numbered from 0", text.trim()))
+}
+
+fn ordinal(text: &str) -> Result<u32, String> {
+    match text.trim().parse() {
+        Ok(nth) if nth > 0 => Ok(nth),
+        _ => Err(format!("'#{text}' is no place; the oldest is #1")),
+    }
+}
+
+fn strip_remarks(text: &str) -> Result<String, String> {
+    let mut depth = 0_u32;
+    let mut kept = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '(' => depth += 1,
+            ')' if depth == 0 => return Err("a ')' closes nothing".to_owned()),
+            ')' => depth -= 1,
+            _ if depth == 0 => kept.push(letter),
+            _ => {}
+        }
+    }
+    match depth {
+        0 => Ok(kept),
+        _ => Err("a '(' is never closed".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_step_reads_back_as_it_was_written() {
+        let text = "req 1; 1>0:REQUEST; 0>1:REPLY#2; exit 1; timer 0:wait; timer 0:wait#3; \
+                    lose 1>0:REQUEST; dup 2>1:TOKEN#3; crash 2; crash 1 losing 1>0:REPLY, \
+                    1>2:REPLY#2; down 2@1; 0>0:WAKE; 1>2";
+        let schedule: Schedule = text.parse().unwrap();
+        assert_eq!(schedule.steps.len(), 13);
+        assert_eq!(schedule.to_string(), text);
+        assert_eq!(schedule.to_string().parse(), Ok(schedule));
+    }
+
+    #[test]
+    fn remarks_and_line_ends_are_no_steps() {
+        let text = "req 1 (1 is far away)\n 1>0:REQ ; ; (now (at last)) 0>1:TOKEN\n";
+        let schedule: Schedule = text.parse().unwrap();
+        assert_eq!(schedule.to_string(), "req 1; 1>0:REQ; 0>1:TOKEN");
+    }
+
+    #[test]
+    fn a_bad_step_is_named_with_what_would_be_right() {
+        let cases = [
+            (
+                "req 1; go 2",
+                "step 2, 'go 2': 'go' is no step; a step is req",
+            ),
+            ("req x", "step 1, 'req x': 'x' is no node"),
+            ("1>z:A", "'z' is no node"),
+            ("1>0:", "a kind of message is missing"),
+            ("1>0:A#0", "the oldest is #1"),
+            ("down 2", "write 'down 2@1'"),
+            ("timer 0", "write 'timer 0:wait'"),
+            ("timer 0:wait#x", "'x' is no tag"),
+            ("lose 1", "'1' is no message"),
+            ("crash 1 losing", "'' is no message"),
+            ("req 1)", "a ')' closes nothing"),
+            ("req 1 (", "a '(' is never closed"),
+        ];
+        for (text, expected) in cases {
+            let error = text.parse::<Schedule>().unwrap_err().to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}

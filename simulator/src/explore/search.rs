@@ -1,0 +1,218 @@
+//! The search itself: breadth first, then backwards from "all served".
+
+use algorithms::Setting;
+use algorithms::registry::Entry;
+
+use super::graph::{Graph, Met};
+use super::schedule::Schedule;
+use super::walk::Walk;
+use super::world::{Successors, World, listed};
+use super::{Finding, Kind, Options, Progress, Report, Unfit};
+
+/// How many states are looked at between two reports of progress.
+const PROGRESS_EVERY: usize = 1 << 16;
+
+/// Explores every schedule of a small world, until something bad is found or all is seen.
+pub fn explore(
+    entry: &Entry,
+    setting: &Setting,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report, Unfit> {
+    options.fit(setting)?;
+    let kinds = (entry.machine)(&setting.params, &setting.printed).kinds();
+    let mut search = Search::new(World::new(entry, setting, options), options);
+    let bad = search.forwards(progress);
+    let bad = match bad {
+        None if search.complete => search.backwards(),
+        bad => bad,
+    };
+    let finding = bad.map(|bad| search.tell(&bad, kinds));
+    Ok(Report {
+        states: search.graph.len() as u64,
+        edges: search.edges,
+        depth: search.depth,
+        complete: search.complete,
+        stuck: search.stuck,
+        trapped: search.trapped,
+        finding,
+    })
+}
+
+impl Options {
+    /// Whether there is one of everything for each node.
+    pub(super) fn fit(&self, setting: &Setting) -> Result<(), Unfit> {
+        let nodes = setting.nodes() as usize;
+        let count = |what, given| match given == nodes {
+            true => Ok(()),
+            false => Err(Unfit::Count { what, given, nodes }),
+        };
+        count("wants", self.wants.len())?;
+        if !self.priorities.is_empty() {
+            count("priorities", self.priorities.len())?;
+        }
+        match self.max_states {
+            0 => Err(Unfit::NoStates),
+            _ => Ok(()),
+        }
+    }
+}
+
+struct Search {
+    world: World,
+    graph: Graph,
+    max_states: u32,
+    safety_only: bool,
+    edges: u64,
+    depth: u32,
+    complete: bool,
+    stuck: u64,
+    trapped: Option<u64>,
+}
+
+/// A bad thing, before its schedule is told.
+struct Bad {
+    kind: Kind,
+    why: String,
+    /// The last state that is fine, or the bad one itself.
+    number: u32,
+    /// The state after that, where the step there is bad.
+    then: Option<Vec<u32>>,
+}
+
+impl Search {
+    fn new(world: World, options: &Options) -> Self {
+        Self {
+            graph: Graph::new(world.width()),
+            world,
+            max_states: options.max_states,
+            safety_only: options.safety_only,
+            edges: 0,
+            depth: 0,
+            complete: false,
+            stuck: 0,
+            trapped: None,
+        }
+    }
+
+    /// Meets every state, nearest first.
+    fn forwards(&mut self, progress: &mut dyn FnMut(Progress)) -> Option<Bad> {
+        let start = self.world.initial();
+        self.graph.meet(&start, 0, self.max_states);
+        if let Some(bad) = self.judge(&start, 0) {
+            return Some(bad);
+        }
+        let mut successors = Successors::default();
+        let mut targets = Vec::new();
+        let (mut at, mut layer_end) = (0, 1);
+        while at < self.graph.len() {
+            if at == layer_end {
+                layer_end = self.graph.len();
+                self.depth += 1;
+            }
+            if at % PROGRESS_EVERY == 0 {
+                progress(Progress {
+                    states: self.graph.len() as u64,
+                    open: (self.graph.len() - at) as u64,
+                    depth: self.depth,
+                });
+            }
+            let from = at as u32;
+            self.world.expand(self.graph.state(from), &mut successors);
+            targets.clear();
+            for (transition, next) in successors.iter() {
+                self.edges += 1;
+                if let Some(wrong) = transition.wrong {
+                    let (kind, why) = self.world.wrong(wrong);
+                    self.depth += 1;
+                    return Some(Bad {
+                        kind,
+                        why,
+                        number: from,
+                        then: Some(next.to_vec()),
+                    });
+                }
+                let target = match self.graph.meet(next, from, self.max_states) {
+                    Met::Known(number) => number,
+                    Met::NoRoom => return None,
+                    Met::New(number) => {
+                        if let Some(bad) = self.judge(next, number) {
+                            self.depth += 1;
+                            return Some(bad);
+                        }
+                        number
+                    }
+                };
+                if transition.act.is_no_fault() {
+                    targets.push(target);
+                }
+            }
+            self.graph.expanded(&targets);
+            at += 1;
+        }
+        self.complete = true;
+        None
+    }
+
+    /// Looks at a new state.
+    fn judge(&mut self, state: &[u32], number: u32) -> Option<Bad> {
+        let bad = |kind, why| {
+            Some(Bad {
+                kind,
+                why,
+                number,
+                then: None,
+            })
+        };
+        if let Some((kind, why)) = self.world.fault(state) {
+            return bad(kind, why);
+        }
+        if self.world.is_stuck(state) && self.world.owes_liveness(state) {
+            self.stuck += 1;
+            if !self.safety_only {
+                let waiting = listed(&self.world.clients(state, false));
+                let why = format!("nothing can happen any more; waiting: {waiting}");
+                return bad(Kind::Deadlock, why);
+            }
+        }
+        None
+    }
+
+    /// Finds the states from which not everybody can be served.
+    fn backwards(&mut self) -> Option<Bad> {
+        let reaching = self.graph.reaching(|state| self.world.is_served(state));
+        let mut trapped = (0..)
+            .zip(&reaching)
+            .filter(|&(number, &fine)| !fine && self.world.owes_liveness(self.graph.state(number)))
+            .map(|(number, _)| number);
+        let first = trapped.next();
+        self.trapped = Some(first.map_or(0, |_| 1 + trapped.count() as u64));
+        let number = first.filter(|_| !self.safety_only)?;
+        let waiting = listed(&self.world.clients(self.graph.state(number), false));
+        Some(Bad {
+            kind: Kind::Trapped,
+            why: format!("from here not everybody can be served; waiting: {waiting}"),
+            number,
+            then: None,
+        })
+    }
+
+    fn tell(&mut self, bad: &Bad, kinds: &'static [&'static str]) -> Finding {
+        let path = self.graph.path(bad.number);
+        let mut walk = Walk::new(&mut self.world, kinds);
+        let states = path.iter().map(|&number| self.graph.state(number));
+        let told: Vec<_> = states
+            .chain(bad.then.as_deref())
+            .skip(1)
+            .map(|state| walk.go_to(state))
+            .collect();
+        Finding {
+            kind: bad.kind,
+            why: bad.why.clone(),
+            schedule: Schedule {
+                steps: told.iter().map(|told| told.step.clone()).collect(),
+            },
+            told,
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! All sites a search meets, each kept once, and what can happen to each.
+//!
+//! What can happen to a site, and what becomes of it, depends on nothing else. So it is worked out
+//! once per site, and a state of the world is one small number per node.
+
+use algorithms::erased::{Atlas, Event, MessageId};
+use algorithms::registry::Order;
+use algorithms::{Change, Effect, NodeId, Request};
+use rustc_hash::FxHashMap;
+
+use super::interned::Interned;
+use super::mail;
+use super::site::{Phase, Site, Standing};
+
+/// A site, kept once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SiteId(pub(super) u32);
+
+/// What happens to one site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// Its client asks.
+    Request,
+    /// Its client leaves.
+    Release,
+    /// The message at that place of the mail from that node arrives.
+    Deliver { from: NodeId, place: u32 },
+    /// That one of its timers goes off.
+    Timer(u32),
+    /// It is told of a crash.
+    Down(NodeId),
+    /// A message to it is lost.
+    Lose { from: NodeId, place: u32 },
+    /// A message to it is doubled.
+    Duplicate { from: NodeId, place: u32 },
+}
+
+/// Something that can happen to a site, and what becomes of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Move {
+    pub(super) what: What,
+    pub(super) next: SiteId,
+    /// Where in `Sites::sent` the messages are that it sends to others.
+    first_sent: u32,
+    sent: u32,
+    /// Something that must never happen, by its place in `Sites::wrongs`.
+    pub(super) wrong: Option<u32>,
+}
+
+/// Something an algorithm must never do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wrong {
+    /// It lets a client in that did not ask.
+    Uninvited(String),
+    /// It got a message that the paper says cannot arrive.
+    ProtocolError(String),
+}
+
+/// How the world treats messages and clients.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) order: Order,
+    pub(super) may_lose: bool,
+    pub(super) may_duplicate: bool,
+    pub(super) told_of_crashes: bool,
+    pub(super) priorities: Vec<u32>,
+}
+
+/// The sites met so far.
+pub(super) struct Sites {
+    pub(super) atlas: Box<dyn Atlas>,
+    rules: Rules,
+    nodes: usize,
+    known: Interned<Site>,
+    standings: Vec<Standing>,
+    /// For each site where its moves begin and end, once they are worked out.
+    moves_of: Vec<Option<(u32, u32)>>,
+    moves: Vec<Move>,
+    sent: Vec<(NodeId, Parcel)>,
+    wrongs: Vec<Wrong>,
+    parcels: Interned<(NodeId, MessageId)>,
+    arrivals: FxHashMap<(SiteId, Parcel), SiteId>,
+    bereavements: FxHashMap<(SiteId, NodeId), Vec<SiteId>>,
+}
+
+/// A sender and a message, kept once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Parcel(u32);
+
+impl Sites {
+    pub(super) fn new(atlas: Box<dyn Atlas>, rules: Rules, nodes: usize) -> Self {
+        Self {
+            atlas,
+            rules,
+            nodes,
+            known: Interned::new(),
+            standings: Vec::new(),
+            moves_of: Vec::new(),
+            moves: Vec::new(),
+            sent: Vec::new(),
+            wrongs: Vec::new(),
+            parcels: Interned::new(),
+            arrivals: FxHashMap::default(),
+            bereavements: FxHashMap::default(),
+        }
+    }
+
+    /// The node before its first event.
+    pub(super) fn fresh(&mut self, node: NodeId, wants: u32) -> SiteId {
+        let state = self.atlas.initial(node);
+        self.number(Site::fresh(node, state, wants, self.nodes))
+    }
+
+    /// The node once it has crashed.
+    pub(super) fn crashed(&mut self, node: NodeId) -> SiteId {
+        self.number(Site::crashed(node, self.nodes))
+    }
+
+    pub(super) fn get(&self, id: SiteId) -> &Site {
+        self.known.get(id.0)
+    }
+
+    pub(super) fn standing(&self, id: SiteId) -> Standing {
+        self.standings[id.0 as usize]
+    }
+
+    /// The numbers of the moves that can happen to this site, some only if a budget allows.
+    pub(super) fn moves(&mut self, id: SiteId) -> std::ops::Range<u32> {
+        let (first, end) = match self.moves_of[id.0 as usize] {
+            Some(range) => range,
+            None => self.work_out(id),
+        };
+        first..end
+    }
+
+    pub(super) fn a_move(&self, number: u32) -> Move {
+        self.moves[number as usize]
+    }
+
+    pub(super) fn wrong(&self, number: u32) -> &Wrong {
+        &self.wrongs[number as usize]
+    }
+
+    /// Hands what a move sends to its addressees, in a state that is one site per node.
+    pub(super) fn post(&mut self, made: Move, state: &mut [u32]) {
+        for at in made.first_sent..made.first_sent + made.sent {
+            let (to, parcel) = self.sent[at as usize];
+            let site = SiteId(state[to.index()]);
+            let after = match self.arrivals.get(&(site, parcel)) {
+                Some(&known) => known,
+                None => self.arrive(site, parcel),
+            };
+            state[to.index()] = after.0;
+        }
+    }
+
+    /// What may become of this site when another node crashes: how much of the mail from there
+    /// survives is open.
+    pub(super) fn bereaved(&mut self, id: SiteId, victim: NodeId) -> &[SiteId] {
+        if !self.bereavements.contains_key(&(id, victim)) {
+            let left = self.bereave(id, victim);
+            self.bereavements.insert((id, victim), left);
+        }
+        &self.bereavements[&(id, victim)]
+    }
+
+    /// What a move means to the algorithm; nothing for a lost or doubled message.
+    pub(super) fn event(&self, site: &Site, what: What) -> Option<Event> {
+        match what {
+            What::Request => Some(Event::Request(Request {
+                priority: self.rules.priorities[site.node.index()],
+            })),
+            What::Release => Some(Event::Release),
+            What::Deliver { from, place } => Some(Event::Receive {
+                from,
+                message: site.inbox[from.index()][place as usize],
+            }),
+            What::Timer(place) => Some(Event::Timer(site.timers[place as usize])),
+            What::Down(peer) => Some(Event::Peer {
+                peer,
+                change: Change::Down,
+            }),
+            What::Lose { .. } | What::Duplicate { .. } => None,
+        }
+    }
+
+    fn number(&mut self, site: Site) -> SiteId {
+        let standing = site.standing();
+        let (number, new) = self.known.number(site);
+        if new {
+            self.standings.push(standing);
+            self.moves_of.push(None);
+        }
+        SiteId(number)
+    }
+
+    fn arrive(&mut self, id: SiteId, parcel: Parcel) -> SiteId {
+        let mut site = self.known.get(id.0).clone();
+        let &(from, message) = self.parcels.get(parcel.0);
+        if site.state.is_some() {
+            mail::put(&mut site.inbox[from.index()], message, self.rules.order);
+        }
+        let after = self.number(site);
+        self.arrivals.insert((id, parcel), after);
+        after
+    }
+
+    fn bereave(&mut self, id: SiteId, victim: NodeId) -> Vec<SiteId> {
+        let site = self.known.get(id.0).clone();
+        if site.state.is_none() || site.node == victim {
+            return vec![id];
+        }
+        let mail = mail::remains(&site.inbox[victim.index()], self.rules.order);
+        mail.into_iter()
+            .map(|remaining| {
+                let mut left = site.clone();
+                left.inbox[victim.index()] = remaining;
+                if self.rules.told_of_crashes {
+                    left.notices.push(victim);
+                    left.notices.sort_unstable();
+                }
+                self.number(left)
+            })
+            .collect()
+    }
+
+    fn work_out(&mut self, id: SiteId) -> (u32, u32) {
+        let site = self.known.get(id.0).clone();
+        let first = self.moves.len() as u32;
+        for what in self.possible(&site) {
+            let made = self.make(&site, what);
+            self.moves.push(made);
+        }
+        let end = u32::try_from(self.moves.len()).expect("fewer than 2^32 moves of sites");
+        self.moves_of[id.0 as usize] = Some((first, end));
+        (first, end)
+    }
+
+    fn possible(&self, site: &Site) -> Vec<What> {
+        let mut possible = Vec::new();
+        if site.state.is_none() {
+            return possible;
+        }
+        match site.client.phase {
+            Phase::Outside if site.client.wants > 0 => possible.push(What::Request),
+            Phase::Inside => possible.push(What::Release),
+            Phase::Outside | Phase::Waiting => {}
+        }
+        let mut next_mail = Vec::new();
+        for (from, queue) in site.inbox.iter().enumerate() {
+            let places = mail::next_places(queue, self.rules.order);
+            next_mail.extend(places.map(|place| (NodeId(from as u32), place as u32)));
+        }
+        let arrivals = next_mail.iter();
+        possible.extend(arrivals.map(|&(from, place)| What::Deliver { from, place }));
+        possible.extend((0..site.timers.len() as u32).map(What::Timer));
+        possible.extend(site.notices.iter().map(|&peer| What::Down(peer)));
+        if self.rules.may_lose {
+            let losses = next_mail.iter();
+            possible.extend(losses.map(|&(from, place)| What::Lose { from, place }));
+        }
+        if self.rules.may_duplicate {
+            let copies = next_mail.iter();
+            possible.extend(copies.map(|&(from, place)| What::Duplicate { from, place }));
+        }
+        possible
+    }
+
+    fn make(&mut self, site: &Site, what: What) -> Move {
+        let mut next = site.clone();
+        match what {
+            What::Request => {
+                next.client.wants -= 1;
+                next.client.phase = Phase::Waiting;
+            }
+            What::Release => next.client.phase = Phase::Outside,
+            What::Deliver { from, place } | What::Lose { from, place } => {
+                next.inbox[from.index()].remove(place as usize);
+            }
+            What::Duplicate { from, place } => {
+                // Right behind the first: a doubled message does not overtake.
+                let queue = &mut next.inbox[from.index()];
+                queue.insert(place as usize, queue[place as usize]);
+            }
+            What::Timer(place) => {
+                next.timers.remove(place as usize);
+            }
+            What::Down(peer) => next.notices.retain(|&notice| notice != peer),
+        }
+        let first_sent = self.sent.len() as u32;
+        let wrong = self.happen(site, what, &mut next);
+        let wrong = wrong.map(|wrong| {
+            self.wrongs.push(wrong);
+            self.wrongs.len() as u32 - 1
+        });
+        let sent = u32::try_from(self.sent.len()).expect("fewer than 2^32 sends") - first_sent;
+        Move {
+            what,
+            next: self.number(next),
+            first_sent,
+            sent,
+            wrong,
+        }
+    }
+
+    /// Lets the algorithm react and performs what it wants done, as far as it concerns this site;
+    /// says the first thing that is wrong with it.
+    fn happen(&mut self, site: &Site, what: What, next: &mut Site) -> Option<Wrong> {
+        let event = self.event(site, what)?;
+        let state = site.state.expect("nothing happens to a crashed node");
+        let step = self.atlas.step(site.node, state, event);
+        next.state = Some(step.next);
+        let mut wrong = None;
+        for effect in &step.effects {
+            match effect {
+                Effect::Send { to, message, .. } => {
+                    let (parcel, _) = self.parcels.number((site.node, *message));
+                    self.sent.push((*to, Parcel(parcel)));
+                }
+                Effect::Post { message } => {
+                    let own = &mut next.inbox[site.node.index()];
+                    mail::put(own, *message, self.rules.order);
+                }
+                Effect::Enter { .. } => {
+                    if let Some(uninvited) = uninvited(site.node, next.client.phase) {
+                        wrong.get_or_insert(uninvited);
+                    }
+                    next.client.phase = Phase::Inside;
+                }
+                Effect::SetTimer { timer, .. } => {
+                    if let Err(place) = next.timers.binary_search(timer) {
+                        next.timers.insert(place, *timer);
+                    }
+                }
+                Effect::CancelTimer { timer } => next.timers.retain(|set| set != timer),
+                Effect::Note { .. } => {}
+                Effect::ProtocolError { why } => {
+                    wrong.get_or_insert(Wrong::ProtocolError(format!("{}: {why}", site.node)));
+                }
+            }
+        }
+        wrong
+    }
+}
+
+fn uninvited(node: NodeId, phase: Phase) -> Option<Wrong> {
+    match phase {
+        Phase::Waiting => None,
+        Phase::Outside => Some(format!("{node} is let in and did not ask")),
+        Phase::Inside => Some(format!("{node} is let in and is inside already")),
+    }
+    .map(Wrong::Uninvited)
+}

@@ -1,0 +1,382 @@
+//! One way through a world, told step by step.
+//!
+//! A state does not know which of two messages on an unordered link is the older one; somebody who
+//! walks along remembers it. So a step has the same name for the explorer that found a schedule and
+//! for the reader who replays it.
+
+use algorithms::erased::MessageId;
+use algorithms::{Effect, NodeId, Timer};
+
+use super::schedule::{Letter, Step};
+use super::sites::{SiteId, What};
+use super::world::{Act, Successors, Transition, World};
+use super::{Kind, Told};
+
+/// Somewhere in a world, with the memory of how one got there.
+pub(super) struct Walk<'w> {
+    pub(super) world: &'w mut World,
+    pub(super) state: Vec<u32>,
+    /// The messages under way, oldest first, by link: from, then to.
+    mail: Vec<Vec<MessageId>>,
+    kinds: &'static [&'static str],
+}
+
+/// One thing that can happen next, with its messages looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Deed {
+    Request(NodeId),
+    Release(NodeId),
+    Deliver(NodeId, NodeId, MessageId),
+    Lose(NodeId, NodeId, MessageId),
+    Duplicate(NodeId, NodeId, MessageId),
+    Timer(NodeId, Timer),
+    Crash(NodeId, Vec<(NodeId, MessageId)>),
+    Down { victim: NodeId, told: NodeId },
+}
+
+/// A deed, and the state it leads to.
+struct Choice {
+    deed: Deed,
+    transition: Transition,
+    next: Vec<u32>,
+}
+
+impl<'w> Walk<'w> {
+    /// At the beginning.
+    pub(super) fn new(world: &'w mut World, kinds: &'static [&'static str]) -> Self {
+        let state = world.initial();
+        let links = world.nodes * world.nodes;
+        Self {
+            world,
+            state,
+            mail: vec![Vec::new(); links],
+            kinds,
+        }
+    }
+
+    /// Goes on to a state that is one step away, through something wrong if that leads there.
+    ///
+    /// # Panics
+    /// If it is not one step away.
+    pub(super) fn go_to(&mut self, next: &[u32]) -> Told {
+        let choices = self.choices();
+        let there = |choice: &&Choice| choice.next == next;
+        let choice = choices
+            .iter()
+            .filter(there)
+            .max_by_key(|choice| choice.transition.wrong.is_some())
+            .expect("the states of a path are one step apart");
+        self.take(choice)
+    }
+
+    /// Does what a step says, if it can be done here.
+    pub(super) fn perform(&mut self, step: &Step) -> Result<Told, String> {
+        let choices = self.choices();
+        let can_be = |deed: Deed| {
+            let choice = choices.iter().find(|choice| choice.deed == deed);
+            choice.ok_or_else(|| "it cannot happen here".to_owned())
+        };
+        match self.look_up(step).and_then(can_be) {
+            Ok(choice) => Ok(self.take(choice)),
+            Err(why) => Err(format!("{why}; possible: {}", self.possible())),
+        }
+    }
+
+    /// Everything that could happen next, as one line.
+    pub(super) fn possible(&mut self) -> String {
+        let choices = self.choices();
+        let mut steps: Vec<_> = choices
+            .iter()
+            .map(|choice| self.name(&choice.deed).to_string())
+            .collect();
+        steps.dedup();
+        match steps.as_slice() {
+            [] => "nothing".to_owned(),
+            steps => steps.join("; "),
+        }
+    }
+
+    fn choices(&mut self) -> Vec<Choice> {
+        let mut successors = Successors::default();
+        self.world.expand(&self.state, &mut successors);
+        let choices = successors.iter().map(|(transition, next)| Choice {
+            deed: self.deed(transition.act, next),
+            transition,
+            next: next.to_vec(),
+        });
+        choices.collect()
+    }
+
+    fn deed(&self, act: Act, next: &[u32]) -> Deed {
+        let site = |node: NodeId| self.world.sites.get(SiteId(self.state[node.index()]));
+        match act {
+            Act::Move { node, number } | Act::Fault { node, number } => {
+                let site = site(node);
+                let message = |from: NodeId, place: u32| site.inbox[from.index()][place as usize];
+                match self.world.sites.a_move(number).what {
+                    What::Request => Deed::Request(node),
+                    What::Release => Deed::Release(node),
+                    What::Deliver { from, place } => {
+                        Deed::Deliver(from, node, message(from, place))
+                    }
+                    What::Lose { from, place } => Deed::Lose(from, node, message(from, place)),
+                    What::Duplicate { from, place } => {
+                        Deed::Duplicate(from, node, message(from, place))
+                    }
+                    What::Timer(place) => Deed::Timer(node, site.timers[place as usize]),
+                    What::Down(victim) => Deed::Down { victim, told: node },
+                }
+            }
+            Act::Crash { victim } => {
+                let mut lost = Vec::new();
+                for to in (0..self.world.nodes as u32).map(NodeId) {
+                    let left = self.world.sites.get(SiteId(next[to.index()]));
+                    let mut kept = left.inbox[victim.index()].clone();
+                    for &message in &site(to).inbox[victim.index()] {
+                        match kept.iter().position(|&other| other == message) {
+                            Some(place) => drop(kept.remove(place)),
+                            None => lost.push((to, message)),
+                        }
+                    }
+                }
+                lost.retain(|&(to, _)| to != victim);
+                lost.sort_unstable();
+                Deed::Crash(victim, lost)
+            }
+        }
+    }
+
+    /// What a step means here.
+    fn look_up(&self, step: &Step) -> Result<Deed, String> {
+        Ok(match step {
+            Step::Request(node) => Deed::Request(self.known(*node)?),
+            Step::Release(node) => Deed::Release(self.known(*node)?),
+            Step::Deliver(letter) => Deed::Deliver(letter.from, letter.to, self.find(letter)?),
+            Step::Lose(letter) => Deed::Lose(letter.from, letter.to, self.find(letter)?),
+            Step::Duplicate(letter) => Deed::Duplicate(letter.from, letter.to, self.find(letter)?),
+            Step::Timer { node, name, tag } => {
+                let site = SiteId(self.state[self.known(*node)?.index()]);
+                let set = &self.world.sites.get(site).timers;
+                let named =
+                    |timer: &&Timer| timer.name == name && tag.is_none_or(|tag| timer.tag == tag);
+                match set.iter().filter(named).collect::<Vec<_>>().as_slice() {
+                    [] => return Err(format!("{node} has no such timer set")),
+                    [timer] => Deed::Timer(*node, **timer),
+                    several => {
+                        let count = several.len();
+                        return Err(format!(
+                            "{node} has {count} timers of that name; add its tag, {name}#{}",
+                            several[0].tag
+                        ));
+                    }
+                }
+            }
+            Step::Crash { victim, lost } => {
+                let mut found = Vec::new();
+                for letter in lost {
+                    if letter.from != *victim {
+                        return Err(format!("{letter} is not mail from {victim}"));
+                    }
+                    found.push((letter.to, self.find(letter)?));
+                }
+                found.sort_unstable();
+                Deed::Crash(self.known(*victim)?, found)
+            }
+            Step::Down { victim, told } => Deed::Down {
+                victim: self.known(*victim)?,
+                told: self.known(*told)?,
+            },
+        })
+    }
+
+    fn known(&self, node: NodeId) -> Result<NodeId, String> {
+        let nodes = self.world.nodes;
+        if node.index() < nodes {
+            return Ok(node);
+        }
+        Err(format!(
+            "there is no node {node}; there are {nodes}, from 0"
+        ))
+    }
+
+    /// The message that a letter names.
+    fn find(&self, letter: &Letter) -> Result<MessageId, String> {
+        let (from, to) = (self.known(letter.from)?, self.known(letter.to)?);
+        let link = &self.mail[self.link(from, to)];
+        let atlas = &self.world.sites.atlas;
+        let kind = match &letter.kind {
+            None => None,
+            Some(name) => {
+                let mut kinds = self.kinds.iter();
+                let place = kinds.position(|kind| kind.eq_ignore_ascii_case(name));
+                Some(place.ok_or_else(|| {
+                    let kinds = self.kinds.join(", ");
+                    format!("there is no message kind '{name}'; there are {kinds}")
+                })?)
+            }
+        };
+        let fits = |&&message: &&MessageId| kind.is_none_or(|kind| atlas.kind(message) == kind);
+        let nth = letter.nth.unwrap_or(1) as usize;
+        match link.iter().filter(fits).nth(nth - 1) {
+            Some(&message) => Ok(message),
+            None => {
+                let what = letter.kind.as_deref().unwrap_or("message");
+                Err(match link.iter().filter(fits).count() {
+                    0 => format!("no {what} is on its way from {from} to {to}"),
+                    there => format!("only {there} {what} on the way from {from} to {to}"),
+                })
+            }
+        }
+    }
+
+    /// How a deed is written here.
+    fn name(&self, deed: &Deed) -> Step {
+        match *deed {
+            Deed::Request(node) => Step::Request(node),
+            Deed::Release(node) => Step::Release(node),
+            Deed::Deliver(from, to, message) => Step::Deliver(self.letter(from, to, message)),
+            Deed::Lose(from, to, message) => Step::Lose(self.letter(from, to, message)),
+            Deed::Duplicate(from, to, message) => Step::Duplicate(self.letter(from, to, message)),
+            Deed::Timer(node, Timer { name, tag }) => Step::Timer {
+                node,
+                name: name.to_owned(),
+                tag: (tag != 0).then_some(tag),
+            },
+            Deed::Crash(victim, ref lost) => Step::Crash {
+                victim,
+                lost: self.last_letters(victim, lost),
+            },
+            Deed::Down { victim, told } => Step::Down { victim, told },
+        }
+    }
+
+    fn letter(&self, from: NodeId, to: NodeId, message: MessageId) -> Letter {
+        let link = self.link(from, to);
+        self.letter_at(from, to, place(&self.mail[link], message))
+    }
+
+    /// The names of lost mail: of equal messages the youngest are lost, since a prefix survives.
+    fn last_letters(&self, from: NodeId, lost: &[(NodeId, MessageId)]) -> Vec<Letter> {
+        let mut mail = self.mail.clone();
+        let mut letters = Vec::new();
+        for &(to, message) in lost.iter().rev() {
+            let link = self.link(from, to);
+            let place = last_place(&mail[link], message);
+            letters.push(self.letter_at(from, to, place));
+            mail[link].remove(place);
+        }
+        letters.reverse();
+        letters
+    }
+
+    fn letter_at(&self, from: NodeId, to: NodeId, place: usize) -> Letter {
+        let link = &self.mail[self.link(from, to)];
+        let kind = self.kind(link[place]);
+        let older = link[..place].iter();
+        let nth = older.filter(|&&other| self.kind(other) == kind).count() as u32 + 1;
+        Letter {
+            from,
+            to,
+            kind: Some(kind.to_owned()),
+            nth: (nth > 1).then_some(nth),
+        }
+    }
+
+    fn take(&mut self, choice: &Choice) -> Told {
+        let step = self.name(&choice.deed);
+        let mut effects = Vec::new();
+        let mut wrong: Option<(Kind, String)> = None;
+        match choice.deed {
+            Deed::Deliver(from, to, message) | Deed::Lose(from, to, message) => {
+                let link = self.link(from, to);
+                let place = place(&self.mail[link], message);
+                self.mail[link].remove(place);
+            }
+            Deed::Duplicate(from, to, message) => {
+                let link = self.link(from, to);
+                let place = place(&self.mail[link], message);
+                self.mail[link].insert(place, message);
+            }
+            Deed::Crash(victim, ref lost) => {
+                for &(to, message) in lost {
+                    let link = self.link(victim, to);
+                    let place = last_place(&self.mail[link], message);
+                    self.mail[link].remove(place);
+                }
+                for from in (0..self.world.nodes as u32).map(NodeId) {
+                    let to_the_dead = self.link(from, victim);
+                    self.mail[to_the_dead].clear();
+                }
+            }
+            Deed::Request(_) | Deed::Release(_) | Deed::Timer(..) | Deed::Down { .. } => {}
+        }
+        if let Act::Move { node, number } = choice.transition.act {
+            effects = self.react(node, number, &choice.next);
+        }
+        if let Some(number) = choice.transition.wrong {
+            wrong = Some(self.world.wrong(number));
+        }
+        self.state.clone_from(&choice.next);
+        Told {
+            step,
+            effects,
+            wrong,
+        }
+    }
+
+    /// What the node does about it, in words; its mail is put on the way.
+    fn react(&mut self, node: NodeId, number: u32, next: &[u32]) -> Vec<String> {
+        let sites = &mut self.world.sites;
+        let site = sites.get(SiteId(self.state[node.index()])).clone();
+        let what = sites.a_move(number).what;
+        let event = sites.event(&site, what).expect("a move is an event");
+        let state = site.state.expect("nothing happens to a crashed node");
+        let effects = sites.atlas.step(node, state, event).effects.clone();
+        let mut words = Vec::new();
+        for effect in effects {
+            let describe = |message| self.world.sites.atlas.describe(message);
+            match effect {
+                Effect::Send { to, message, .. } => {
+                    words.push(format!("sends {} to {to}", describe(message)));
+                    let standing = self.world.sites.standing(SiteId(next[to.index()]));
+                    if !standing.crashed {
+                        let link = self.link(node, to);
+                        self.mail[link].push(message);
+                    }
+                }
+                Effect::Post { message } => {
+                    words.push(format!("posts {} to itself", describe(message)));
+                    let link = self.link(node, node);
+                    self.mail[link].push(message);
+                }
+                Effect::Enter { fence: None } => words.push("enters".to_owned()),
+                Effect::Enter { fence: Some(fence) } => words.push(format!("enters as {fence}")),
+                Effect::SetTimer { timer, .. } => words.push(format!("sets timer {}", timer.name)),
+                Effect::CancelTimer { timer } => {
+                    words.push(format!("cancels timer {}", timer.name));
+                }
+                Effect::Note { name, value, .. } => words.push(format!("notes {name} = {value}")),
+                Effect::ProtocolError { why } => words.push(format!("protocol error: {why}")),
+            }
+        }
+        words
+    }
+
+    fn kind(&self, message: MessageId) -> &'static str {
+        self.kinds[self.world.sites.atlas.kind(message)]
+    }
+
+    fn link(&self, from: NodeId, to: NodeId) -> usize {
+        from.index() * self.world.nodes + to.index()
+    }
+}
+
+fn place(link: &[MessageId], message: MessageId) -> usize {
+    let place = link.iter().position(|&other| other == message);
+    place.expect("what can happen to a message happens while it is under way")
+}
+
+fn last_place(link: &[MessageId], message: MessageId) -> usize {
+    let place = link.iter().rposition(|&other| other == message);
+    place.expect("only mail that is under way is lost")
+}

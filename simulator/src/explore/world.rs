@@ -1,0 +1,340 @@
+//! A small world: its states, what can happen in each, and what must be true in all.
+//!
+//! A state is a row of numbers: the site of each node, and what was lost and doubled so far.
+
+use algorithms::erased::{MessageId, StateId};
+use algorithms::registry::Entry;
+use algorithms::{NodeId, Setting};
+
+use super::sites::{Rules, SiteId, Sites, What, Wrong};
+use super::{Kind, Options, Timers};
+
+/// A small world and everything worked out about it so far.
+pub(super) struct World {
+    pub(super) sites: Sites,
+    pub(super) nodes: usize,
+    crashed: Vec<SiteId>,
+    wants: Vec<u32>,
+    /// How many may be inside.
+    admits: u32,
+    /// How many crashes the algorithm survives.
+    tolerates: u32,
+    timers: Timers,
+    lose: u32,
+    duplicate: u32,
+    crash: u32,
+    has_invariants: bool,
+    view: View,
+}
+
+/// A state as the invariants see it; kept to be filled again.
+#[derive(Default)]
+struct View {
+    nodes: Vec<Option<StateId>>,
+    flight: Vec<(NodeId, NodeId, MessageId)>,
+}
+
+/// What can happen in one state, and the states it leads to.
+#[derive(Default)]
+pub(super) struct Successors {
+    pub(super) transitions: Vec<Transition>,
+    /// The states, one after the other.
+    rows: Vec<u32>,
+    width: usize,
+}
+
+/// Something that happens in a world.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transition {
+    pub(super) act: Act,
+    /// It must never happen, by its place in `Sites::wrongs`.
+    pub(super) wrong: Option<u32>,
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Something to one site.
+    Move { node: NodeId, number: u32 },
+    /// Something that should not have to happen for anybody to be served.
+    Fault { node: NodeId, number: u32 },
+    /// A node dies; how much of its mail survives, the next state tells.
+    Crash { victim: NodeId },
+}
+
+impl Act {
+    /// Whether it is nobody's fault: what must happen sooner or later.
+    pub(super) fn is_no_fault(self) -> bool {
+        matches!(self, Act::Move { .. })
+    }
+}
+
+/// How many there are of what in one state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Census {
+    pub(super) inside: u32,
+    pub(super) waiting: u32,
+    pub(super) crashed: u32,
+    mail: u32,
+    moving: u32,
+    unserved: u32,
+}
+
+impl World {
+    pub(super) fn new(entry: &Entry, setting: &Setting, options: &Options) -> Self {
+        let nodes = setting.nodes() as usize;
+        let machine = (entry.machine)(&setting.params, &setting.printed);
+        let priorities = match options.priorities.as_slice() {
+            [] => vec![0; nodes],
+            given => given.to_vec(),
+        };
+        let rules = Rules {
+            order: options.order,
+            may_lose: options.lose > 0,
+            may_duplicate: options.duplicate > 0,
+            told_of_crashes: entry.wants_peer_events,
+            priorities,
+        };
+        let mut sites = Sites::new(machine.atlas(setting.clone()), rules, nodes);
+        let ids = (0..setting.nodes()).map(NodeId);
+        Self {
+            nodes,
+            crashed: ids.map(|node| sites.crashed(node)).collect(),
+            wants: options.wants.clone(),
+            admits: (entry.admits)(&setting.params),
+            tolerates: entry.crashes,
+            timers: options.timers,
+            lose: options.lose,
+            duplicate: options.duplicate,
+            crash: options.crash,
+            has_invariants: sites.atlas.has_invariants(),
+            view: View::default(),
+            sites,
+        }
+    }
+
+    /// How many numbers a state has.
+    pub(super) fn width(&self) -> usize {
+        self.nodes + usize::from(self.lose + self.duplicate > 0)
+    }
+
+    /// The state before anything happened.
+    pub(super) fn initial(&mut self) -> Vec<u32> {
+        let mut state = Vec::with_capacity(self.width());
+        for (node, &wants) in (0..).map(NodeId).zip(&self.wants) {
+            state.push(self.sites.fresh(node, wants).0);
+        }
+        state.resize(self.width(), 0);
+        state
+    }
+
+    /// Works out everything that can happen in a state.
+    pub(super) fn expand(&mut self, state: &[u32], successors: &mut Successors) {
+        successors.clear(state.len());
+        let census = self.census(state);
+        let timers_run = match self.timers {
+            Timers::Free => true,
+            Timers::Patient => census.mail == 0,
+        };
+        let (lost, doubled) = self.spent(state);
+        for (node, &site) in state[..self.nodes].iter().enumerate() {
+            for number in self.sites.moves(SiteId(site)) {
+                let made = self.sites.a_move(number);
+                let (allowed, fault) = match made.what {
+                    What::Request | What::Release | What::Deliver { .. } | What::Down(_) => {
+                        (true, None)
+                    }
+                    What::Timer(_) => (timers_run, None),
+                    What::Lose { .. } => (lost < self.lose, Some(1)),
+                    What::Duplicate { .. } => (doubled < self.duplicate, Some(self.lose + 1)),
+                };
+                if !allowed {
+                    continue;
+                }
+                let id = NodeId(node as u32);
+                let act = match fault {
+                    None => Act::Move { node: id, number },
+                    Some(_) => Act::Fault { node: id, number },
+                };
+                let wrong = made.wrong;
+                let next = successors.add(state, Transition { act, wrong });
+                next[node] = made.next.0;
+                if let Some(cost) = fault {
+                    next[self.nodes] += cost;
+                }
+                self.sites.post(made, next);
+            }
+        }
+        if census.crashed < self.crash {
+            for victim in 0..self.nodes {
+                if SiteId(state[victim]) != self.crashed[victim] {
+                    self.expand_crash(state, victim, successors);
+                }
+            }
+        }
+    }
+
+    /// Whether the state must never be: too many inside, an invariant broken, or nothing can happen
+    /// although somebody waits.
+    pub(super) fn fault(&mut self, state: &[u32]) -> Option<(Kind, String)> {
+        let census = self.census(state);
+        if census.inside > self.admits {
+            return Some((Kind::Exclusion, self.crowd(state)));
+        }
+        if self.has_invariants
+            && self.spent(state) == (0, 0)
+            && let Some(why) = self.broken_invariant(state)
+        {
+            return Some((Kind::Invariant, why));
+        }
+        None
+    }
+
+    /// Whether somebody waits and nothing can happen any more.
+    pub(super) fn is_stuck(&self, state: &[u32]) -> bool {
+        let census = self.census(state);
+        census.waiting > 0 && census.moving == 0
+    }
+
+    /// Whether everybody who is alive got all they wanted.
+    pub(super) fn is_served(&self, state: &[u32]) -> bool {
+        self.census(state).unserved == 0
+    }
+
+    /// Whether the algorithm owes anybody anything: it survives as many crashes as there were.
+    pub(super) fn owes_liveness(&self, state: &[u32]) -> bool {
+        self.census(state).crashed <= self.tolerates
+    }
+
+    /// Those whose clients wait, or are inside.
+    pub(super) fn clients(&self, state: &[u32], inside: bool) -> Vec<NodeId> {
+        let sites = state[..self.nodes].iter();
+        let standings = sites.map(|&site| self.sites.standing(SiteId(site)));
+        (0..)
+            .map(NodeId)
+            .zip(standings)
+            .filter(|(_, standing)| {
+                if inside {
+                    standing.inside
+                } else {
+                    standing.waiting
+                }
+            })
+            .map(|(node, _)| node)
+            .collect()
+    }
+
+    /// What is wrong with a transition that must never happen, in words.
+    pub(super) fn wrong(&self, number: u32) -> (Kind, String) {
+        match self.sites.wrong(number) {
+            Wrong::Uninvited(why) => (Kind::Uninvited, why.clone()),
+            Wrong::ProtocolError(why) => (Kind::ProtocolError, why.clone()),
+        }
+    }
+
+    fn census(&self, state: &[u32]) -> Census {
+        let mut census = Census::default();
+        for &site in &state[..self.nodes] {
+            let standing = self.sites.standing(SiteId(site));
+            census.inside += u32::from(standing.inside);
+            census.waiting += u32::from(standing.waiting);
+            census.crashed += u32::from(standing.crashed);
+            census.mail += u32::from(standing.mail);
+            census.moving += u32::from(standing.moves);
+            census.unserved += u32::from(!standing.served);
+        }
+        census
+    }
+
+    /// How many messages were lost, and how many doubled.
+    fn spent(&self, state: &[u32]) -> (u32, u32) {
+        let spent = state.get(self.nodes).copied().unwrap_or(0);
+        (spent % (self.lose + 1), spent / (self.lose + 1))
+    }
+
+    fn expand_crash(&mut self, state: &[u32], victim: usize, successors: &mut Successors) {
+        let id = NodeId(victim as u32);
+        let mut before = state.to_vec();
+        before[victim] = self.crashed[victim].0;
+        let mut outcomes = vec![before];
+        for node in 0..self.nodes {
+            let left = self.sites.bereaved(SiteId(state[node]), id);
+            if node == victim || left.len() == 1 && left[0].0 == state[node] {
+                continue;
+            }
+            outcomes = outcomes
+                .iter()
+                .flat_map(|outcome| {
+                    left.iter().map(move |site| {
+                        let mut outcome = outcome.clone();
+                        outcome[node] = site.0;
+                        outcome
+                    })
+                })
+                .collect();
+        }
+        let crash = Transition {
+            act: Act::Crash { victim: id },
+            wrong: None,
+        };
+        for outcome in outcomes {
+            successors.add(&outcome, crash);
+        }
+    }
+
+    fn crowd(&self, state: &[u32]) -> String {
+        let inside = listed(&self.clients(state, true));
+        match self.admits {
+            1 => format!("{inside} are inside"),
+            k => format!("{inside} are inside, and at most {k} may be"),
+        }
+    }
+
+    fn broken_invariant(&mut self, state: &[u32]) -> Option<String> {
+        let View { nodes, flight } = &mut self.view;
+        nodes.clear();
+        flight.clear();
+        for &site in &state[..self.nodes] {
+            let site = self.sites.get(SiteId(site));
+            nodes.push(site.state);
+            for (from, queue) in site.inbox.iter().enumerate() {
+                let from = NodeId(from as u32);
+                flight.extend(queue.iter().map(|&message| (from, site.node, message)));
+            }
+        }
+        let broken = self.sites.atlas.check(nodes, flight).err()?;
+        Some(format!("not so: {} ({})", broken.invariant, broken.why))
+    }
+}
+
+impl Successors {
+    /// The states, in the order of the transitions.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Transition, &[u32])> {
+        let states = self.rows.chunks_exact(self.width.max(1));
+        self.transitions.iter().copied().zip(states)
+    }
+
+    fn clear(&mut self, width: usize) {
+        self.transitions.clear();
+        self.rows.clear();
+        self.width = width;
+    }
+
+    /// Adds a transition to a state that is, so far, like the given one.
+    fn add(&mut self, like: &[u32], transition: Transition) -> &mut [u32] {
+        self.transitions.push(transition);
+        let start = self.rows.len();
+        self.rows.extend_from_slice(like);
+        &mut self.rows[start..]
+    }
+}
+
+/// `0`, `0 and 2`, `0, 1 and 2`.
+pub(super) fn listed(nodes: &[NodeId]) -> String {
+    let words: Vec<_> = nodes.iter().map(ToString::to_string).collect();
+    match words.as_slice() {
+        [] => "nobody".to_owned(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
