@@ -19,7 +19,8 @@ impl Draw {
         words.into_iter().fold(nothing_said, Self::with)
     }
 
-    /// The stream for the words so far and one more.
+    /// The stream for the words so far and one more: `Draw::new([a]).with(b)` is `Draw::new([a, b])`.
+    #[must_use]
     pub fn with(self, word: u64) -> Self {
         Self {
             state: mix(self.state ^ mix(word.wrapping_add(GAMMA))),
@@ -56,6 +57,13 @@ impl Draw {
             }
         }
     }
+}
+
+/// A word for a text: the same in every build and on every machine (FNV-1a).
+pub fn word_of(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -3,9 +3,30 @@
 //! Everything here is pure and repeatable: what happens to the n-th packet of a link depends only
 //! on the seed, the fault, the link and n.
 
+pub mod chance;
+pub mod churn;
 pub mod delay;
 pub mod draw;
+pub mod fate;
+pub mod fault;
+pub mod link;
+pub mod network;
+pub mod partition;
+pub mod percent;
+pub mod reach;
+pub mod rule;
+pub mod sample;
 pub mod span;
+pub mod table;
+pub mod window;
 
 pub use delay::Delay;
 pub use draw::Draw;
+pub use fate::{Carried, Datagram, Fate, Member};
+pub use fault::{AnyFault, Fault};
+pub use link::Arrival;
+pub use network::Network;
+pub use percent::Percent;
+pub use reach::Reach;
+pub use rule::Rule;
+pub use window::Window;

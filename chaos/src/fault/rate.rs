@@ -1,0 +1,87 @@
+//! A narrow link: `rate 1mbit`, `rate 1mbit limit 100`.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64};
+
+use serde::{Deserialize, Serialize};
+
+use super::Fault;
+use crate::{Datagram, Draw, Fate};
+
+/// Packets leave one after the other at this rate, counted without headers. One that finds `limit`
+/// others waiting or being sent is lost. netem's limit counts packets that are merely delayed as
+/// well; this one does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rate {
+    /// How fast.
+    pub bits_per_second: NonZeroU64,
+    /// The length of the queue in packets; netem's default is 1000.
+    pub limit: NonZeroU32,
+}
+
+/// netem's queue length.
+pub const DEFAULT_LIMIT: NonZeroU32 = NonZeroU32::new(1000).expect("1000 is not 0");
+
+/// When the packets in the queue will have left, the last one last.
+pub type Queue = VecDeque<u64>;
+
+impl Fault for Rate {
+    type Memory = Queue;
+
+    fn apply(&self, queue: &mut Queue, datagram: &Datagram, fate: &mut Fate, _: &mut Draw) -> bool {
+        let mut acted = false;
+        fate.copies.retain(|copy| {
+            let arrives_ns = datagram.sent_ns.saturating_add(copy.delay_ns);
+            while queue
+                .front()
+                .is_some_and(|leaves_ns| *leaves_ns <= arrives_ns)
+            {
+                queue.pop_front();
+            }
+            acted = true;
+            if queue.len() >= self.limit.get() as usize {
+                return false;
+            }
+            let begins_ns = queue
+                .back()
+                .map_or(arrives_ns, |last_ns| arrives_ns.max(*last_ns));
+            let leaves_ns = begins_ns.saturating_add(self.takes_ns(copy.length(datagram.size)));
+            queue.push_back(leaves_ns);
+            copy.delay_ns = leaves_ns - datagram.sent_ns;
+            true
+        });
+        acted
+    }
+}
+
+impl Rate {
+    /// How long a packet of this length takes to be sent.
+    pub fn takes_ns(&self, bytes: u32) -> u64 {
+        let bits = u128::from(bytes) * 8 * 1_000_000_000;
+        u64::try_from(bits.div_ceil(u128::from(self.bits_per_second.get()))).unwrap_or(u64::MAX)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bits = self.bits_per_second.get();
+        let (size, unit) = RATE_UNITS
+            .into_iter()
+            .find(|(size, _)| bits.is_multiple_of(*size))
+            .expect("every whole number is a multiple of 1 bit");
+        write!(f, "rate {}{unit}", bits / size)?;
+        if self.limit != DEFAULT_LIMIT {
+            write!(f, " limit {}", self.limit)?;
+        }
+        Ok(())
+    }
+}
+
+/// The units of a rate, largest first, in bits per second.
+pub const RATE_UNITS: [(u64, &str); 4] = [
+    (1_000_000_000, "gbit"),
+    (1_000_000, "mbit"),
+    (1_000, "kbit"),
+    (1, "bit"),
+];

@@ -1,0 +1,56 @@
+//! Reordering: `reorder 25%`, `reorder 25% 50% gap 5`.
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+use super::Fault;
+use crate::chance::{Chance, Deviation};
+use crate::{Datagram, Draw, Fate};
+
+/// Some packets are sent at once while the others are delayed, so it needs a delay or a rate on the
+/// same link. As in netem, at least `gap` − 1 packets between two such ones are delayed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reorder {
+    /// How likely, for a packet that may be.
+    pub chance: Chance,
+    /// Every how-manieth packet may be; 1 unless said.
+    pub gap: NonZeroU32,
+}
+
+/// What the packets before leave behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Before {
+    deviation: Deviation,
+    /// How many were delayed since the last that was not.
+    delayed: u32,
+}
+
+impl Fault for Reorder {
+    type Memory = Before;
+
+    fn apply(&self, memory: &mut Before, _: &Datagram, fate: &mut Fate, draw: &mut Draw) -> bool {
+        let happens = self.chance.happens(&mut memory.deviation, draw);
+        if !happens || memory.delayed < self.gap.get() - 1 {
+            memory.delayed = memory.delayed.saturating_add(1);
+            return false;
+        }
+        memory.delayed = 0;
+        // A second copy is delayed like any other packet.
+        match fate.copies.first_mut() {
+            Some(original) => std::mem::take(&mut original.delay_ns) > 0,
+            None => false,
+        }
+    }
+}
+
+impl fmt::Display for Reorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "reorder {}", self.chance)?;
+        match self.gap.get() {
+            1 => Ok(()),
+            gap => write!(f, " gap {gap}"),
+        }
+    }
+}

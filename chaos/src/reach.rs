@@ -1,0 +1,178 @@
+//! Which links a fault is on.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fate::Member;
+
+/// A set of directed links.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// Every link: `all`.
+    All,
+    /// Those between some and some others: `3->4`, `3-4`, `0,1->all and 2-3`.
+    Between(Vec<Pair>),
+    /// Those from one group to another: `0,1|2,3,4`. A member of no group is beyond no border.
+    Across(Vec<Members>),
+    /// Those between members too far apart on a ring in number order; see
+    /// [`ring`](crate::partition::Named::Ring).
+    Apart {
+        /// How many stand on the ring.
+        nodes: u32,
+        /// The farthest that still see each other.
+        sight: u32,
+    },
+}
+
+/// Links from some members to others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// From these.
+    pub from: Members,
+    /// To these.
+    pub to: Members,
+    /// And back.
+    pub both: bool,
+}
+
+/// Some members.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Members {
+    /// Everybody.
+    All,
+    /// Those from the first to the last of each pair, both included: `0,2,5..9`.
+    Listed(Vec<(Member, Member)>),
+}
+
+impl Reach {
+    /// The links between two members, both ways.
+    pub fn edge(a: Member, b: Member) -> Self {
+        Reach::Between(vec![Pair::edge(a, b)])
+    }
+
+    /// Whether the link from one member to another is among them.
+    pub fn covers(&self, from: Member, to: Member) -> bool {
+        match self {
+            Reach::All => from != to,
+            Reach::Between(pairs) => from != to && pairs.iter().any(|pair| pair.covers(from, to)),
+            Reach::Across(groups) => {
+                let group = |member| groups.iter().position(|group| group.contains(member));
+                matches!((group(from), group(to)), (Some(a), Some(b)) if a != b)
+            }
+            Reach::Apart { nodes, sight } => {
+                let apart = from.abs_diff(to);
+                from < *nodes && to < *nodes && apart.min(nodes - apart) > *sight
+            }
+        }
+    }
+}
+
+impl Pair {
+    /// Both links between two members.
+    pub fn edge(a: Member, b: Member) -> Self {
+        Self {
+            from: Members::one(a),
+            to: Members::one(b),
+            both: true,
+        }
+    }
+
+    fn covers(&self, from: Member, to: Member) -> bool {
+        (self.from.contains(from) && self.to.contains(to))
+            || (self.both && self.from.contains(to) && self.to.contains(from))
+    }
+}
+
+impl Members {
+    /// This one alone.
+    pub fn one(member: Member) -> Self {
+        Members::Listed(vec![(member, member)])
+    }
+
+    /// These.
+    pub fn these(members: impl IntoIterator<Item = Member>) -> Self {
+        Self::runs(members.into_iter().map(|member| (member, member)).collect())
+    }
+
+    /// Those from the first to the last of each pair, in the one way to write them.
+    pub fn runs(mut given: Vec<(Member, Member)>) -> Self {
+        given.sort_unstable();
+        let mut runs: Vec<(Member, Member)> = Vec::new();
+        for (first, last) in given {
+            match runs.last_mut() {
+                Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
+                _ => runs.push((first, last)),
+            }
+        }
+        Members::Listed(runs)
+    }
+
+    /// Whether the member is one of them.
+    pub fn contains(&self, member: Member) -> bool {
+        match self {
+            Members::All => true,
+            Members::Listed(runs) => runs
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&member)),
+        }
+    }
+}
+
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reach::All => f.write_str("all"),
+            Reach::Between(pairs) => write_list(f, pairs, " and "),
+            Reach::Across(groups) => write_list(f, groups, "|"),
+            Reach::Apart { nodes, sight } => {
+                write!(
+                    f,
+                    "members more than {sight} apart on the ring 0..{}",
+                    nodes - 1
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arrow = if self.both { "-" } else { "->" };
+        write!(f, "{}{arrow}{}", self.from, self.to)
+    }
+}
+
+impl fmt::Display for Members {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Members::All => f.write_str("all"),
+            Members::Listed(runs) => {
+                let runs = runs
+                    .iter()
+                    .map(|(first, last)| match last.saturating_sub(*first) {
+                        0 => format!("{first}"),
+                        1 => format!("{first},{last}"),
+                        _ => format!("{first}..{last}"),
+                    });
+                write_list(f, &runs.collect::<Vec<_>>(), ",")
+            }
+        }
+    }
+}
+
+fn write_list(
+    f: &mut fmt::Formatter<'_>,
+    items: &[impl fmt::Display],
+    between: &str,
+) -> fmt::Result {
+    for (number, item) in items.iter().enumerate() {
+        if number > 0 {
+            f.write_str(between)?;
+        }
+        item.fmt(f)?;
+    }
+    Ok(())
+}

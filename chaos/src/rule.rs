@@ -1,0 +1,33 @@
+//! A fault, on some links, at some times.
+
+use serde::{Deserialize, Serialize};
+
+use crate::churn::Churn;
+use crate::fault::AnyFault;
+use crate::reach::Reach;
+use crate::window::Window;
+
+/// A fault, on some links, at some times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rule {
+    /// What all its draws are made from. It comes from the fault's own text, never from its place
+    /// in a list, so that other rules can come and go.
+    pub identity: u64,
+    /// What it does.
+    pub fault: AnyFault,
+    /// On which links.
+    pub reach: Reach,
+    /// When it is in force.
+    pub window: Window,
+    /// Within the window it comes and goes for each edge apart.
+    pub churn: Option<Churn>,
+}
+
+/// What a rule did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// Packets that passed it while it was in force.
+    pub seen: u64,
+    /// Packets it made a difference to.
+    pub acted: u64,
+}
