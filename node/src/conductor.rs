@@ -36,6 +36,17 @@ enum Piece {
     },
 }
 
+/// A world in which nothing is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// Since when, in nanoseconds from the start.
+    pub now_ns: u64,
+    /// Whether somebody is inside.
+    pub inside: bool,
+    /// Whether somebody has asked and not entered.
+    pub waiting: bool,
+}
+
 impl Conductor {
     /// The conductor of the planned workload, if it needs one.
     pub fn new(plan: &Plan) -> Option<Self> {
@@ -68,9 +79,9 @@ impl Conductor {
         Some(Self { piece, asked: 0 })
     }
 
-    /// What to tell whom now that the world is settled; `None` when the piece is over. `anyone_in`
-    /// says whether somebody is inside.
-    pub fn next(&mut self, now_ns: u64, anyone_in: bool) -> Option<(NodeId, Cue)> {
+    /// What to tell whom in a settled world; `None` when the piece is over, or cannot go on because
+    /// somebody waits in vain.
+    pub fn next(&mut self, world: Settled) -> Option<(NodeId, Cue)> {
         let nth = self.asked;
         let (node, stay) = match &mut self.piece {
             Piece::Draws {
@@ -79,7 +90,7 @@ impl Conductor {
                 total,
                 until_ns,
             } => {
-                if nth >= *total || now_ns >= *until_ns {
+                if nth >= *total || world.now_ns >= *until_ns || world.waiting {
                     return None;
                 }
                 let mut draw = draw(*seed, Purpose::Next, NodeId(0), nth);
@@ -89,10 +100,10 @@ impl Conductor {
                 let Some(&node) = order.get(nth as usize) else {
                     return staying.pop().map(|node| (node, Cue::Leave));
                 };
-                if !anyone_in {
+                if !world.inside {
                     staying.push(node);
                 }
-                (node, !anyone_in)
+                (node, !world.inside)
             }
         };
         self.asked += 1;
@@ -120,11 +131,12 @@ mod tests {
         };
         let mut conductor = Conductor::new(&plan).unwrap();
         let ask = |node, stay| Some((NodeId(node), Cue::Ask { stay }));
-        assert_eq!(conductor.next(0, false), ask(4, true));
-        assert_eq!(conductor.next(5, true), ask(1, false));
-        assert_eq!(conductor.next(6, true), ask(4, false));
-        assert_eq!(conductor.next(7, true), Some((NodeId(4), Cue::Leave)));
-        assert_eq!(conductor.next(9, false), None);
+        assert_eq!(conductor.next(settled(0, false, false)), ask(4, true));
+        assert_eq!(conductor.next(settled(5, true, false)), ask(1, false));
+        assert_eq!(conductor.next(settled(6, true, true)), ask(4, false));
+        let leave = Some((NodeId(4), Cue::Leave));
+        assert_eq!(conductor.next(settled(7, true, true)), leave);
+        assert_eq!(conductor.next(settled(9, false, false)), None);
     }
 
     #[test]
@@ -133,12 +145,29 @@ mod tests {
         plan.workload.arrivals = Arrivals::OneAtATime;
         plan.workload.quota = Quota::Total(3);
         let mut conductor = Conductor::new(&plan).unwrap();
-        let cues = std::iter::from_fn(|| conductor.next(0, false)).collect::<Vec<_>>();
+        let next = || conductor.next(settled(0, false, false));
+        let cues = std::iter::from_fn(next).collect::<Vec<_>>();
         assert_eq!(cues.len(), 3);
         plan.workload.quota = Quota::Until(10);
         let mut conductor = Conductor::new(&plan).unwrap();
-        assert_eq!(conductor.next(0, false), Some(cues[0]));
-        assert_eq!(conductor.next(9, false), Some(cues[1]));
-        assert_eq!(conductor.next(10, false), None);
+        assert_eq!(conductor.next(settled(0, false, false)), Some(cues[0]));
+        assert_eq!(conductor.next(settled(9, false, false)), Some(cues[1]));
+        assert_eq!(conductor.next(settled(10, false, false)), None);
+    }
+
+    #[test]
+    fn one_at_a_time_ends_when_the_one_waits_in_vain() {
+        let mut plan = crate::plan::tests::plan();
+        plan.workload.arrivals = Arrivals::OneAtATime;
+        let mut conductor = Conductor::new(&plan).unwrap();
+        assert_eq!(conductor.next(settled(0, false, true)), None);
+    }
+
+    fn settled(now_ns: u64, inside: bool, waiting: bool) -> Settled {
+        Settled {
+            now_ns,
+            inside,
+            waiting,
+        }
     }
 }

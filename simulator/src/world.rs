@@ -1,0 +1,287 @@
+//! All members of a run, the links between them, and virtual time.
+
+use std::ops::ControlFlow;
+
+use algorithms::erased::MessageId;
+use algorithms::{NodeId, Topology};
+use node::conductor::{Conductor, Settled};
+use node::ledger::Ledger;
+use node::members::{Alarm, Effect, Event, Members, Record};
+use node::plan::Plan;
+use node::run::{End, Run, StateBytes};
+use node::tally::Tally;
+
+use crate::links::Links;
+use crate::queue::Queue;
+use crate::{Progress, Stuck};
+
+/// More events than this in one moment, and time stands still.
+const EVENTS_IN_A_MOMENT: u64 = 10_000_000;
+
+/// So many messages per node without an entry, while somebody waits, are a live-lock.
+const MESSAGES_WITHOUT_ENTRY: u64 = 1_000;
+
+/// How often, in events, whoever watches is told.
+const EVENTS_BETWEEN_REPORTS: u64 = 1 << 14;
+
+/// A simulated run under way.
+pub(crate) struct World<'a> {
+    plan: &'a Plan,
+    now_ns: u64,
+    members: Members,
+    conductor: Option<Conductor>,
+    links: Links,
+    queue: Queue<Due>,
+    /// For each message under way, by its id, where it goes.
+    flights: Vec<Flight>,
+    under_way: usize,
+    ledger: Ledger,
+    tally: Tally,
+    delays: Delays,
+    events: u64,
+    events_now: u64,
+    /// Messages since the last entry, or since somebody waits.
+    messages_in_vain: u64,
+    /// What a member wants done; empty between events.
+    effects: Vec<Effect>,
+}
+
+/// Something that will happen.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    Message(MessageId),
+    Alarm(Alarm),
+}
+
+/// A message under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flight {
+    from: NodeId,
+    to: NodeId,
+    sent_ns: u64,
+}
+
+/// How long messages took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Delays {
+    sum_ns: u64,
+    count: u64,
+    bound_broken: u64,
+}
+
+impl<'a> World<'a> {
+    pub(crate) fn new(plan: &'a Plan, topology: Topology) -> Self {
+        let setting = plan.setting(topology);
+        let machine = (plan.entry().machine)(&plan.params, &plan.printed);
+        let mut members = Members::new(plan, &setting, 0..plan.nodes);
+        let mut queue = Queue::new();
+        for (at_ns, alarm) in members.opening() {
+            queue.push(at_ns, Due::Alarm(alarm));
+        }
+        Self {
+            plan,
+            now_ns: 0,
+            members,
+            conductor: Conductor::new(plan),
+            links: Links::new(plan),
+            queue,
+            flights: Vec::new(),
+            under_way: 0,
+            ledger: Ledger::new(plan),
+            tally: Tally::new(plan.nodes, machine.kinds()),
+            delays: Delays::default(),
+            events: 0,
+            events_now: 0,
+            messages_in_vain: 0,
+            effects: Vec::new(),
+        }
+    }
+
+    /// Lets everything happen until it is over.
+    pub(crate) fn run(
+        mut self,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Run, Stuck> {
+        let limit_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX);
+        let end = loop {
+            if self.is_settled() {
+                match self.conduct() {
+                    ControlFlow::Continue(()) => continue,
+                    ControlFlow::Break(end) => break end,
+                }
+            }
+            let (at_ns, due) = self.queue.pop().expect("an unsettled world has events");
+            if at_ns > limit_ns {
+                self.queue.push(at_ns, due);
+                self.now_ns = limit_ns;
+                break End::TimeLimit;
+            }
+            self.pass_time(at_ns)?;
+            self.happen(due);
+            if self.is_live_locked() {
+                break End::LiveLock;
+            }
+            if self.events.is_multiple_of(EVENTS_BETWEEN_REPORTS)
+                && watch(self.progress()).is_break()
+            {
+                break End::Interrupted;
+            }
+        };
+        Ok(self.close(end))
+    }
+
+    /// Nothing is under way and no alarm is armed.
+    fn is_settled(&self) -> bool {
+        self.under_way == 0 && self.members.armed() == 0
+    }
+
+    fn is_live_locked(&self) -> bool {
+        self.messages_in_vain > MESSAGES_WITHOUT_ENTRY * u64::from(self.plan.nodes)
+            && self.members.waiting() > 0
+    }
+
+    /// Asks the conductor what comes next in a settled world; without one it is over.
+    fn conduct(&mut self) -> ControlFlow<End> {
+        let settled = Settled {
+            now_ns: self.now_ns,
+            inside: self.ledger.inside() > 0,
+            waiting: self.members.waiting() > 0,
+        };
+        let conductor = self.conductor.as_mut();
+        let Some((node, cue)) = conductor.and_then(|conductor| conductor.next(settled)) else {
+            return ControlFlow::Break(match settled.waiting {
+                false => End::Finished,
+                true => End::Deadlock,
+            });
+        };
+        self.messages_in_vain = 0;
+        self.tell(node, Event::Cue(cue));
+        ControlFlow::Continue(())
+    }
+
+    fn pass_time(&mut self, at_ns: u64) -> Result<(), Stuck> {
+        self.events += 1;
+        self.events_now += 1;
+        if at_ns != self.now_ns {
+            self.now_ns = at_ns;
+            self.events_now = 1;
+        }
+        if self.events_now > EVENTS_IN_A_MOMENT {
+            return Err(Stuck {
+                at_ns,
+                events: EVENTS_IN_A_MOMENT,
+            });
+        }
+        Ok(())
+    }
+
+    fn happen(&mut self, due: Due) {
+        match due {
+            Due::Alarm(alarm) => {
+                let node = self.members.owner(alarm);
+                self.tell(node, Event::Alarm(alarm));
+            }
+            Due::Message(message) => {
+                let Flight { from, to, sent_ns } = self.flights[message.0 as usize];
+                self.under_way -= 1;
+                if from != to {
+                    self.delays.add(self.now_ns - sent_ns, self.plan.bound_ns);
+                }
+                self.links.arrived(self.now_ns, from, to);
+                self.tell(to, Event::Message { from, message });
+            }
+        }
+    }
+
+    /// Lets an event happen to a member and does what it wants done.
+    fn tell(&mut self, node: NodeId, event: Event) {
+        let mut effects = std::mem::take(&mut self.effects);
+        self.members.handle(self.now_ns, node, event, &mut effects);
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Send {
+                    to,
+                    message,
+                    charge,
+                } => {
+                    self.tally
+                        .sent(node, to, self.members.group().kind(message));
+                    self.ledger.sent(charge);
+                    self.messages_in_vain += 1;
+                    self.send(node, to, message);
+                }
+                Effect::Post { message } => self.send(node, node, message),
+                Effect::Arm { at_ns, alarm } => self.queue.push(at_ns, Due::Alarm(alarm)),
+                Effect::Record(record) => {
+                    let starts_over = match record {
+                        Record::Entered { .. } => true,
+                        Record::Arrived { .. } => self.members.waiting() == 1,
+                        _ => false,
+                    };
+                    if starts_over {
+                        self.messages_in_vain = 0;
+                    }
+                    self.ledger.record(self.now_ns, node, record);
+                }
+            }
+        }
+        self.effects = effects;
+    }
+
+    fn send(&mut self, from: NodeId, to: NodeId, message: MessageId) {
+        let at_ns = self.links.carry(self.now_ns, from, to);
+        let place = message.0 as usize;
+        if place >= self.flights.len() {
+            self.flights.resize(place + 1, Flight::default());
+        }
+        self.flights[place] = Flight {
+            from,
+            to,
+            sent_ns: self.now_ns,
+        };
+        self.under_way += 1;
+        self.queue.push(at_ns, Due::Message(message));
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            now_ns: self.now_ns,
+            entries: self.ledger.entries(),
+            events: self.events,
+            in_flight: self.queue.len(),
+        }
+    }
+
+    fn close(self, end: End) -> Run {
+        let under_way = self.queue.iter().filter_map(|due| match due {
+            Due::Alarm(_) => None,
+            Due::Message(message) => {
+                let Flight { from, to, .. } = self.flights[message.0 as usize];
+                (from != to).then(|| (from, to, self.members.group().kind(*message)))
+            }
+        });
+        let messages = self.tally.rows(under_way);
+        let mut state_bytes = StateBytes::default();
+        for node in (0..self.plan.nodes).map(NodeId) {
+            let bytes = self.members.group().state_bytes(node) as u64;
+            state_bytes.sum += bytes;
+            state_bytes.max = state_bytes.max.max(bytes);
+        }
+        Run {
+            messages,
+            state_bytes,
+            link_delay_sum_ns: self.delays.sum_ns,
+            link_delay_count: self.delays.count,
+            bound_broken: self.delays.bound_broken,
+            ..self.ledger.close(end, self.now_ns)
+        }
+    }
+}
+
+impl Delays {
+    fn add(&mut self, delay_ns: u64, bound_ns: u64) {
+        self.sum_ns += delay_ns;
+        self.count += 1;
+        self.bound_broken += u64::from(delay_ns > bound_ns);
+    }
+}
