@@ -1,7 +1,9 @@
 //! From the records of a run to checks, metrics, theory and a verdict.
 //!
-//! Everything here is a function of a [`Plan`] and a [`Run`], whichever engine made it. Start with [`judge`].
+//! Everything here is a function of a [`Plan`] and a [`Run`], whichever engine made it; only
+//! [`files`] touches the disk. Start with [`judge`].
 
+pub mod files;
 pub mod statistics;
 
 mod demand;
@@ -20,6 +22,7 @@ mod words;
 #[cfg(test)]
 mod sample;
 
+pub use files::{Recheck, recheck};
 pub use judgement::{Judgement, Property, Verdict};
 pub use summary::Summary;
 pub use theory::TheoryLine;

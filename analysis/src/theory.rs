@@ -88,7 +88,7 @@ pub(crate) fn lines(
     if !plan.printed.is_repaired() {
         return Vec::new();
     }
-    let note = |name: &str| note(run, measured, name);
+    let note = |name: &str| run.window.notes.get(name).map(|row| (row.sum, row.count));
     let circumstances = circumstances(plan, topology, run, measured, &note);
     let line = |form: &ClosedForm| {
         let expected = (form.value)(&circumstances)?;
@@ -225,17 +225,6 @@ fn constant_hold(workload: &Workload) -> Option<u64> {
     (!own_hold).then_some(hold)
 }
 
-/// Sum and count of a note over all nodes. Notes are not kept apart by window, so where a warm-up
-/// is cut off they are unknown.
-fn note(run: &Run, measured: &Measured, name: &str) -> Option<(u64, u64)> {
-    if measured.cut {
-        return None;
-    }
-    let rows = run.notes.iter().filter(|((_, of), _)| *of == name);
-    rows.map(|(_, row)| (row.sum, row.count))
-        .reduce(|a, b| (a.0 + b.0, a.1 + b.1))
-}
-
 /// The interval of messages per entry, from the messages charged to each request in order of
 /// entering. `None` unless every message of the window is charged to a request in it.
 fn messages_interval(run: &Run, measured: &Measured, kind: FormKind) -> Option<Interval> {
@@ -243,9 +232,10 @@ fn messages_interval(run: &Run, measured: &Measured, kind: FormKind) -> Option<I
         return None;
     }
     let rows = run.requests.iter().filter(|row| measured.contains(row));
+    // A request that nothing was charged to cost nothing, if all messages are accounted for.
     let mut charged = rows
-        .map(|row| Some((row.entered_ns?, row.messages?)))
-        .collect::<Option<Vec<_>>>()?;
+        .filter_map(|row| Some((row.entered_ns?, row.messages.unwrap_or(0))))
+        .collect::<Vec<_>>();
     let sum = charged.iter().map(|&(_, messages)| messages).sum::<u64>();
     if sum != measured.messages {
         return None;

@@ -1,0 +1,89 @@
+//! The files of a run: written so that a half-written result never appears, read so that nothing
+//! wrong passes unnoticed.
+//!
+//! | file | one row is | columns |
+//! |---|---|---|
+//! | `run.json` | the run | where it came from, how it ended, the verdict |
+//! | `entries.csv` | a request | node, incarnation, priority, request_ns, asked_ns, enter_ns, exit_ns, outcome, fence, witness_slot, messages, registered, witness_refused |
+//! | `messages.csv` | (from, to, kind) | sent, received, lost, bytes |
+//! | `counters.csv` | (node, name) | count, sum, min, max |
+//! | `transport.csv` | a node | datagrams_sent, datagrams_received, acks, retransmissions, duplicates, rejected, bytes |
+//! | `nodes.csv` | a node | cpu_ms, max_rss_kib, involuntary_switches |
+//! | `faults.csv` | a fault | time_ns, fault, target, until_ns, acted |
+//! | `latency.hlog` | an interval | HdrHistogram log, tags wait, sync, turnaround, in nanoseconds |
+//! | `summary.csv` | the run | see [`Summary`](crate::Summary) |
+//!
+//! Columns are never renamed, only added; an empty field is an unknown value.
+
+mod draft;
+mod error;
+mod hlog;
+mod recheck;
+mod record;
+mod table;
+mod tables;
+
+pub use draft::Draft;
+pub use error::FilesError;
+pub use recheck::{Recheck, recheck};
+pub use record::{Provenance, utc};
+
+use std::path::Path;
+
+use node::plan::Plan;
+use node::run::Run;
+
+use crate::Judgement;
+use record::Record;
+
+/// Writes every file of a run into a new directory, which appears when it is complete.
+pub fn write(
+    dir: &Path,
+    plan: &Plan,
+    run: &Run,
+    judgement: &Judgement,
+    provenance: &Provenance,
+) -> Result<(), FilesError> {
+    let draft = Draft::begin(dir)?;
+    write_into(draft.path(), plan, run, judgement, provenance)?;
+    draft.publish()
+}
+
+/// Writes every file of a run into a directory that is there.
+pub fn write_into(
+    dir: &Path,
+    plan: &Plan,
+    run: &Run,
+    judgement: &Judgement,
+    provenance: &Provenance,
+) -> Result<(), FilesError> {
+    tables::write_entries(dir, run)?;
+    tables::write_messages(dir, run)?;
+    tables::write_counters(dir, run)?;
+    tables::write_transport(dir, run)?;
+    tables::write_nodes(dir, run)?;
+    tables::write_faults(dir, run)?;
+    tables::write_summary(dir, &judgement.summary)?;
+    hlog::write(dir, plan, run)?;
+    Record::new(plan, run, judgement, provenance).write(dir)
+}
+
+/// Reads the files of a run back, and refuses what no run could have written.
+pub fn read(dir: &Path) -> Result<(Plan, Run, Provenance), FilesError> {
+    let record = Record::read(dir)?;
+    let run = read_run(dir, &record)?;
+    let (plan, provenance) = record.into_plan();
+    Ok((plan, run, provenance))
+}
+
+fn read_run(dir: &Path, record: &Record) -> Result<Run, FilesError> {
+    let mut run = record.run();
+    let plan = record.plan();
+    run.requests = tables::read_entries(dir, plan, &run)?;
+    run.messages = tables::read_messages(dir, plan)?;
+    run.notes = tables::read_counters(dir, plan)?;
+    run.transport = tables::read_transport(dir, plan)?;
+    run.usage = tables::read_nodes(dir, plan)?;
+    run.faults = tables::read_faults(dir)?;
+    Ok(run)
+}

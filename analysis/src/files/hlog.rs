@@ -1,0 +1,182 @@
+//! `latency.hlog`: how long things took, over time, for the tools of HdrHistogram.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use node::plan::Plan;
+use node::run::Run;
+
+use super::FilesError;
+use crate::stays::stays;
+use crate::times::handovers;
+
+/// The log's times have milliseconds, so no interval is shorter.
+const SHORTEST_NS: u64 = 1_000_000;
+
+/// About so many intervals show how a run went without making the log large.
+const INTERVALS: u64 = 50;
+
+/// Nanoseconds in a millisecond: the log's readable maximum is in milliseconds.
+const DIVISOR: f64 = 1e6;
+
+pub(super) fn write(dir: &Path, plan: &Plan, run: &Run) -> Result<(), FilesError> {
+    let path = dir.join("latency.hlog");
+    let create = || {
+        let mut writer = BufWriter::new(File::create(&path)?);
+        log(&mut writer, plan, run)?;
+        writer.flush()
+    };
+    create().map_err(|source: io::Error| FilesError::io("write", &path, source))
+}
+
+/// Writes the log. Times count from the run's start, which is put at the beginning of the epoch, so
+/// that a simulated run repeats to the byte.
+fn log(writer: &mut impl Write, plan: &Plan, run: &Run) -> io::Result<()> {
+    let length_ns = interval_ns(run.ended_ns);
+    let mut serializer = V2DeflateSerializer::new();
+    let mut log = IntervalLogWriterBuilder::new()
+        .add_comment("[Histogram log format version 1.3]")
+        .add_comment("values are nanoseconds, times count from the start of the run")
+        .with_start_time(SystemTime::UNIX_EPOCH)
+        .with_base_time(SystemTime::UNIX_EPOCH)
+        .with_max_value_divisor(DIVISOR)
+        .begin_log_with(writer, &mut serializer)?;
+    for ((interval, tag), values) in intervals(plan, run, length_ns) {
+        let most = values.iter().copied().max().unwrap_or(0).max(2);
+        let mut histogram =
+            Histogram::<u64>::new_with_bounds(1, most, 3).map_err(io::Error::other)?;
+        for value in values {
+            histogram.record(value).map_err(io::Error::other)?;
+        }
+        let start = Duration::from_nanos(interval * length_ns);
+        let length = Duration::from_nanos(length_ns);
+        log.write_histogram(&histogram, start, length, Tag::new(tag))
+            .map_err(|error| io::Error::other(error.to_string()))?;
+    }
+    Ok(())
+}
+
+/// The values of every interval and tag; a value belongs to the interval in which it was known.
+fn intervals(plan: &Plan, run: &Run, length_ns: u64) -> BTreeMap<(u64, &'static str), Vec<u64>> {
+    let mut intervals = BTreeMap::<_, Vec<u64>>::new();
+    let mut add = |at_ns: u64, tag, value_ns| {
+        intervals
+            .entry((at_ns / length_ns, tag))
+            .or_default()
+            .push(value_ns);
+    };
+    for row in run.requests.iter().filter(|row| !row.uninvited) {
+        if let Some(at_ns) = row.entered_ns {
+            add(at_ns, "wait", at_ns.saturating_sub(row.arrived_ns));
+        }
+        if let Some(at_ns) = row.left_ns {
+            add(at_ns, "turnaround", at_ns.saturating_sub(row.arrived_ns));
+        }
+    }
+    let admitted = (plan.entry().admits)(&plan.params);
+    for handover in handovers(run, &stays(run), admitted) {
+        add(handover.at_ns, "sync", handover.delay_ns);
+    }
+    intervals
+}
+
+/// A round length (1, 2 or 5 times a power of ten) that cuts the run into at most so many
+/// intervals, and one more if it ends on a boundary.
+fn interval_ns(ended_ns: u64) -> u64 {
+    let mut decade_ns = SHORTEST_NS;
+    loop {
+        for step in [1, 2, 5] {
+            let length_ns = step * decade_ns;
+            if ended_ns / length_ns < INTERVALS {
+                return length_ns;
+            }
+        }
+        decade_ns *= 10;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::serialization::Deserializer;
+    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+
+    use super::*;
+    use crate::sample::{entry, plan, run};
+
+    #[test]
+    fn intervals_are_round_and_few() {
+        assert_eq!(interval_ns(0), 1_000_000);
+        assert_eq!(interval_ns(49_999_999), 1_000_000);
+        assert_eq!(interval_ns(50_000_000), 2_000_000);
+        assert_eq!(interval_ns(60_000_000_000), 2_000_000_000);
+        // The longest run there is still ends.
+        assert_eq!(u64::MAX / interval_ns(u64::MAX), 36);
+    }
+
+    #[test]
+    fn the_log_gives_back_what_was_measured() {
+        let run = run(vec![
+            entry(0, 0, 0, 1_000_000),
+            entry(1, 0, 1_500_000, 2_500_000),
+            entry(0, 1_000_000, 3_000_000, 4_000_000),
+        ]);
+        let mut bytes = Vec::new();
+        log(&mut bytes, &plan("raymond", 2), &run).unwrap();
+        let mut read = Vec::new();
+        for line in IntervalLogIterator::new(&bytes) {
+            let LogEntry::Interval(interval) = line.unwrap() else {
+                continue;
+            };
+            let tag = interval.tag().unwrap().as_str().to_owned();
+            let packed = base64(interval.encoded_histogram());
+            let histogram: Histogram<u64> = Deserializer::new()
+                .deserialize(&mut packed.as_slice())
+                .unwrap();
+            read.push((
+                interval.start_timestamp().as_millis(),
+                tag,
+                histogram.len(),
+                histogram.max(),
+            ));
+        }
+        let expected = |ms, tag: &str, values, max: u64| {
+            // Three significant digits.
+            let at = read.iter().find(|read| read.0 == ms && read.1 == tag);
+            let at = at.unwrap_or_else(|| panic!("no {tag} at {ms} in {read:?}"));
+            assert_eq!(at.2, values);
+            assert!(at.3.abs_diff(max) * 1_000 <= max, "{at:?}");
+        };
+        assert_eq!(read.len(), 8);
+        expected(0, "wait", 1, 0);
+        expected(1, "turnaround", 1, 1_000_000);
+        expected(1, "wait", 1, 1_500_000);
+        expected(1, "sync", 1, 500_000);
+        expected(2, "turnaround", 1, 2_500_000);
+        expected(3, "wait", 1, 2_000_000);
+        expected(3, "sync", 1, 500_000);
+        expected(4, "turnaround", 1, 3_000_000);
+    }
+
+    /// The standard alphabet, which the log packs its histograms in.
+    fn base64(text: &str) -> Vec<u8> {
+        const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
+        for letter in text.bytes().filter(|&letter| letter != b'=') {
+            let value = ALPHABET.iter().position(|&of| of == letter).unwrap();
+            bits = bits << 6 | value as u32;
+            held += 6;
+            if held >= 8 {
+                held -= 8;
+                bytes.push((bits >> held) as u8);
+                bits &= (1 << held) - 1;
+            }
+        }
+        bytes
+    }
+}

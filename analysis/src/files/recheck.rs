@@ -1,0 +1,66 @@
+//! Judging a run again, from its files alone.
+
+use std::path::Path;
+
+use algorithms::Topology;
+use node::plan::Plan;
+
+use super::record::{Record, Sentence};
+use super::{FilesError, Provenance, read_run, tables};
+use crate::{Judgement, judge};
+
+/// A run judged again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recheck {
+    /// What the files say.
+    pub judgement: Judgement,
+    /// The run's plan.
+    pub plan: Plan,
+    /// Where it came from.
+    pub provenance: Provenance,
+    /// Where `run.json` and `summary.csv` say otherwise, one sentence each.
+    pub differences: Vec<String>,
+}
+
+/// Judges the run in this directory from its records, and compares that with what was written.
+///
+/// `topology` is what the words of the plan mean.
+pub fn recheck(
+    dir: &Path,
+    topology: impl FnOnce(&Plan) -> Result<Topology, String>,
+) -> Result<Recheck, FilesError> {
+    let record = Record::read(dir)?;
+    let run = read_run(dir, &record)?;
+    let links = topology(record.plan()).map_err(|why| {
+        FilesError::record(&dir.join("run.json"), format!("scenario.topology: {why}"))
+    })?;
+    let judgement = judge(record.plan(), &links, &run);
+    let mut differences = tables::compare_summary(dir, &judgement.summary)?;
+    differences.splice(0..0, compare(&record.verdict, &Sentence::of(&judgement)));
+    let (plan, provenance) = record.into_plan();
+    Ok(Recheck {
+        judgement,
+        plan,
+        provenance,
+        differences,
+    })
+}
+
+fn compare(written: &Sentence, found: &Sentence) -> Vec<String> {
+    let words = |sentence: &Sentence| {
+        [
+            ("the verdict", sentence.verdict.to_string()),
+            ("safety", sentence.safety.to_string()),
+            ("liveness", sentence.liveness.to_string()),
+            ("well-formedness", sentence.well_formedness.to_string()),
+            ("the reasons", sentence.reasons.join("; ")),
+        ]
+    };
+    let pairs = words(written).into_iter().zip(words(found));
+    pairs
+        .filter(|(written, found)| written != found)
+        .map(|((what, written), (_, found))| {
+            format!("run.json: {what} was '{written}', the records say '{found}'")
+        })
+        .collect()
+}

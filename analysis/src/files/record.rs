@@ -1,0 +1,279 @@
+//! `run.json`: where a run came from, how it ended, and what was said of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use algorithms::NodeId;
+use algorithms::params::Params;
+use algorithms::registry;
+use node::plan::Plan;
+use node::run::{End, Engine, Run, StateBytes, Window};
+use serde::{Deserialize, Serialize};
+
+use super::FilesError;
+use crate::{Judgement, Property, Verdict};
+
+const NAME: &str = "run.json";
+
+/// The form of the files; it rises when a column changes its meaning.
+const SCHEMA: u32 = 1;
+
+/// Where a run came from: everything about it that need not repeat.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The program's version.
+    pub version: String,
+    /// The commit it was built from, where that is known.
+    pub commit: Option<String>,
+    /// The machine it ran on.
+    pub host: String,
+    /// The command line, word by word.
+    pub command_line: Vec<String>,
+    /// When the run began, in UTC; see [`utc`].
+    pub started: String,
+    /// When it was over.
+    pub finished: String,
+}
+
+/// A moment as `2026-02-28T23:59:59Z`.
+pub fn utc(moment: SystemTime) -> String {
+    let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (mut days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970;
+    while days >= 365 + u64::from(is_leap(year)) {
+        days -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    format!(
+        "{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}Z",
+        days + 1
+    )
+}
+
+/// The whole of `run.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Record {
+    schema: u32,
+    scenario: Plan,
+    seed: u64,
+    engine: Engine,
+    #[serde(flatten)]
+    provenance: Provenance,
+    pub verdict: Sentence,
+    run: Remainder,
+}
+
+/// What was said of the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Sentence {
+    pub verdict: Verdict,
+    pub safety: Property,
+    pub liveness: Property,
+    pub well_formedness: Property,
+    pub reasons: Vec<String>,
+}
+
+/// What was measured and has no table of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Remainder {
+    end: End,
+    ended_ns: u64,
+    window: Window,
+    most_inside: Option<u32>,
+    link_delay_sum_ns: u64,
+    link_delay_count: u64,
+    bound_broken: u64,
+    state_bytes: StateBytes,
+    protocol_error_count: u64,
+    protocol_errors: Vec<ProtocolError>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct ProtocolError {
+    time_ns: u64,
+    node: NodeId,
+    why: String,
+}
+
+impl Sentence {
+    pub(super) fn of(judgement: &Judgement) -> Self {
+        Self {
+            verdict: judgement.verdict,
+            safety: judgement.safety.clone(),
+            liveness: judgement.liveness.clone(),
+            well_formedness: judgement.well_formedness.clone(),
+            reasons: judgement.reasons.clone(),
+        }
+    }
+}
+
+impl Record {
+    pub(super) fn new(
+        plan: &Plan,
+        run: &Run,
+        judgement: &Judgement,
+        provenance: &Provenance,
+    ) -> Self {
+        let errors = run.protocol_errors.iter().cloned();
+        Self {
+            schema: SCHEMA,
+            scenario: plan.clone(),
+            seed: plan.seed,
+            engine: run.engine,
+            provenance: provenance.clone(),
+            verdict: Sentence::of(judgement),
+            run: Remainder {
+                end: run.end,
+                ended_ns: run.ended_ns,
+                window: run.window.clone(),
+                most_inside: run.most_inside,
+                link_delay_sum_ns: run.link_delay_sum_ns,
+                link_delay_count: run.link_delay_count,
+                bound_broken: run.bound_broken,
+                state_bytes: run.state_bytes,
+                protocol_error_count: run.protocol_error_count,
+                protocol_errors: errors
+                    .map(|(time_ns, node, why)| ProtocolError { time_ns, node, why })
+                    .collect(),
+            },
+        }
+    }
+
+    pub(super) fn write(&self, dir: &Path) -> Result<(), FilesError> {
+        let path = dir.join(NAME);
+        let mut text = serde_json::to_string_pretty(self).expect("a record is plain data");
+        text.push('\n');
+        fs::write(&path, text).map_err(|source| FilesError::io("write", &path, source))
+    }
+
+    /// Reads the record and checks that its plan is one that could have been made.
+    pub(super) fn read(dir: &Path) -> Result<Self, FilesError> {
+        let path = dir.join(NAME);
+        let text =
+            fs::read_to_string(&path).map_err(|source| FilesError::io("read", &path, source))?;
+        let unfit = |why: String| FilesError::record(&path, why);
+        // The form is asked for first: a file of another form would be refused for a wrong reason.
+        let Form { schema } =
+            serde_json::from_str(&text).map_err(|error| unfit(error.to_string()))?;
+        if schema != SCHEMA {
+            return Err(unfit(format!(
+                "its schema is {schema}, expected {SCHEMA}; another version wrote it"
+            )));
+        }
+        let record: Self = serde_json::from_str(&text).map_err(|error| unfit(error.to_string()))?;
+        record.check().map_err(unfit)?;
+        Ok(record)
+    }
+
+    pub(super) fn plan(&self) -> &Plan {
+        &self.scenario
+    }
+
+    pub(super) fn into_plan(self) -> (Plan, Provenance) {
+        (self.scenario, self.provenance)
+    }
+
+    /// The run as far as this file knows it.
+    pub(super) fn run(&self) -> Run {
+        let rest = &self.run;
+        let errors = rest.protocol_errors.iter().cloned();
+        Run {
+            engine: self.engine,
+            window: rest.window.clone(),
+            protocol_errors: errors
+                .map(|error| (error.time_ns, error.node, error.why))
+                .collect(),
+            protocol_error_count: rest.protocol_error_count,
+            state_bytes: rest.state_bytes,
+            link_delay_sum_ns: rest.link_delay_sum_ns,
+            link_delay_count: rest.link_delay_count,
+            bound_broken: rest.bound_broken,
+            most_inside: rest.most_inside,
+            end: rest.end,
+            ended_ns: rest.ended_ns,
+            ..Run::default()
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let plan = &self.scenario;
+        let Some(entry) = registry::find(&plan.algorithm) else {
+            let names = registry::ALL.iter().map(|entry| entry.name);
+            let names = names.collect::<Vec<_>>().join(", ");
+            let name = &plan.algorithm;
+            return Err(format!("there is no algorithm '{name}'; there are {names}"));
+        };
+        let given = plan.params.iter();
+        let given = given
+            .map(|(name, value)| (name.to_owned(), value.to_string()))
+            .collect::<BTreeMap<_, _>>();
+        let resolved = Params::resolve(entry.name, entry.params, &given)
+            .map_err(|error| format!("scenario.params: {error}"))?;
+        if resolved != plan.params {
+            let params = &plan.params;
+            return Err(format!(
+                "scenario.params: found '{params}', expected '{resolved}'"
+            ));
+        }
+        if !entry.admits_size(plan.nodes) {
+            let nodes = plan.nodes;
+            return Err(format!(
+                "scenario.nodes: {} does not admit {nodes}",
+                entry.name
+            ));
+        }
+        if plan.holder.0 >= plan.nodes {
+            let last = plan.nodes - 1;
+            let holder = plan.holder;
+            return Err(format!(
+                "scenario.holder: found {holder}, expected a node from 0 to {last}"
+            ));
+        }
+        if self.seed != plan.seed {
+            let (seed, other) = (self.seed, plan.seed);
+            return Err(format!(
+                "seed: found {seed}, expected the scenario's, {other}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The one field that every form has.
+#[derive(Deserialize)]
+struct Form {
+    schema: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn moments_are_written_in_utc() {
+        let at = |seconds| utc(UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(0), "1970-01-01T00:00:00Z");
+        assert_eq!(at(951_782_399), "2000-02-28T23:59:59Z");
+        assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(at(1_709_251_199), "2024-02-29T23:59:59Z");
+        assert_eq!(at(1_735_689_599), "2024-12-31T23:59:59Z");
+        assert_eq!(at(4_107_542_400), "2100-03-01T00:00:00Z");
+    }
+}

@@ -1,0 +1,170 @@
+//! CSV files with errors that say where.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use super::FilesError;
+
+/// A CSV file in a run directory: its name and its columns.
+pub(super) struct Table {
+    pub name: &'static str,
+    pub columns: &'static [&'static str],
+}
+
+/// What a field holds when it is written: empty if unknown.
+pub(super) type Field = Option<String>;
+
+/// A known value.
+pub(super) fn known(value: &impl ToString) -> Field {
+    Some(value.to_string())
+}
+
+/// A value that may be unknown.
+pub(super) fn maybe(value: Option<impl ToString>) -> Field {
+    value.map(|value| value.to_string())
+}
+
+impl Table {
+    /// Writes the header and the rows.
+    pub(super) fn write<const N: usize>(
+        &self,
+        dir: &Path,
+        rows: impl Iterator<Item = [Field; N]>,
+    ) -> Result<(), FilesError> {
+        debug_assert_eq!(N, self.columns.len());
+        let path = dir.join(self.name);
+        let write = || {
+            let mut writer = csv::Writer::from_path(&path)?;
+            writer.write_record(self.columns)?;
+            for row in rows {
+                writer.write_record(row.iter().map(|field| field.as_deref().unwrap_or("")))?;
+            }
+            writer.flush()?;
+            Ok(())
+        };
+        write().map_err(|error| written(&path, error))
+    }
+
+    /// Reads every row.
+    pub(super) fn read<T>(
+        &self,
+        dir: &Path,
+        mut read_row: impl FnMut(&Row<'_>) -> Result<T, FilesError>,
+    ) -> Result<Vec<T>, FilesError> {
+        let path = dir.join(self.name);
+        let file = File::open(&path).map_err(|source| FilesError::io("read", &path, source))?;
+        let mut reader = csv::Reader::from_reader(file);
+        let header = reader.headers().map_err(|error| unreadable(&path, error))?;
+        let place = |&column: &&'static str| {
+            let place = header.iter().position(|name| name == column);
+            place.ok_or_else(|| FilesError::Header {
+                path: path.clone(),
+                column,
+                expected: self.columns.join(","),
+            })
+        };
+        let places = self.columns.iter().map(place);
+        let places = places.collect::<Result<Vec<_>, _>>()?;
+        let mut rows = Vec::new();
+        let mut record = csv::StringRecord::new();
+        while reader
+            .read_record(&mut record)
+            .map_err(|error| unreadable(&path, error))?
+        {
+            rows.push(read_row(&Row {
+                table: self,
+                path: &path,
+                places: &places,
+                record: &record,
+            })?);
+        }
+        Ok(rows)
+    }
+}
+
+/// One line of a table.
+pub(super) struct Row<'a> {
+    table: &'a Table,
+    path: &'a PathBuf,
+    places: &'a [usize],
+    record: &'a csv::StringRecord,
+}
+
+impl Row<'_> {
+    /// What the column says.
+    pub(super) fn text(&self, column: &'static str) -> &str {
+        let columns = &mut self.table.columns.iter();
+        let place = columns.position(|name| *name == column);
+        let place = place.expect("only the table's own columns are asked for");
+        self.record.get(self.places[place]).unwrap_or("")
+    }
+
+    /// A number that must be there.
+    pub(super) fn number<T: FromStr>(&self, column: &'static str) -> Result<T, FilesError> {
+        let text = self.text(column);
+        text.parse()
+            .map_err(|_| self.unfit(column, format!("a {}", number_word::<T>())))
+    }
+
+    /// A number, or nothing.
+    pub(super) fn optional<T: FromStr>(
+        &self,
+        column: &'static str,
+    ) -> Result<Option<T>, FilesError> {
+        let text = self.text(column);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let number = text
+            .parse()
+            .map_err(|_| self.unfit(column, format!("a {} or nothing", number_word::<T>())))?;
+        Ok(Some(number))
+    }
+
+    /// The error that this field is not what it should be.
+    pub(super) fn unfit(&self, column: &'static str, expected: impl Into<String>) -> FilesError {
+        FilesError::Field {
+            path: self.path.clone(),
+            line: self.record.position().map_or(0, csv::Position::line),
+            column,
+            found: self.text(column).to_owned(),
+            expected: expected.into(),
+        }
+    }
+}
+
+fn number_word<T>() -> &'static str {
+    match std::any::type_name::<T>() {
+        "f64" => "number",
+        _ => "whole number",
+    }
+}
+
+fn written(path: &Path, error: csv::Error) -> FilesError {
+    FilesError::io("write", path, error.into())
+}
+
+fn unreadable(path: &Path, error: csv::Error) -> FilesError {
+    let line = error.position().map_or(1, csv::Position::line);
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => FilesError::io("read", path, source),
+        csv::ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => FilesError::Line {
+            path: path.to_owned(),
+            line,
+            why: format!("it has {len} fields, expected {expected_len}"),
+        },
+        csv::ErrorKind::Utf8 { .. } => FilesError::Line {
+            path: path.to_owned(),
+            line,
+            why: "it is not UTF-8 text".to_owned(),
+        },
+        other => FilesError::Line {
+            path: path.to_owned(),
+            line,
+            why: format!("{other:?}"),
+        },
+    }
+}

@@ -1,0 +1,412 @@
+//! The tables of a run, column by column.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use algorithms::NodeId;
+use node::plan::Plan;
+use node::run::{Engine, FaultRow, MessageRow, NoteRow, RequestRow, Run, TransportRow, UsageRow};
+
+use super::FilesError;
+use super::table::{Row, Table, known, maybe};
+use crate::Summary;
+
+const ENTRIES: Table = Table {
+    name: "entries.csv",
+    columns: &[
+        "node",
+        "incarnation",
+        "priority",
+        "request_ns",
+        "asked_ns",
+        "enter_ns",
+        "exit_ns",
+        "outcome",
+        "fence",
+        "witness_slot",
+        "messages",
+        "registered",
+        "witness_refused",
+    ],
+};
+
+const MESSAGES: Table = Table {
+    name: "messages.csv",
+    columns: &["from", "to", "kind", "sent", "received", "lost", "bytes"],
+};
+
+const COUNTERS: Table = Table {
+    name: "counters.csv",
+    columns: &["node", "name", "count", "sum", "min", "max"],
+};
+
+const TRANSPORT: Table = Table {
+    name: "transport.csv",
+    columns: &[
+        "node",
+        "datagrams_sent",
+        "datagrams_received",
+        "acks",
+        "retransmissions",
+        "duplicates",
+        "rejected",
+        "bytes",
+    ],
+};
+
+const NODES: Table = Table {
+    name: "nodes.csv",
+    columns: &["node", "cpu_ms", "max_rss_kib", "involuntary_switches"],
+};
+
+const FAULTS: Table = Table {
+    name: "faults.csv",
+    columns: &["time_ns", "fault", "target", "until_ns", "acted"],
+};
+
+pub(super) fn write_entries(dir: &Path, run: &Run) -> Result<(), FilesError> {
+    let witnessed = run.engine == Engine::Cluster;
+    let row = |row: &RequestRow| {
+        [
+            known(&row.node),
+            known(&row.incarnation),
+            known(&row.priority),
+            known(&row.arrived_ns),
+            maybe(row.asked_ns),
+            maybe(row.entered_ns),
+            maybe(row.left_ns),
+            known(&outcome(row)),
+            maybe(row.fence),
+            maybe(row.witness_slot),
+            maybe(row.messages),
+            maybe(row.registered),
+            maybe((witnessed && row.entered_ns.is_some()).then(|| u8::from(row.witness_refused))),
+        ]
+    };
+    ENTRIES.write(dir, run.requests.iter().map(row))
+}
+
+pub(super) fn read_entries(
+    dir: &Path,
+    plan: &Plan,
+    run: &Run,
+) -> Result<Vec<RequestRow>, FilesError> {
+    ENTRIES.read(dir, |row| {
+        let request = RequestRow {
+            node: node(row, "node", plan)?,
+            incarnation: row.number("incarnation")?,
+            priority: row.number("priority")?,
+            arrived_ns: row.number("request_ns")?,
+            asked_ns: row.optional("asked_ns")?,
+            entered_ns: row.optional("enter_ns")?,
+            left_ns: row.optional("exit_ns")?,
+            fence: row.optional("fence")?,
+            witness_slot: row.optional("witness_slot")?,
+            witness_refused: row.optional::<u8>("witness_refused")? == Some(1),
+            uninvited: row.text("outcome") == "uninvited",
+            messages: row.optional("messages")?,
+            registered: row.optional("registered")?,
+        };
+        check_times(row, &request, run)?;
+        let outcome = outcome(&request);
+        if row.text("outcome") != outcome {
+            return Err(row.unfit("outcome", format!("'{outcome}', as its times say")));
+        }
+        Ok(request)
+    })
+}
+
+/// What became of a request, in a word.
+fn outcome(row: &RequestRow) -> &'static str {
+    if row.uninvited {
+        "uninvited"
+    } else if row.left_ns.is_some() {
+        "served"
+    } else if row.entered_ns.is_some() {
+        "inside"
+    } else if row.asked_ns.is_some() {
+        "waiting"
+    } else {
+        "queued"
+    }
+}
+
+/// Asking comes after arriving, entering after asking, leaving after entering, and all of it before
+/// the end of the run.
+fn check_times(row: &Row<'_>, request: &RequestRow, run: &Run) -> Result<(), FilesError> {
+    let times = [
+        ("request_ns", Some(request.arrived_ns)),
+        ("asked_ns", request.asked_ns),
+        ("enter_ns", request.entered_ns),
+        ("exit_ns", request.left_ns),
+    ];
+    let mut last = ("the start", 0);
+    for (column, time_ns) in times {
+        let Some(time_ns) = time_ns else { continue };
+        if time_ns < last.1 {
+            let (before, before_ns) = last;
+            return Err(row.unfit(column, format!("at least {before_ns}, its {before}")));
+        }
+        if time_ns > run.ended_ns {
+            let end_ns = run.ended_ns;
+            return Err(row.unfit(column, format!("at most {end_ns}, the end of the run")));
+        }
+        last = (column, time_ns);
+    }
+    if request.left_ns.is_some() && request.entered_ns.is_none() {
+        return Err(row.unfit("enter_ns", "a whole number, since there is an exit"));
+    }
+    Ok(())
+}
+
+pub(super) fn write_messages(dir: &Path, run: &Run) -> Result<(), FilesError> {
+    let rows = run.messages.iter().map(|((from, to, kind), row)| {
+        [
+            known(from),
+            maybe(*to),
+            known(kind),
+            known(&row.sent),
+            known(&row.received),
+            known(&row.lost),
+            // No message has no bytes: they were not counted.
+            maybe((row.bytes > 0).then_some(row.bytes)),
+        ]
+    });
+    MESSAGES.write(dir, rows)
+}
+
+pub(super) type Messages = BTreeMap<(NodeId, Option<NodeId>, &'static str), MessageRow>;
+
+pub(super) fn read_messages(dir: &Path, plan: &Plan) -> Result<Messages, FilesError> {
+    let kinds = (plan.entry().machine)(&plan.params, &plan.printed).kinds();
+    let mut messages = BTreeMap::new();
+    MESSAGES.read(dir, |row| {
+        let from = node(row, "from", plan)?;
+        let to = match row.text("to") {
+            "" => None,
+            _ => Some(node(row, "to", plan)?),
+        };
+        let kind = one_of(row, "kind", kinds.iter().copied())?;
+        let counts = MessageRow {
+            sent: row.number("sent")?,
+            received: row.number("received")?,
+            lost: row.number("lost")?,
+            bytes: row.optional("bytes")?.unwrap_or(0),
+        };
+        match messages.insert((from, to, kind), counts) {
+            None => Ok(()),
+            Some(_) => Err(row.unfit("kind", "a link and kind that no line above has")),
+        }
+    })?;
+    Ok(messages)
+}
+
+pub(super) fn write_counters(dir: &Path, run: &Run) -> Result<(), FilesError> {
+    let rows = run.notes.iter().map(|((node, name), row)| {
+        [
+            known(node),
+            known(name),
+            known(&row.count),
+            known(&row.sum),
+            known(&row.min),
+            known(&row.max),
+        ]
+    });
+    COUNTERS.write(dir, rows)
+}
+
+pub(super) type Notes = BTreeMap<(NodeId, &'static str), NoteRow>;
+
+pub(super) fn read_counters(dir: &Path, plan: &Plan) -> Result<Notes, FilesError> {
+    let names = plan.entry().notes.iter().map(|&(name, _)| name);
+    let rows = COUNTERS.read(dir, |row| {
+        let key = (
+            node(row, "node", plan)?,
+            one_of(row, "name", names.clone())?,
+        );
+        let note = NoteRow {
+            count: row.number("count")?,
+            sum: row.number("sum")?,
+            min: row.number("min")?,
+            max: row.number("max")?,
+        };
+        Ok((key, note))
+    })?;
+    Ok(rows.into_iter().collect())
+}
+
+pub(super) fn write_transport(dir: &Path, run: &Run) -> Result<(), FilesError> {
+    let rows = run.transport.iter().map(|(node, row)| {
+        [
+            known(node),
+            known(&row.datagrams_sent),
+            known(&row.datagrams_received),
+            known(&row.acks),
+            known(&row.retransmissions),
+            known(&row.duplicates),
+            known(&row.rejected),
+            known(&row.bytes),
+        ]
+    });
+    TRANSPORT.write(dir, rows)
+}
+
+pub(super) fn read_transport(
+    dir: &Path,
+    plan: &Plan,
+) -> Result<BTreeMap<NodeId, TransportRow>, FilesError> {
+    let rows = TRANSPORT.read(dir, |row| {
+        let counts = TransportRow {
+            datagrams_sent: row.number("datagrams_sent")?,
+            datagrams_received: row.number("datagrams_received")?,
+            acks: row.number("acks")?,
+            retransmissions: row.number("retransmissions")?,
+            duplicates: row.number("duplicates")?,
+            rejected: row.number("rejected")?,
+            bytes: row.number("bytes")?,
+        };
+        Ok((node(row, "node", plan)?, counts))
+    })?;
+    Ok(rows.into_iter().collect())
+}
+
+pub(super) fn write_nodes(dir: &Path, run: &Run) -> Result<(), FilesError> {
+    let rows = run.usage.iter().map(|(node, row)| {
+        [
+            known(node),
+            known(&row.cpu_ms),
+            known(&row.max_rss_kib),
+            known(&row.involuntary_switches),
+        ]
+    });
+    NODES.write(dir, rows)
+}
+
+pub(super) fn read_nodes(
+    dir: &Path,
+    plan: &Plan,
+) -> Result<BTreeMap<NodeId, UsageRow>, FilesError> {
+    let rows = NODES.read(dir, |row| {
+        let usage = UsageRow {
+            cpu_ms: row.number("cpu_ms")?,
+            max_rss_kib: row.number("max_rss_kib")?,
+            involuntary_switches: row.number("involuntary_switches")?,
+        };
+        Ok((node(row, "node", plan)?, usage))
+    })?;
+    Ok(rows.into_iter().collect())
+}
+
+pub(super) fn write_faults(dir: &Path, run: &Run) -> Result<(), FilesError> {
+    let rows = run.faults.iter().map(|row| {
+        [
+            known(&row.time_ns),
+            known(&row.fault),
+            known(&row.target),
+            maybe(row.until_ns),
+            known(&row.acted),
+        ]
+    });
+    FAULTS.write(dir, rows)
+}
+
+pub(super) fn read_faults(dir: &Path) -> Result<Vec<FaultRow>, FilesError> {
+    FAULTS.read(dir, |row| {
+        Ok(FaultRow {
+            time_ns: row.number("time_ns")?,
+            fault: row.text("fault").to_owned(),
+            target: row.text("target").to_owned(),
+            until_ns: row.optional("until_ns")?,
+            acted: row.number("acted")?,
+        })
+    })
+}
+
+/// The one row of `summary.csv`; its columns are the fields of [`Summary`].
+pub(super) fn write_summary(dir: &Path, summary: &Summary) -> Result<(), FilesError> {
+    let path = dir.join("summary.csv");
+    let write = || {
+        let mut writer = csv::Writer::from_path(&path)?;
+        writer.serialize(summary)?;
+        writer.flush()?;
+        Ok::<_, csv::Error>(())
+    };
+    write().map_err(|error| FilesError::io("write", &path, error.into()))
+}
+
+/// A member of the run.
+fn node(row: &Row<'_>, column: &'static str, plan: &Plan) -> Result<NodeId, FilesError> {
+    match row.text(column).parse() {
+        Ok(number) if number < plan.nodes => Ok(NodeId(number)),
+        Ok(_) | Err(_) => {
+            let last = plan.nodes.saturating_sub(1);
+            Err(row.unfit(column, format!("a node from 0 to {last}")))
+        }
+    }
+}
+
+fn one_of(
+    row: &Row<'_>,
+    column: &'static str,
+    words: impl Iterator<Item = &'static str> + Clone,
+) -> Result<&'static str, FilesError> {
+    let found = row.text(column);
+    let known = words.clone().find(|word| *word == found);
+    known.ok_or_else(|| {
+        let words = words.collect::<Vec<_>>();
+        let expected = match words[..] {
+            [] => "no line at all: the algorithm has none".to_owned(),
+            _ => format!("one of {}", words.join(", ")),
+        };
+        row.unfit(column, expected)
+    })
+}
+
+/// Where `summary.csv` says something else than this summary, one sentence each.
+pub(super) fn compare_summary(dir: &Path, summary: &Summary) -> Result<Vec<String>, FilesError> {
+    let path = dir.join("summary.csv");
+    let file =
+        std::fs::File::open(&path).map_err(|source| FilesError::io("read", &path, source))?;
+    let (header, written) =
+        one_row(csv::Reader::from_reader(file)).map_err(|why| FilesError::Line {
+            path: path.clone(),
+            line: 1,
+            why,
+        })?;
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer
+        .serialize(summary)
+        .expect("a summary is one flat row");
+    let text = writer
+        .into_inner()
+        .expect("writing to memory does not fail");
+    let (columns, found) =
+        one_row(csv::Reader::from_reader(text.as_slice())).expect("it was just written");
+    let mut differences = Vec::new();
+    for (column, found) in columns.iter().zip(&found) {
+        let place = header.iter().position(|name| name == column);
+        // A column that an earlier version did not have says nothing.
+        let Some(written) = place.and_then(|place| written.get(place)) else {
+            continue;
+        };
+        if written != found {
+            differences.push(format!(
+                "summary.csv: {column} was '{written}', the records say '{found}'"
+            ));
+        }
+    }
+    Ok(differences)
+}
+
+type HeaderAndRow = (csv::StringRecord, csv::StringRecord);
+
+fn one_row<R: std::io::Read>(mut reader: csv::Reader<R>) -> Result<HeaderAndRow, String> {
+    let header = reader.headers().map_err(|error| error.to_string())?.clone();
+    let mut rows = reader.records();
+    let row = rows.next().ok_or("it has no row, expected one")?;
+    let row = row.map_err(|error| error.to_string())?;
+    match rows.next() {
+        None => Ok((header, row)),
+        Some(_) => Err("it has more than one row, expected one".to_owned()),
+    }
+}
