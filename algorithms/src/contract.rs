@@ -140,6 +140,26 @@ impl<'a, A: Algorithm> Snapshot<'a, A> {
         let nodes = self.nodes.iter().enumerate();
         nodes.filter_map(|(number, node)| node.map(|node| (NodeId(number as u32), node)))
     }
+
+    /// Whether a node has crashed: what it had or owed is gone.
+    pub fn has_crashed(&self) -> bool {
+        self.nodes.iter().any(Option::is_none)
+    }
+
+    /// Checks that exactly one token is somewhere, at a node or under way. Only a crash may lose it.
+    pub fn one_token(
+        &self,
+        holds: impl Fn(&A) -> bool,
+        carries: impl Fn(&A::Message) -> bool,
+    ) -> Result<(), String> {
+        let at_rest = self.alive().filter(|(_, node)| holds(node)).count();
+        let under_way = self.flight.iter().filter(|(_, _, m)| carries(m)).count();
+        match at_rest + under_way {
+            1 => Ok(()),
+            0 if self.has_crashed() => Ok(()),
+            _ => Err(format!("{at_rest} hold it and {under_way} are under way")),
+        }
+    }
 }
 
 /// Something a node wants done.

@@ -15,9 +15,12 @@ pub mod registry;
 pub mod setup;
 pub mod topology;
 
+mod centralised;
+mod lamport;
 mod naimi_trehel;
 mod raymond;
 mod ricart_agrawala;
+mod suzuki_kasami;
 
 pub use contract::{After, Algorithm, Change, Effect, Message, NodeId, Outbox, Request, Timer};
 pub use setup::{Setting, Setup};

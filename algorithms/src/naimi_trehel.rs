@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
 use crate::erased::Of;
+use crate::printed::Defect;
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
 };
@@ -34,9 +35,8 @@ pub(crate) static ENTRY: Entry = Entry {
     paper: "M. Naimi, M. Trehel, A. Arnold, \"A log(N) distributed mutual exclusion algorithm \
             based on path reversal\", JPDC 34(1), 1996 (first 1987)",
     family: Family::Token,
-    cost: "H(N-1) ~ ln N messages on average alone; at most N",
-    explanation: "A request follows guesses about who asked last; everyone on the way now guesses \
-                  the requester. The token walks the chain of next ones.",
+    cost: "H(N-1) ~ ln N messages on average alone, at most N",
+    explanation: EXPLANATION,
     graph: Graph::Complete,
     sizes: Sizes {
         least: 1,
@@ -51,8 +51,8 @@ pub(crate) static ENTRY: Entry = Entry {
     token: Some("TOKEN"),
     notes: &[],
     crashes: 0,
-    state_bytes: |_| 32,
-    defects: &[],
+    state_bytes: |_| size_of::<NaimiTrehel>() as u64,
+    defects: DEFECTS,
     forms: &[ClosedForm {
         metric: Metric::MessagesPerEntry,
         formula: "H(N-1)",
@@ -62,6 +62,61 @@ pub(crate) static ENTRY: Entry = Entry {
     }],
     machine: |_, _| &Of::<NaimiTrehel>::MACHINE,
 };
+
+const EXPLANATION: &str = "\
+There is one token; whoever has it may enter. Each site remembers two things:
+
+    last   who asked last, as far as it knows; itself, if it is the root
+    next   who gets the token from it
+
+A request follows `last` from site to site until it meets a root. Everyone on the
+way then lets `last` point to the requester: it will be the root, so the detour
+is paid once. This is path reversal.
+
+    0 is inside; the arrows are `last`      3 asks: its request goes to 1, then 0
+
+           2 ---> 0* <--- 4                     2 ---> 0* <--- 4
+                  ^                                    |   0.next = 3
+                  |                                    v
+                  1 <--- 3                      1 ---> 3, the new root
+
+A root that has no use for the token sends it to the requester. A root that
+waits or is inside remembers the requester as its `next` and sends the token
+when it leaves. So the waiting line is spread out: each waiting site knows only
+the one behind it, and the token walks from next to next.
+
+Why it is safe: there is one token. Why nobody starves: every request meets a
+root in at most N-1 steps, each root takes at most one next, and so the chain of
+nexts from the holder contains everybody whose request has arrived.
+
+What it costs: the requests on the way and one TOKEN, or nothing for the holder.
+At worst N. When one site at a time, drawn uniformly, asks, the average is
+H(N-1) = 1 + 1/2 + ... + 1/(N-1), about ln N + 0.58: 2.08 messages for 5 sites,
+5.18 for 100. A site's memory does not grow with N. Links need not keep order.";
+
+const DEFECTS: &[Defect] = &[
+    Defect {
+        id: "banta-NT1",
+        what: "the survey forwards every request at a site that does not want in, at an idle \
+               holder too",
+        rules: &["idle-holder-sends"],
+        needs_printed: &[],
+        needs_repaired: &[],
+        schedule: "request 1; deliver 1->0 REQUEST; deliver 0->0 REQUEST; deliver 0->1 REQUEST",
+        result: "deadlock: the request comes back to 1, which is now its own next; 0 has the \
+                 token and no use for it",
+    },
+    Defect {
+        id: "banta-NT2",
+        what: "the survey does not say that a requester becomes a root; it decides by having no next",
+        rules: &[],
+        needs_printed: &[],
+        needs_repaired: &[],
+        schedule: "",
+        result: "the same: whoever wants in and has no next does not read its NewRoot before the \
+                 next request overwrites it",
+    },
+];
 
 fn light(run: &Circumstances<'_>) -> Option<f64> {
     let fits = run.undisturbed && run.load == Load::OneAtATime;
@@ -104,59 +159,60 @@ pub(crate) struct NaimiTrehel {
     token_present: bool,
     /// We wait, or are inside.
     requesting: bool,
-    /// Who asked last, as far as we know; `None` if that is us: we are a root.
-    last: Option<NodeId>,
+    /// Who asked last, as far as we know; `me` if we are a root (the paper's nil).
+    last: NodeId,
     /// Who gets the token from us.
     next: Option<NodeId>,
+    /// A rule that the survey leaves out.
+    idle_holder_sends: bool,
 }
 
 impl Algorithm for NaimiTrehel {
     type Message = Message;
 
     fn new(setup: &Setup<'_>) -> Self {
-        let holder = setup.setting.holder;
         Self {
             me: setup.me,
             nodes: setup.nodes(),
             token_present: setup.is_holder(),
             requesting: false,
-            last: (!setup.is_holder()).then_some(holder),
+            last: setup.setting.holder,
             next: None,
+            idle_holder_sends: !setup.without("idle-holder-sends"),
         }
     }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.requesting = true;
-        match self.last.take() {
-            // The root that does not wait has the token.
-            None => out.enter(),
-            Some(last) => out.send_for(self.me, last, Message::Request { site: self.me }),
+        if self.token_present {
+            out.enter();
+            return;
         }
+        out.send_for(self.me, self.last, Message::Request { site: self.me });
+        self.last = self.me;
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
         self.requesting = false;
         if let Some(next) = self.next.take() {
-            self.token_present = false;
-            out.send_for(next, next, Message::Token);
+            self.send_token(next, out);
         }
     }
 
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
         match message {
-            Message::Request { site } if site.0 >= self.nodes || site == self.me => {
-                out.protocol_error(format!("{from} passed on a request of {site}"));
+            Message::Request { site } if site.0 >= self.nodes => {
+                out.protocol_error(format!("{from} passed on a request of {site}, nobody here"));
             }
             Message::Request { site } => {
-                match self.last {
-                    None if self.requesting => self.next = Some(site),
-                    None => {
-                        self.token_present = false;
-                        out.send_for(site, site, Message::Token);
-                    }
-                    Some(last) => out.send_for(site, last, Message::Request { site }),
+                match (self.is_root(), self.requesting) {
+                    (true, true) => self.next = Some(site),
+                    // banta-NT1: the survey leaves this rule out and passes on to itself.
+                    (true, false) if self.idle_holder_sends => self.send_token(site, out),
+                    (true, false) => out.post(Message::Request { site }),
+                    (false, _) => out.send_for(site, self.last, Message::Request { site }),
                 }
-                self.last = Some(site);
+                self.last = site;
             }
             Message::Token if !self.requesting || self.token_present => {
                 out.protocol_error(format!("a token from {from} that nobody waits for"));
@@ -191,6 +247,14 @@ impl Algorithm for NaimiTrehel {
                 check: roots_and_requests,
             },
             Invariant {
+                name: "whoever wants in is a root until it has a next",
+                check: who_wants_in_is_a_root,
+            },
+            Invariant {
+                name: "following last ends at a root",
+                check: last_leads_to_a_root,
+            },
+            Invariant {
                 name: "nobody is next of two",
                 check: next_is_a_chain,
             },
@@ -198,36 +262,67 @@ impl Algorithm for NaimiTrehel {
     }
 }
 
-fn one_token(world: &Snapshot<'_, NaimiTrehel>) -> Result<(), String> {
-    let at_rest = world.alive().filter(|(_, site)| site.token_present).count();
-    let under_way = world.flight.iter();
-    let in_flight = under_way
-        .filter(|(_, _, message)| **message == Message::Token)
-        .count();
-    let crashed = world.nodes.iter().any(Option::is_none);
-    match at_rest + in_flight {
-        1 => Ok(()),
-        0 if crashed => Ok(()),
-        _ => Err(format!("{at_rest} hold it and {in_flight} are under way")),
+impl NaimiTrehel {
+    fn send_token(&mut self, site: NodeId, out: &mut Outbox<Message>) {
+        self.token_present = false;
+        out.send_for(site, site, Message::Token);
+    }
+
+    fn is_root(&self) -> bool {
+        self.last == self.me
     }
 }
 
+fn one_token(world: &Snapshot<'_, NaimiTrehel>) -> Result<(), String> {
+    world.one_token(
+        |site| site.token_present,
+        |message| *message == Message::Token,
+    )
+}
+
 fn roots_and_requests(world: &Snapshot<'_, NaimiTrehel>) -> Result<(), String> {
-    if world.nodes.iter().any(Option::is_none) {
+    if world.has_crashed() {
         return Ok(());
     }
-    let roots = world
-        .alive()
-        .filter(|(_, site)| site.last.is_none())
-        .count();
+    let roots = world.alive().filter(|(_, site)| site.is_root()).count();
     let under_way = world.flight.iter();
     let requests = under_way
-        .filter(|(_, _, message)| **message != Message::Token)
+        .filter(|(_, _, message)| matches!(message, Message::Request { .. }))
         .count();
     if roots == 1 + requests {
         return Ok(());
     }
     Err(format!("{roots} roots and {requests} requests under way"))
+}
+
+fn who_wants_in_is_a_root(world: &Snapshot<'_, NaimiTrehel>) -> Result<(), String> {
+    for (me, site) in world.alive().filter(|(_, site)| site.requesting) {
+        if site.is_root() == site.next.is_some() {
+            return Err(format!(
+                "{me} has last {} and next {:?}",
+                site.last, site.next
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn last_leads_to_a_root(world: &Snapshot<'_, NaimiTrehel>) -> Result<(), String> {
+    for (me, site) in world.alive() {
+        let mut on_the_way = site;
+        let mut steps = 0;
+        while !on_the_way.is_root() {
+            let Some(further) = world.nodes[on_the_way.last.index()] else {
+                break;
+            };
+            on_the_way = further;
+            steps += 1;
+            if steps == world.nodes.len() {
+                return Err(format!("from {me} it goes in circles"));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn next_is_a_chain(world: &Snapshot<'_, NaimiTrehel>) -> Result<(), String> {

@@ -10,11 +10,14 @@ use crate::erased::Machine;
 use crate::params::{Param, Params};
 use crate::printed::{Defect, Printed};
 use crate::topology::Topology;
-use crate::{naimi_trehel, raymond, ricart_agrawala};
+use crate::{centralised, lamport, naimi_trehel, raymond, ricart_agrawala, suzuki_kasami};
 
 /// All algorithms, in the order they are listed.
 pub static ALL: &[&Entry] = &[
+    &centralised::ENTRY,
+    &lamport::ENTRY,
     &ricart_agrawala::ENTRY,
+    &suzuki_kasami::ENTRY,
     &raymond::ENTRY,
     &naimi_trehel::ENTRY,
 ];

@@ -37,8 +37,7 @@ pub(crate) static ENTRY: Entry = Entry {
             networks\", CACM 24(1), 1981",
     family: Family::Permission,
     cost: "2(N-1) messages per entry",
-    explanation: "Ask everybody, and enter when everybody has replied. Whoever wants in more \
-                  urgently puts the reply off until it leaves.",
+    explanation: EXPLANATION,
     graph: Graph::Complete,
     sizes: Sizes {
         least: 1,
@@ -53,17 +52,50 @@ pub(crate) static ENTRY: Entry = Entry {
     token: None,
     notes: &[],
     crashes: 0,
-    state_bytes: |nodes| 64 + 8 * nodes,
+    // The put-off replies may be everybody's.
+    state_bytes: |nodes| size_of::<RicartAgrawala>() as u64 + 8 * nodes,
     defects: &[],
     forms: &[ClosedForm {
         metric: Metric::MessagesPerEntry,
         formula: "2(N-1)",
-        condition: "always, without faults",
+        condition: "without faults, where the window cuts no request in two",
         value: messages_per_entry,
         kind: FormKind::Exact,
     }],
     machine: |_, _| &Of::<RicartAgrawala>::MACHINE,
 };
+
+const EXPLANATION: &str = "\
+Ask everybody, and enter when everybody has replied. Whoever wants in itself,
+and asked first, puts its reply off until it leaves.
+
+Who asked first is decided by the pair (sequence number, node), the smaller
+first. A new request takes a number larger than any its node has seen.
+
+    node 0: (1,0)                           node 1: (1,1)
+      |-------- REQUEST 1 ------.  .------- REQUEST 1 ------|
+      |                          ><                         |
+      |<------------------------'  '----------------------->|
+      |                                     | (1,0) is smaller:
+      |<------------------------------------- REPLY --------|
+      | (1,1) is larger: put off            |
+      | all have replied: inside            |
+      | leaves:                             |
+      |---------- REPLY ----------------------------------->|
+      |                                     | inside
+
+There is no queue and no release message: the replies that a node has put off
+are its part of the queue, and sending them is the release.
+
+Why it is safe: of two nodes that both want in, the one with the larger pair
+replies and the one with the smaller puts its reply off; so the larger cannot
+enter before the smaller has left. Why nobody starves: nobody who has seen my
+request can ask with a smaller pair again, so only those already before me go
+before me.
+
+What it costs: a REQUEST to and a REPLY from each of the N-1 others, exactly
+2(N-1) per entry, always. From one exit to the next entry it takes one message.
+Links need not keep order.";
 
 fn messages_per_entry(run: &Circumstances<'_>) -> Option<f64> {
     let fits = run.undisturbed && run.whole_requests;
@@ -218,7 +250,7 @@ fn nobody_defers_each_other(world: &Snapshot<'_, RicartAgrawala>) -> Result<(), 
 }
 
 fn replies_are_somewhere(world: &Snapshot<'_, RicartAgrawala>) -> Result<(), String> {
-    if world.nodes.iter().any(Option::is_none) {
+    if world.has_crashed() {
         // What a crashed node owed is owed no more.
         return Ok(());
     }
