@@ -3,9 +3,14 @@
 //! Each command is a file in `commands`; what a run shall do is a [`scenario`], from flags, a file
 //! or both.
 
+mod again;
 mod cli;
 mod commands;
 mod exit;
+mod interrupt;
+mod numbers;
+mod outcome;
+mod progress;
 pub mod scenario;
 mod suggest;
 mod table;

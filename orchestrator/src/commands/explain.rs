@@ -1,8 +1,12 @@
 //! `orchestrator explain`: one algorithm, for somebody who has not read the paper.
 
-use algorithms::registry::Entry;
+use algorithms::params::Params;
+use algorithms::printed::{Defect, Printed};
+use algorithms::registry::{ClosedForm, Entry, FormKind, Graph, Links, Metric, Order};
 use clap::Args;
 
+use crate::numbers::count;
+use crate::table::wrap;
 use crate::{Exit, Failure, print, scenario};
 
 /// Teaches an algorithm: how it works, what it costs, what can be set, what is wrong in print.
@@ -20,15 +24,188 @@ impl Explain {
     }
 }
 
+const WIDTH: usize = 96;
+
 fn explain(entry: &Entry) -> String {
-    let mut text = format!(
-        "{}\n{}\n\n{}\n",
-        entry.title, entry.paper, entry.explanation
-    );
-    text.push_str(&format!("\nCost: {}\n", entry.cost));
-    for form in entry.forms {
-        text.push_str(&format!("  {}, {}\n", form.formula, form.condition));
+    let mut page = Page::default();
+    page.line(entry.title);
+    page.paragraph(0, entry.paper);
+    for paragraph in entry.explanation.split("\n\n") {
+        page.line("");
+        page.paragraph(0, paragraph);
     }
-    text.push_str(&format!("\nTry: orchestrator run {}\n", entry.name));
-    text
+    page.line("");
+    facts(&mut page, entry);
+    if !entry.forms.is_empty() {
+        page.heading("Closed forms, checked after every run that meets their condition");
+        for form in entry.forms {
+            page.line(&format!("  {}", closed_form(form)));
+            page.paragraph(6, &format!("when {}", form.condition));
+        }
+    }
+    if !entry.params.is_empty() {
+        page.heading("Parameters, --param NAME=VALUE");
+        for param in entry.params {
+            page.line(&format!("  {}: {}", param.name, param.domain));
+            page.paragraph(6, param.help);
+        }
+    }
+    if !entry.notes.is_empty() {
+        page.heading("Numbers it notes, in counters.csv");
+        for (name, meaning) in entry.notes {
+            page.paragraph(2, &format!("{name}: {meaning}"));
+        }
+    }
+    if !entry.defects.is_empty() {
+        page.heading("Defects of the printed text, repaired unless --as-printed=ID");
+        for defect in entry.defects {
+            explain_defect(&mut page, defect);
+        }
+    }
+    page.heading("Try");
+    page.line(&format!("  orchestrator run {}", entry.name));
+    page.line(&format!(
+        "  orchestrator run {} --workload one-at-a-time",
+        entry.name
+    ));
+    page.line(&format!(
+        "  orchestrator run {} --think 0 --hold 2ms --delay 1ms",
+        entry.name
+    ));
+    page.text
+}
+
+fn facts(page: &mut Page, entry: &Entry) {
+    let unless_said = Params::resolve(entry.name, entry.params, &Default::default());
+    let unless_said = unless_said.expect("defaults fit their own domain");
+    let kinds = (entry.machine)(&unless_said, &Printed::repaired()).kinds();
+    page.fact("Name", entry.name);
+    page.fact("Family", super::list::family(entry.family));
+    page.fact("Runs on", &runs_on(entry));
+    page.fact("Links", links(entry));
+    page.fact(
+        "Admits",
+        &match (entry.admits)(&unless_said) {
+            1 => "one at a time".to_owned(),
+            k => format!("{k} at a time, unless its parameters say otherwise"),
+        },
+    );
+    page.fact("Messages", &kinds.join(", "));
+    if let Some(token) = entry.token {
+        page.fact("Token", token);
+    }
+    page.fact(
+        "Survives",
+        &match entry.crashes {
+            0 => "no crash".to_owned(),
+            1 => "one crash".to_owned(),
+            crashes => format!("{crashes} crashes"),
+        },
+    );
+    page.fact(
+        "Memory",
+        &format!(
+            "about {} bytes a node among 10, {} among 1,000",
+            count((entry.state_bytes)(10)),
+            count((entry.state_bytes)(1_000)),
+        ),
+    );
+    page.fact("Cost", entry.cost);
+}
+
+fn runs_on(entry: &Entry) -> String {
+    let graph = match entry.graph {
+        Graph::Complete => "a complete graph",
+        Graph::Tree => "a tree",
+        Graph::Digraph => "a directed graph in which every node reaches the holder",
+    };
+    let sizes = entry.sizes;
+    match sizes.fits {
+        None => format!("{graph} of {} or more nodes", sizes.least),
+        Some(fits) => {
+            let some = (sizes.least..).filter(|&size| fits(size)).take(5);
+            let some = some.map(|size| size.to_string()).collect::<Vec<_>>();
+            format!("{graph} of {}, ... nodes", some.join(", "))
+        }
+    }
+}
+
+fn links(entry: &Entry) -> &'static str {
+    match (entry.order, entry.links) {
+        (Order::Fifo, Links::Patient) => "must keep the order of messages",
+        (Order::Any, Links::Patient) => "may deliver messages in any order",
+        (Order::Fifo, Links::Sessions) => {
+            "must keep the order of messages; a cut ends the session and loses what is under way"
+        }
+        (Order::Any, Links::Sessions) => {
+            "may deliver messages in any order; a cut ends the session and loses what is under way"
+        }
+    }
+}
+
+fn closed_form(form: &ClosedForm) -> String {
+    let metric = match form.metric {
+        Metric::MessagesPerEntry => "messages per entry",
+        Metric::SyncDelay => "synchronisation delay in link delays",
+    };
+    let how = match form.kind {
+        FormKind::Exact => "exactly",
+        FormKind::Mean => "on average",
+        FormKind::AtMost => "at most",
+        FormKind::AtLeast => "at least",
+    };
+    format!("{metric}: {how} {}", form.formula)
+}
+
+fn explain_defect(page: &mut Page, defect: &Defect) {
+    page.paragraph(2, &format!("{}: {}", defect.id, defect.what));
+    if defect.rules.is_empty() {
+        page.paragraph(
+            6,
+            "A misprint without behaviour of its own: it cannot be run.",
+        );
+        return;
+    }
+    page.paragraph(6, &format!("Then {}", defect.result));
+    for (what, others) in [
+        ("Shows only with", defect.needs_printed),
+        ("Hidden by", defect.needs_repaired),
+    ] {
+        if !others.is_empty() {
+            page.paragraph(6, &format!("{what} {}.", others.join(", ")));
+        }
+    }
+}
+
+/// Text that grows line by line.
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn heading(&mut self, heading: &str) {
+        self.line("");
+        self.line(heading);
+    }
+
+    /// Wrapped, and moved to the right.
+    fn paragraph(&mut self, indent: usize, paragraph: &str) {
+        for line in wrap(paragraph, WIDTH - indent) {
+            self.line(&format!("{:indent$}{line}", ""));
+        }
+    }
+
+    fn fact(&mut self, name: &str, value: &str) {
+        let mut name = name;
+        for line in wrap(value, WIDTH - 11) {
+            self.line(&format!("{name:<9}  {line}"));
+            name = "";
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! `orchestrator list`: what there is.
 
-use algorithms::registry;
+use algorithms::registry::{self, Family};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -38,9 +38,8 @@ impl List {
 fn algorithms_table() -> String {
     let mut table = Table::new(["name", "family", "what it costs, and where it is from"]);
     for entry in registry::ALL {
-        let family = format!("{:?}", entry.family).to_lowercase();
         let about = format!("{}\n{}", entry.cost, entry.paper);
-        table.row([entry.name, &family, &about]);
+        table.row([entry.name, family(entry.family), &about]);
     }
     table.show()
 }
@@ -50,11 +49,23 @@ fn algorithms_json() -> String {
         json!({
             "name": entry.name,
             "title": entry.title,
-            "family": format!("{:?}", entry.family).to_lowercase(),
+            "family": family(entry.family),
             "cost": entry.cost,
             "paper": entry.paper,
         })
     });
     let list = serde_json::Value::Array(entries.collect());
     format!("{list:#}\n")
+}
+
+/// The family's name.
+pub(super) fn family(family: Family) -> &'static str {
+    match family {
+        Family::Coordinator => "coordinator",
+        Family::Permission => "permission",
+        Family::Token => "token",
+        Family::Structure => "structure",
+        Family::Voting => "voting",
+        Family::Controller => "controller",
+    }
 }

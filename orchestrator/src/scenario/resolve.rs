@@ -29,6 +29,13 @@ pub struct Resolved {
     pub topology: Topology,
 }
 
+impl Resolved {
+    /// How many entries there will be, where that is known.
+    pub fn entries(&self) -> Option<u64> {
+        load::entries(&self.plan.workload, self.plan.nodes)
+    }
+}
+
 /// What a scenario's file lends to it.
 pub(super) struct Around<'a> {
     /// The run's name, unless said.
@@ -91,7 +98,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         seed,
         time_limit_ns: time_limit_ns(scenario)?,
         warm_up_entries,
-        trace: scenario.trace.unwrap_or(false),
+        trace: trace(scenario)?,
     };
     let engine = scenario.engine.unwrap_or_default();
     Ok(Resolved {
@@ -278,6 +285,16 @@ fn time_limit_ns(scenario: &Scenario) -> Result<Option<u64>, Misfit> {
             "nothing can happen in no time; write 60s",
         )),
         limit => Ok(limit.map(|limit| limit.0)),
+    }
+}
+
+fn trace(scenario: &Scenario) -> Result<bool, Misfit> {
+    match scenario.trace {
+        Some(true) => Err(Misfit::new(
+            "trace",
+            "no engine records every send and receipt yet",
+        )),
+        Some(false) | None => Ok(false),
     }
 }
 

@@ -1,0 +1,76 @@
+//! The line that repeats a run.
+
+use std::borrow::Cow;
+
+/// The program's own command line, with the seed that it took and without a directory of its own:
+/// what is repeated must not overwrite what it repeats.
+pub(crate) fn line(seed: u64) -> String {
+    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    repeat(arguments, seed)
+}
+
+fn repeat(arguments: impl Iterator<Item = String>, seed: u64) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut seeded = false;
+    let mut arguments = arguments;
+    while let Some(argument) = arguments.next() {
+        if argument == "--out" {
+            arguments.next();
+            continue;
+        }
+        if argument.starts_with("--out=") {
+            continue;
+        }
+        seeded |= argument == "--seed" || argument.starts_with("--seed=");
+        words.push(quoted(&argument).into_owned());
+    }
+    if !seeded {
+        words.push(format!("--seed {seed}"));
+    }
+    words.join(" ")
+}
+
+/// The argument as a shell takes it.
+fn quoted(argument: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_alphanumeric() || "_-./:=,@%+".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        Cow::Borrowed(argument)
+    } else {
+        Cow::Owned(format!("'{}'", argument.replace('\'', r"'\''")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn again(line: &[&str]) -> String {
+        repeat(line.iter().map(|&word| word.to_owned()), 7)
+    }
+
+    #[test]
+    fn the_seed_is_added_once() {
+        assert_eq!(again(&["o", "run", "raymond"]), "o run raymond --seed 7");
+        assert_eq!(
+            again(&["o", "run", "raymond", "--seed", "3"]),
+            "o run raymond --seed 3"
+        );
+    }
+
+    #[test]
+    fn a_directory_of_its_own_is_left_out() {
+        assert_eq!(
+            again(&["o", "--out", "here", "x", "--out=there"]),
+            "o x --seed 7"
+        );
+    }
+
+    #[test]
+    fn what_a_shell_would_change_is_quoted() {
+        assert_eq!(
+            again(&["o", "--delay", "1ms 2ms"]),
+            "o --delay '1ms 2ms' --seed 7"
+        );
+        assert_eq!(again(&["it's"]), r"'it'\''s' --seed 7");
+    }
+}

@@ -1,0 +1,74 @@
+//! Numbers as people read them.
+
+/// A whole number with its thousands apart: `1,234,567`.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with so many digits after the point, and its thousands apart.
+pub(crate) fn decimal(number: f64, digits: usize) -> String {
+    let text = format!("{:.digits$}", number.abs());
+    let (whole, fraction) = match text.split_once('.') {
+        Some((whole, fraction)) => (whole, format!(".{fraction}")),
+        None => (text.as_str(), String::new()),
+    };
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), count);
+    let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+    let sign = if number < 0.0 && !is_zero { "−" } else { "" };
+    format!("{sign}{whole}{fraction}")
+}
+
+/// A length of time, given in microseconds, in the unit that suits it.
+pub(crate) fn time(us: f64) -> String {
+    let (amount, unit) = match us.abs() {
+        us if us < 1.0 && us > 0.0 => (1e3, "ns"),
+        us if us < 1e3 => (1.0, "µs"),
+        us if us < 1e6 => (1e-3, "ms"),
+        _ => (1e-6, "s"),
+    };
+    format!("{} {unit}", significant(us * amount))
+}
+
+/// A rate or a ratio with three digits that mean something.
+pub(crate) fn significant(number: f64) -> String {
+    let digits = match number.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        _ => 2,
+    };
+    decimal(number, digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_kept_apart() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_000), "1,000");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(decimal(1234.5678, 2), "1,234.57");
+        assert_eq!(decimal(-0.5, 2), "−0.50");
+        assert_eq!(decimal(-0.001, 2), "0.00");
+    }
+
+    #[test]
+    fn a_time_has_the_unit_that_suits_it() {
+        assert_eq!(time(0.0), "0.00 µs");
+        assert_eq!(time(0.25), "250 ns");
+        assert_eq!(time(12.34), "12.3 µs");
+        assert_eq!(time(1_500.0), "1.50 ms");
+        assert_eq!(time(123_456.0), "123 ms");
+        assert_eq!(time(7_200_000_000.0), "7,200 s");
+    }
+}

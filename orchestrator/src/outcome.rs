@@ -1,0 +1,228 @@
+//! What a person sees when a run is over.
+
+use algorithms::registry::FormKind;
+use analysis::{Judgement, Property, Summary, TheoryLine};
+
+use crate::numbers::{count, decimal, significant, time};
+use crate::table::wrap;
+
+/// The table, the verdict and its reasons.
+pub(crate) fn show(judgement: &Judgement) -> String {
+    let rows = [
+        measured(&judgement.summary),
+        theory(&judgement.theory),
+        checked(judgement),
+    ];
+    let width = |cell: fn(&Row) -> &str| {
+        let cells = rows.iter().flatten().map(cell);
+        cells.map(|text| text.chars().count()).max().unwrap_or(0)
+    };
+    let widths = [width(|row| &row.label), width(|row| &row.value)];
+    let mut text = headline(&judgement.summary);
+    for block in rows.iter().filter(|block| !block.is_empty()) {
+        text.push('\n');
+        for row in block {
+            text.push_str(&row.show(widths));
+        }
+    }
+    text.push_str(&format!("\nverdict: {}\n", judgement.summary.verdict));
+    for reason in &judgement.reasons {
+        text.push_str(&indented("  because ", reason));
+    }
+    text
+}
+
+/// A warning as it stands on stderr: what is the matter, and what to do.
+pub(crate) fn warning(text: &str) -> String {
+    let mut shown = String::new();
+    for (number, line) in text.lines().enumerate() {
+        let lead = if number == 0 {
+            "warning: "
+        } else {
+            "         "
+        };
+        shown.push_str(&indented(lead, line));
+    }
+    shown
+}
+
+fn headline(summary: &Summary) -> String {
+    let Summary {
+        algorithm,
+        nodes,
+        engine,
+        seed,
+        topology,
+        workload,
+        ..
+    } = summary;
+    let mut more = String::new();
+    if !summary.params.is_empty() {
+        more.push_str(&format!(" · {}", summary.params));
+    }
+    if !summary.as_printed.is_empty() {
+        more.push_str(&format!(" · as printed: {}", summary.as_printed));
+    }
+    let nodes = count((*nodes).into());
+    format!(
+        "{algorithm} · {nodes} nodes · {topology} · {workload}{more} · {engine} · seed {seed}\n"
+    )
+}
+
+fn measured(summary: &Summary) -> Vec<Row> {
+    let mut rows = vec![Row::new(
+        "entries",
+        count(summary.entries),
+        format!(
+            "in {}{}",
+            time(summary.duration_us),
+            remark(summary.throughput_per_s, |rate| format!(
+                ", {} per second",
+                significant(rate)
+            )),
+        ),
+    )];
+    if summary.entries < summary.requests {
+        let unserved = summary.requests - summary.entries;
+        rows.push(Row::new("unserved", count(unserved), "requests"));
+    }
+    if let Some(messages) = summary.messages_per_entry {
+        let in_all = format!("{} in all", count(summary.messages));
+        rows.push(Row::new("messages per entry", decimal(messages, 3), in_all));
+    }
+    if let (Some(p50), Some(p99), Some(longest)) = (
+        summary.wait_p50_us,
+        summary.wait_p99_us,
+        summary.wait_max_us,
+    ) {
+        let tail = format!("p99 {}, longest {}", time(p99), time(longest));
+        rows.push(Row::new("wait, median", time(p50), tail));
+    }
+    if let Some(delay) = summary.sync_delay_mean_us {
+        let in_t = remark(summary.sync_delay_mean_t, |t| {
+            format!("{} link delays", decimal(t, 2))
+        });
+        rows.push(Row::new("hand-over, mean", time(delay), in_t));
+    }
+    if let Some(jain) = summary.jain {
+        rows.push(Row::new(
+            "fairness",
+            decimal(jain, 3),
+            "Jain's index, 1 is even",
+        ));
+    }
+    let contended = format!("of {} entries", count(summary.entries));
+    rows.push(Row::new("contended", count(summary.contended), contended));
+    let passed_over = remark(summary.passed_over_max, |most| {
+        format!(
+            "pairs; at most {} entered before one that waited",
+            count(most)
+        )
+    });
+    rows.push(Row::new("overtakes", count(summary.overtakes), passed_over));
+    rows
+}
+
+fn theory(lines: &[TheoryLine]) -> Vec<Row> {
+    lines.iter().map(theory_row).collect()
+}
+
+fn theory_row(line: &TheoryLine) -> Row {
+    let how = match line.kind {
+        FormKind::Exact => "exactly",
+        FormKind::Mean => "on average",
+        FormKind::AtMost => "at most",
+        FormKind::AtLeast => "at least",
+    };
+    let agrees = match line.agrees {
+        Some(true) => "agrees",
+        Some(false) => "differs",
+        None => "undecided",
+    };
+    let interval = remark(line.interval, |(low, high)| {
+        format!(
+            " (99.9 % interval {} to {})",
+            decimal(low, 3),
+            decimal(high, 3)
+        )
+    });
+    let what = match line.metric {
+        "messages_per_entry" => "messages per entry",
+        "sync_delay_mean_t" => "hand-over in link delays",
+        other => other,
+    };
+    let expected = format!(
+        "{what} {how} {} = {}; measured {}{interval}, difference {}",
+        line.formula,
+        decimal(line.expected, 3),
+        decimal(line.measured, 3),
+        decimal(line.difference, 3),
+    );
+    Row::new("theory", agrees, expected)
+}
+
+fn checked(judgement: &Judgement) -> Vec<Row> {
+    let summary = &judgement.summary;
+    let most = match summary.max_inside {
+        0 => "nobody was inside".to_owned(),
+        most => format!("at most {most} inside at once"),
+    };
+    let served = format!(
+        "{} of {} requests served",
+        count(summary.requests.min(summary.entries)),
+        count(summary.requests)
+    );
+    let property = |label: &str, property: &Property, remark: String| {
+        Row::new(label, property.to_string(), remark)
+    };
+    let errors = match summary.protocol_errors {
+        0 => "no protocol error".to_owned(),
+        1 => "1 protocol error".to_owned(),
+        errors => format!("{} protocol errors", count(errors)),
+    };
+    vec![
+        property("safety", &judgement.safety, most),
+        property("liveness", &judgement.liveness, served),
+        property("well-formedness", &judgement.well_formedness, errors),
+    ]
+}
+
+/// A line of the table: what, how much, and what to think of it.
+struct Row {
+    label: String,
+    value: String,
+    remark: String,
+}
+
+impl Row {
+    fn new(label: &str, value: impl Into<String>, remark: impl Into<String>) -> Self {
+        Self {
+            label: label.to_owned(),
+            value: value.into(),
+            remark: remark.into(),
+        }
+    }
+
+    fn show(&self, [label, value]: [usize; 2]) -> String {
+        let lead = format!("  {:<label$}  {:<value$}  ", self.label, self.value);
+        indented(&lead, &self.remark)
+    }
+}
+
+/// The text behind its lead, wrapped, further lines under the first.
+fn indented(lead: &str, text: &str) -> String {
+    const WIDTH: usize = 100;
+    let indent = lead.chars().count();
+    let mut shown = String::new();
+    let mut lead = lead.to_owned();
+    for line in wrap(text, WIDTH - indent) {
+        shown.push_str(format!("{lead}{line}").trim_end());
+        shown.push('\n');
+        lead = " ".repeat(indent);
+    }
+    shown
+}
+
+fn remark<T>(value: Option<T>, say: impl FnOnce(T) -> String) -> String {
+    value.map(say).unwrap_or_default()
+}

@@ -1,0 +1,88 @@
+//! Running the program as a user does: in a directory of its own, which goes when the test ends.
+
+#![allow(dead_code, reason = "each test file uses its own part of this")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A directory to run the program in.
+pub struct Place {
+    dir: TempDir,
+}
+
+/// What a finished program left.
+pub struct Finished {
+    /// Its exit code.
+    pub code: i32,
+    /// What it printed.
+    pub stdout: String,
+    /// What it said besides.
+    pub stderr: String,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let dir = tempfile::Builder::new().prefix("turnstile-").tempdir();
+        Self {
+            dir: dir.expect("a temporary directory can be made"),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Writes a file, and the directories it lies in.
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        let parent = path.parent().expect("a file lies in a directory");
+        fs::create_dir_all(parent).expect("a directory can be made");
+        fs::write(&path, text).expect("a file can be written");
+        path
+    }
+
+    /// The program with these arguments, not yet started.
+    pub fn command<A: AsRef<std::ffi::OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_orchestrator"));
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env_remove("RUST_BACKTRACE")
+            .env("COLUMNS", "100")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn run<A: AsRef<std::ffi::OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Finished {
+        let output = self.command(arguments).output();
+        Finished::new(output.expect("the program can be started"))
+    }
+}
+
+impl Finished {
+    pub fn new(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("the program writes text");
+        Self {
+            code: output.status.code().expect("no signal ended the program"),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    /// Itself, if it ended with this code.
+    pub fn expect(self, code: i32) -> Self {
+        let Self { stdout, stderr, .. } = &self;
+        assert_eq!(self.code, code, "\n--- stdout\n{stdout}\n--- stderr\n{stderr}");
+        self
+    }
+}
