@@ -272,3 +272,163 @@ impl fmt::Display for Verdict {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use algorithms::NodeId;
+    use node::run::{End, MessageRow};
+
+    use super::*;
+    use crate::sample::{entry, fault, plan, run, toy, waiting};
+
+    fn contended() -> Run {
+        run(vec![entry(0, 0, 1, 5), entry(1, 0, 6, 9)])
+    }
+
+    fn judged(plan: &Plan, run: &Run) -> Judgement {
+        crate::judge(plan, &Topology::complete(plan.nodes), run)
+    }
+
+    fn outcome(run: &Run) -> (Verdict, u8) {
+        let judgement = judged(&plan("raymond", 2), run);
+        (judgement.verdict, judgement.exit_code())
+    }
+
+    #[test]
+    fn each_verdict_has_its_exit_code() {
+        assert_eq!(outcome(&contended()), (Verdict::Holds, 0));
+        let overlap = run(vec![entry(0, 0, 1, 5), entry(1, 0, 4, 9)]);
+        assert_eq!(outcome(&overlap), (Verdict::Violated, 1));
+        let mut late = contended();
+        late.end = End::TimeLimit;
+        assert_eq!(outcome(&late), (Verdict::Inconclusive, 3));
+    }
+
+    #[test]
+    fn each_property_alone_can_break_the_verdict() {
+        let mut stuck = run(vec![entry(0, 0, 1, 5), waiting(1, 2)]);
+        stuck.end = End::Deadlock;
+        let judgement = judged(&plan("raymond", 2), &stuck);
+        assert_eq!(judgement.verdict, Verdict::Violated);
+        assert_eq!(judgement.reasons.len(), 1, "{:?}", judgement.reasons);
+        assert!(judgement.reasons[0].starts_with("liveness violated: deadlock"));
+
+        let mut malformed = contended();
+        malformed.protocol_error_count = 1;
+        let judgement = judged(&plan("raymond", 2), &malformed);
+        assert_eq!(judgement.verdict, Verdict::Violated);
+        assert_eq!(
+            judgement.reasons,
+            ["well-formedness violated: 1 protocol error"]
+        );
+    }
+
+    #[test]
+    fn where_two_are_admitted_two_may_be_inside_and_nothing_is_handed_over() {
+        let two = toy(2, &[]);
+        let plan = plan("raymond", 3);
+        let judged = |rows| judge(&two, &plan, &Topology::complete(3), &run(rows));
+        let pair = vec![entry(0, 0, 1, 5), entry(1, 0, 2, 9), entry(2, 0, 5, 9)];
+        let judgement = judged(pair.clone());
+        assert_eq!(judgement.safety, Property::Holds);
+        assert_eq!(judgement.summary.max_inside, 2);
+        assert_eq!(judgement.summary.sync_delay_mean_us, None);
+        let few = judged(pair[..2].to_vec());
+        assert!(matches!(few.safety, Property::NotExercised { .. }));
+        let mut three = pair;
+        three[2].entered_ns = Some(4);
+        assert!(judged(three).safety.is_violated());
+    }
+
+    #[test]
+    fn a_violation_outweighs_what_is_inconclusive() {
+        let mut run = run(vec![entry(0, 0, 1, 5), entry(1, 0, 4, 9)]);
+        run.end = End::TimeLimit;
+        assert_eq!(outcome(&run), (Verdict::Violated, 1));
+    }
+
+    #[test]
+    fn what_was_not_exercised_does_not_count_against_the_rest() {
+        let alone = run(vec![entry(0, 0, 1, 5), entry(1, 6, 7, 9)]);
+        let judgement = judged(&plan("raymond", 2), &alone);
+        assert_eq!(judgement.verdict, Verdict::Holds);
+        assert!(judgement.reasons[0].starts_with("safety not exercised"));
+    }
+
+    #[test]
+    fn a_run_that_could_not_have_failed_is_inconclusive() {
+        assert_eq!(outcome(&Run::default()), (Verdict::Inconclusive, 3));
+    }
+
+    #[test]
+    fn a_fault_that_never_acted_makes_it_inconclusive() {
+        let mut run = contended();
+        run.faults = vec![fault(1, "loss 30%", "0->1", Some(2), 1)];
+        assert_eq!(outcome(&run), (Verdict::Holds, 0));
+        run.faults[0].acted = 0;
+        assert_eq!(outcome(&run), (Verdict::Inconclusive, 3));
+        let reasons = judged(&plan("raymond", 2), &run).reasons;
+        assert_eq!(
+            reasons,
+            ["the fault 'loss 30%' on 0->1 was asked for and never did anything"]
+        );
+    }
+
+    #[test]
+    fn an_exact_expectation_missed_is_a_failure_though_every_property_holds() {
+        let mut run = contended();
+        let key = (NodeId(0), Some(NodeId(1)), "REQUEST");
+        let row = |sent| MessageRow {
+            sent,
+            received: sent,
+            ..MessageRow::default()
+        };
+        run.messages.insert(key, row(4));
+        let plan = plan("ricart-agrawala", 2);
+        let judgement = judged(&plan, &run);
+        assert_eq!(judgement.theory[0].agrees, Some(true));
+        assert_eq!(judgement.exit_code(), 0);
+        run.messages.insert(key, row(5));
+        let judgement = judged(&plan, &run);
+        assert_eq!(
+            (judgement.verdict, judgement.exit_code()),
+            (Verdict::Holds, 1)
+        );
+        let reason = "messages_per_entry is 2.5, but 2(N-1) says exactly 2";
+        assert_eq!(judgement.reasons, [reason]);
+    }
+
+    #[test]
+    fn a_run_with_hardly_any_competition_is_warned_about() {
+        let mut rows = (0..3_000_u64)
+            .map(|i| entry((i % 3) as u32, 10 * i, 10 * i, 10 * i + 5))
+            .collect::<Vec<_>>();
+        for row in &mut rows[1..3] {
+            row.arrived_ns -= 6;
+            row.asked_ns = Some(row.arrived_ns);
+        }
+        let mut plan = plan("raymond", 3);
+        let warnings = judged(&plan, &run(rows.clone())).warnings;
+        assert_eq!(
+            warnings,
+            [
+                "only 2 of 3000 entries were contended, so exclusion was hardly tested.\n\
+              Shorten --think or lengthen --hold."
+            ]
+        );
+        plan.workload.arrivals = Arrivals::OneAtATime;
+        assert_eq!(judged(&plan, &run(rows)).warnings, [] as [String; 0]);
+    }
+
+    #[test]
+    fn a_reader_is_told_what_to_know_before_believing() {
+        let mut plan = plan("raymond", 2);
+        plan.warm_up_entries = 10;
+        let mut run = contended();
+        run.window = node::run::Window::default();
+        run.bound_broken = 2;
+        let warnings = judged(&plan, &run).warnings;
+        assert!(warnings[0].starts_with("the warm-up of 10 entries was never over"));
+        assert!(warnings[1].starts_with("2 messages took longer than the bound of 1 ms"));
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use algorithms::NodeId;
 use algorithms::params::Params;
 use algorithms::printed::Printed;
-use algorithms::registry::{self, Entry, Order};
+use algorithms::registry::{self, ClosedForm, Entry, Family, Graph, Links, Order, Sizes};
 use chaos::Delay;
 use node::plan::Plan;
 use node::run::{FaultRow, RequestRow, Run};
@@ -46,6 +46,39 @@ pub(crate) fn plan(algorithm: &str, nodes: u32) -> Plan {
 /// An algorithm's entry by name.
 pub(crate) fn registered(algorithm: &str) -> &'static Entry {
     registry::find(algorithm).expect("a registered algorithm")
+}
+
+/// An algorithm that admits so many and has these closed forms.
+pub(crate) fn toy(admitted: u32, forms: &'static [ClosedForm]) -> Entry {
+    Entry {
+        name: "toy",
+        title: "A toy",
+        paper: "none",
+        family: Family::Token,
+        cost: "nothing",
+        explanation: "It is for tests of what is said about algorithms.",
+        graph: Graph::Complete,
+        sizes: Sizes {
+            least: 1,
+            fits: None,
+        },
+        params: &[],
+        admits: match admitted {
+            1 => |_| 1,
+            _ => |_| 2,
+        },
+        order: Order::Any,
+        links: Links::Patient,
+        wants_link_events: false,
+        wants_peer_events: false,
+        token: None,
+        notes: &[],
+        crashes: 0,
+        state_bytes: |_| 1,
+        defects: &[],
+        forms,
+        machine: |params, printed| (registered("raymond").machine)(params, printed),
+    }
 }
 
 /// A request that was asked for when it arrived, and served.

@@ -246,3 +246,178 @@ fn inside_mean(stays: &[Stay], measured: &Measured) -> Option<f64> {
         .sum::<u128>();
     (length_ns > 0).then(|| inside_ns as f64 / length_ns as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use algorithms::Topology;
+    use node::run::{FaultRow, MessageRow, StateBytes, TransportRow};
+
+    use super::*;
+    use crate::sample::{entry, fault, plan, run, waiting};
+
+    const US: u64 = 1_000;
+
+    /// Four entries of three nodes in 40 µs, in order of arrival; the second is overtaken.
+    fn four_entries() -> Run {
+        let mut run = run(vec![
+            entry(0, 0, 0, 10 * US),
+            entry(2, US, 21 * US, 30 * US),
+            entry(1, 2 * US, 12 * US, 20 * US),
+            entry(0, 25 * US, 33 * US, 40 * US),
+        ]);
+        let row = MessageRow {
+            sent: 14,
+            received: 14,
+            ..MessageRow::default()
+        };
+        run.messages
+            .insert((NodeId(0), Some(NodeId(1)), "REQUEST"), row);
+        run.link_delay_sum_ns = 16 * US;
+        run.link_delay_count = 8;
+        run
+    }
+
+    fn summary(plan: &Plan, run: &Run) -> Summary {
+        crate::judge(plan, &Topology::complete(plan.nodes), run).summary
+    }
+
+    fn close(a: Option<f64>, b: f64) {
+        let a = a.expect("it is known");
+        assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+    }
+
+    #[test]
+    fn every_number_is_the_one_a_reader_works_out() {
+        let summary = summary(&plan("raymond", 3), &four_entries());
+        assert_eq!((summary.requests, summary.entries), (4, 4));
+        close(summary.success_rate, 1.0);
+        assert_eq!((summary.max_inside, summary.contended), (1, 3));
+        assert_eq!(summary.messages, 14);
+        close(summary.messages_per_entry, 3.5);
+        close(summary.wait_mean_us, 9.5);
+        close(summary.wait_p50_us, 8.0);
+        close(summary.wait_p99_us, 20.0);
+        close(summary.wait_max_us, 20.0);
+        close(summary.turnaround_mean_us, 18.0);
+        close(summary.sync_delay_mean_us, 2.0);
+        close(summary.link_delay_mean_us, 2.0);
+        close(summary.sync_delay_mean_t, 1.0);
+        close(summary.throughput_per_s, 100_000.0);
+        close(summary.jain, 16.0 / 18.0);
+        assert_eq!((summary.overtakes, summary.priority_inversions), (1, 0));
+        assert_eq!(summary.passed_over_max, Some(1));
+        assert_eq!(summary.registration_inversions, None);
+        close(summary.inside_mean, 0.85);
+        assert_eq!((summary.bound_us, summary.duration_us), (1_000.0, 40.0));
+        assert_eq!(summary.transport, "never");
+    }
+
+    #[test]
+    fn what_is_measured_is_measured_in_the_window_and_what_happened_is_counted_in_all() {
+        let mut plan = plan("raymond", 3);
+        plan.warm_up_entries = 1;
+        let mut run = four_entries();
+        run.window.from_ns = 10 * US;
+        run.window.until_ns = 30 * US;
+        run.window.entries = 2;
+        run.window.messages = 6;
+        let summary = summary(&plan, &run);
+        close(summary.messages_per_entry, 3.0);
+        close(summary.wait_mean_us, 15.0);
+        close(summary.turnaround_mean_us, 23.5);
+        close(summary.sync_delay_mean_us, 1.5);
+        close(summary.throughput_per_s, 100_000.0);
+        close(summary.jain, 4.0 / 6.0);
+        close(summary.inside_mean, 17.0 / 20.0);
+        assert_eq!(
+            (summary.entries, summary.messages, summary.contended),
+            (4, 14, 3)
+        );
+        assert_eq!((summary.overtakes, summary.duration_us), (1, 40.0));
+    }
+
+    #[test]
+    fn unserved_requests_lower_the_success_rate_and_uninvited_entries_do_not_raise_it() {
+        let mut run = run(vec![
+            entry(0, 0, 0, 10),
+            waiting(1, 5),
+            entry(2, 20, 20, 21),
+        ]);
+        run.requests[2].uninvited = true;
+        let summary = summary(&plan("raymond", 3), &run);
+        assert_eq!((summary.requests, summary.entries), (2, 2));
+        close(summary.success_rate, 0.5);
+        close(summary.jain, 0.5);
+    }
+
+    #[test]
+    fn nothing_is_made_up_where_nothing_happened() {
+        let summary = summary(&plan("raymond", 3), &Run::default());
+        assert_eq!(summary.success_rate, None);
+        assert_eq!(summary.messages_per_entry, None);
+        assert_eq!(summary.wait_mean_us, None);
+        assert_eq!(summary.sync_delay_mean_us, None);
+        assert_eq!(summary.link_delay_mean_us, None);
+        assert_eq!(summary.throughput_per_s, None);
+        assert_eq!(summary.jain, None);
+        assert_eq!(summary.inside_mean, None);
+        assert_eq!(summary.passed_over_max, None);
+        assert_eq!(summary.state_bytes_mean, None);
+        assert_eq!(summary.datagrams, None);
+        assert_eq!(summary.witness_refusals, None);
+    }
+
+    #[test]
+    fn sums_over_members_and_faults_are_taken() {
+        let mut run = four_entries();
+        let row = TransportRow {
+            datagrams_sent: 5,
+            retransmissions: 2,
+            ..TransportRow::default()
+        };
+        run.transport.insert(NodeId(0), row);
+        run.transport.insert(NodeId(1), row);
+        run.state_bytes = StateBytes { sum: 90, max: 40 };
+        run.faults = vec![
+            fault(0, "cut", "0-1", Some(1), 3),
+            FaultRow {
+                acted: 0,
+                ..fault(0, "cut", "1-2", Some(1), 0)
+            },
+        ];
+        run.engine = Engine::Cluster;
+        run.requests[0].witness_refused = true;
+        run.most_inside = Some(2);
+        let summary = summary(&plan("raymond", 3), &run);
+        assert_eq!(
+            (summary.datagrams, summary.retransmissions),
+            (Some(10), Some(4))
+        );
+        close(summary.state_bytes_mean, 30.0);
+        assert_eq!(summary.state_bytes_max, Some(40));
+        assert_eq!(summary.faults_acted, 1);
+        assert_eq!((summary.witness_refusals, summary.max_inside), (Some(1), 2));
+        assert_eq!(
+            (summary.engine.as_str(), summary.transport.as_str()),
+            ("cluster", "always")
+        );
+    }
+
+    #[test]
+    fn the_columns_are_those_that_scripts_rely_on() {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.serialize(Summary::default()).unwrap();
+        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        assert_eq!(
+            text.lines().next().unwrap(),
+            "algorithm,nodes,engine,seed,topology,workload,params,as_printed,verdict,safety,\
+             liveness,requests,entries,success_rate,max_inside,contended,messages,\
+             messages_per_entry,expected_messages_per_entry,wait_mean_us,wait_p50_us,wait_p99_us,\
+             wait_max_us,turnaround_mean_us,sync_delay_mean_us,sync_delay_mean_t,\
+             link_delay_mean_us,bound_us,bound_broken,throughput_per_s,jain,overtakes,\
+             priority_inversions,passed_over_max,registration_inversions,inside_mean,\
+             protocol_errors,witness_refusals,state_bytes_mean,state_bytes_max,datagrams,\
+             retransmissions,faults_acted,transport,duration_us"
+        );
+    }
+}

@@ -271,3 +271,258 @@ fn kind_in_words<S: Serializer>(kind: &FormKind, serializer: S) -> Result<S::Ok,
         FormKind::AtLeast => "at-least",
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use algorithms::NodeId;
+    use node::run::{MessageRow, NoteRow};
+
+    use super::*;
+    use crate::judgement::judge;
+    use crate::sample::{entry, fault, plan, run, toy};
+
+    /// An algorithm with one closed form.
+    fn with_form(
+        kind: FormKind,
+        metric: Metric,
+        value: fn(&Circumstances<'_>) -> Option<f64>,
+    ) -> Entry {
+        let form = ClosedForm {
+            metric,
+            formula: "x",
+            condition: "always",
+            value,
+            kind,
+        };
+        toy(1, Box::leak(Box::new([form])))
+    }
+
+    fn lines(entry: &Entry, plan: &Plan, run: &Run) -> Vec<TheoryLine> {
+        judge(entry, plan, &Topology::complete(plan.nodes), run).theory
+    }
+
+    /// A thousand entries one after the other that cost 1, 2 or 3 messages, 2 on average.
+    fn thousand() -> Run {
+        let mut rows = Vec::new();
+        for i in 0..1_000 {
+            let mut row = entry((i % 2) as u32, 10 * i, 10 * i + 1, 10 * i + 2);
+            row.messages = Some([1, 2, 3, 2][i as usize * 7 / 3 % 4]);
+            rows.push(row);
+        }
+        let sent = rows.iter().filter_map(|row| row.messages).sum();
+        let mut run = run(rows);
+        send(&mut run, sent);
+        run
+    }
+
+    fn send(run: &mut Run, sent: u64) {
+        let row = MessageRow {
+            sent,
+            received: sent,
+            ..MessageRow::default()
+        };
+        run.messages
+            .insert((NodeId(0), Some(NodeId(1)), "REQUEST"), row);
+        run.window.messages = sent;
+    }
+
+    fn agrees(kind: FormKind, sent: u64, expected: fn(&Circumstances<'_>) -> Option<f64>) -> bool {
+        let mut run = thousand();
+        send(&mut run, sent);
+        let form = with_form(kind, Metric::MessagesPerEntry, expected);
+        let lines = lines(&form, &plan("raymond", 2), &run);
+        lines[0].agrees.expect("it is decided")
+    }
+
+    #[test]
+    fn exact_means_to_the_message() {
+        let two = |_: &Circumstances<'_>| Some(2.0);
+        assert!(agrees(FormKind::Exact, 2_000, two));
+        assert!(!agrees(FormKind::Exact, 2_001, two));
+        assert!(!agrees(FormKind::Exact, 1_999, two));
+        // Rounding must not matter: this sum is not the double nearest to 0.3.
+        assert!(agrees(FormKind::Exact, 300, |_| Some(0.1 + 0.2)));
+    }
+
+    #[test]
+    fn bounds_bind_on_one_side() {
+        let two = |_: &Circumstances<'_>| Some(2.0);
+        assert!(agrees(FormKind::AtMost, 2_000, two));
+        assert!(agrees(FormKind::AtMost, 1_500, two));
+        assert!(!agrees(FormKind::AtMost, 2_001, two));
+        assert!(agrees(FormKind::AtLeast, 2_000, two));
+        assert!(agrees(FormKind::AtLeast, 2_500, two));
+        assert!(!agrees(FormKind::AtLeast, 1_999, two));
+    }
+
+    #[test]
+    fn a_mean_agrees_within_its_interval_and_is_never_missed_outright() {
+        let line = |value| {
+            let form = with_form(FormKind::Mean, Metric::MessagesPerEntry, value);
+            lines(&form, &plan("raymond", 2), &thousand()).remove(0)
+        };
+        let near = line(|_| Some(2.0));
+        let (low, high) = near.interval.expect("every message is charged");
+        assert!(low < near.measured && near.measured < high);
+        assert!(low > 1.8 && high < 2.2, "{low} {high}");
+        assert_eq!(near.agrees, Some(true));
+        let far = line(|_| Some(2.5));
+        assert_eq!((far.agrees, far.missed()), (Some(false), false));
+        assert!((far.difference - (far.measured - 2.5)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_doubtful_mean_is_a_warning_and_no_failure() {
+        let form = with_form(FormKind::Mean, Metric::MessagesPerEntry, |_| Some(2.5));
+        let plan = plan("raymond", 2);
+        let judgement = judge(&form, &plan, &Topology::complete(2), &thousand());
+        assert_eq!(judgement.exit_code(), 0);
+        assert!(
+            judgement
+                .warnings
+                .iter()
+                .any(|warning| warning.contains("99.9 % interval"))
+        );
+    }
+
+    #[test]
+    fn without_all_messages_charged_a_mean_is_not_decided() {
+        let form = with_form(FormKind::Mean, Metric::MessagesPerEntry, |_| Some(2.0));
+        let mut run = thousand();
+        let sent = run.window.messages;
+        send(&mut run, sent + 1);
+        let line = lines(&form, &plan("raymond", 2), &run).remove(0);
+        assert_eq!((line.interval, line.agrees), (None, None));
+        // A request that nothing was charged to cost nothing.
+        let free = run.requests[0].messages.take().expect("it was charged");
+        send(&mut run, sent - free);
+        let line = lines(&form, &plan("raymond", 2), &run).remove(0);
+        assert!(line.interval.is_some());
+    }
+
+    #[test]
+    fn the_synchronisation_delay_is_measured_in_link_delays() {
+        let mut run = run(vec![
+            entry(0, 0, 1, 5),
+            entry(1, 0, 9, 12),
+            entry(0, 7, 16, 20),
+        ]);
+        run.link_delay_sum_ns = 20;
+        run.link_delay_count = 5;
+        let form = with_form(FormKind::Exact, Metric::SyncDelay, |_| Some(1.0));
+        let line = lines(&form, &plan("raymond", 2), &run).remove(0);
+        assert_eq!((line.metric, line.measured), ("sync_delay_mean_t", 1.0));
+        assert_eq!(line.agrees, Some(true));
+        run.link_delay_count = 10;
+        let line = lines(&form, &plan("raymond", 2), &run).remove(0);
+        assert_eq!((line.measured, line.agrees), (2.0, Some(false)));
+    }
+
+    #[test]
+    fn only_a_number_is_expected_in_the_summary() {
+        let expected = |kind| {
+            let form = with_form(kind, Metric::MessagesPerEntry, |_| Some(2.0));
+            expected_messages_per_entry(&lines(&form, &plan("raymond", 2), &thousand()))
+        };
+        assert_eq!(expected(FormKind::Exact), Some(2.0));
+        assert_eq!(expected(FormKind::Mean), Some(2.0));
+        assert_eq!(expected(FormKind::AtMost), None);
+        assert_eq!(expected(FormKind::AtLeast), None);
+    }
+
+    /// What the gate tells a form about a run.
+    fn seen(plan: &Plan, run: &Run, look: fn(&Circumstances<'_>) -> bool) -> bool {
+        let measured = Measured::of(plan, run);
+        let topology = Topology::complete(plan.nodes);
+        let note = |name: &str| run.window.notes.get(name).map(|row| (row.sum, row.count));
+        look(&circumstances(plan, &topology, run, &measured, &note))
+    }
+
+    #[test]
+    fn a_form_sees_the_load() {
+        let mut plan = plan("raymond", 2);
+        let run = thousand();
+        assert!(seen(&plan, &run, |c| c.load == Load::Other));
+        plan.workload.arrivals = Arrivals::Closed {
+            think: PerNode::Each(vec![Span::Constant(0); 2]),
+        };
+        assert!(seen(&plan, &run, |c| c.load == Load::Saturated));
+        plan.workload.weights = vec![1.0, 2.0];
+        assert!(seen(&plan, &run, |c| c.load == Load::Other));
+        plan.workload.arrivals = Arrivals::OneAtATime;
+        assert!(seen(&plan, &run, |c| c.load == Load::Other));
+        plan.workload.weights = vec![2.0, 2.0];
+        assert!(seen(&plan, &run, |c| c.load == Load::OneAtATime));
+    }
+
+    #[test]
+    fn a_form_sees_what_is_constant() {
+        let mut plan = plan("raymond", 2);
+        let mut run = thousand();
+        let hold = |c: &Circumstances<'_>| c.constant_hold == Some(Duration::from_millis(1));
+        let delay = |c: &Circumstances<'_>| c.constant_delay == Some(Duration::from_millis(1));
+        assert!(seen(&plan, &run, hold) && seen(&plan, &run, delay));
+        plan.workload.hold = PerNode::Each(vec![Span::Constant(1_000_000), Span::Constant(2)]);
+        assert!(!seen(&plan, &run, hold));
+        plan.workload.hold = PerNode::All(Span::Exponential(1_000_000));
+        assert!(!seen(&plan, &run, hold));
+        plan.delay = "1ms 1us".parse().unwrap();
+        assert!(!seen(&plan, &run, delay));
+        plan.delay = "1ms".parse().unwrap();
+        run.engine = Engine::Cluster;
+        assert!(!seen(&plan, &run, delay), "a real link is never constant");
+    }
+
+    #[test]
+    fn a_form_sees_disturbances() {
+        let plan = plan("raymond", 2);
+        let undisturbed = |run: &Run| seen(&plan, run, |c| c.undisturbed);
+        let mut run = thousand();
+        assert!(undisturbed(&run));
+        run.faults = vec![fault(0, "loss 1%", "all", Some(1), 1)];
+        assert!(!undisturbed(&run));
+        let mut run = thousand();
+        run.messages.values_mut().for_each(|row| row.lost = 1);
+        assert!(!undisturbed(&run));
+    }
+
+    #[test]
+    fn a_form_sees_whether_the_window_cuts_anything() {
+        let mut plan = plan("raymond", 2);
+        let mut run = thousand();
+        let cycles = |c: &Circumstances<'_>| c.whole_cycles;
+        let requests = |c: &Circumstances<'_>| c.whole_requests;
+        assert!(!seen(&plan, &run, cycles) && seen(&plan, &run, requests));
+        run.end = End::TimeLimit;
+        assert!(!seen(&plan, &run, requests));
+        run.end = End::Finished;
+        plan.warm_up_entries = 10;
+        run.window.entries = 8;
+        assert!(seen(&plan, &run, cycles) && !seen(&plan, &run, requests));
+        run.window.entries = 9;
+        assert!(!seen(&plan, &run, cycles));
+        plan.workload.arrivals = Arrivals::OneAtATime;
+        assert!(seen(&plan, &run, requests));
+    }
+
+    #[test]
+    fn a_form_sees_the_notes_of_the_window() {
+        let mut run = thousand();
+        let mut hops = NoteRow::default();
+        hops.add(4);
+        hops.add(3);
+        run.window.notes.insert("hops".to_owned(), hops);
+        let plan = plan("raymond", 2);
+        assert!(seen(&plan, &run, |c| (c.note)("hops") == Some((7, 2))));
+        assert!(seen(&plan, &run, |c| (c.note)("jumps").is_none()));
+    }
+
+    #[test]
+    fn the_gate_is_silent_about_a_text_that_is_run_unrepaired() {
+        let form = with_form(FormKind::Exact, Metric::MessagesPerEntry, |_| Some(2.0));
+        let mut plan = plan("raymond", 2);
+        assert_eq!(lines(&form, &plan, &thousand()).len(), 1);
+        plan.printed = serde_json::from_str(r#"{"defects":["toy-T1"],"rules":["t1"]}"#).unwrap();
+        assert_eq!(lines(&form, &plan, &thousand()), []);
+    }
+}
