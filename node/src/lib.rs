@@ -10,6 +10,7 @@ pub mod plan;
 pub mod run;
 pub mod tally;
 mod timers;
+pub mod transport;
 pub mod workload;
 
 pub use timers::TimerId;

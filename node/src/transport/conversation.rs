@@ -1,0 +1,205 @@
+//! One session's worth of talk with one peer: both halves, their acknowledgements and their timer.
+
+use algorithms::registry::Order;
+
+use super::acks::Acks;
+use super::config::Config;
+use super::counters::Counters;
+use super::packet::{self, Ack, Part, Segments};
+use super::receiver::{Arrival, Receiver, Room};
+use super::rtt::RoundTrips;
+use super::sender::Sender;
+use super::window::Window;
+use crate::frame::{MAC_BYTES, Rejected};
+
+/// Everything that begins afresh with a session.
+#[derive(Clone, Debug)]
+pub(super) struct Conversation {
+    sender: Sender,
+    receiver: Receiver,
+    acks: Acks,
+    window: Window,
+    /// When what is under way is given up for lost.
+    resend_at: Option<u64>,
+}
+
+impl Conversation {
+    pub fn new(config: &Config) -> Self {
+        Self {
+            sender: Sender::default(),
+            receiver: Receiver::default(),
+            acks: Acks::default(),
+            window: Window::new(config.datagram_bytes, config.window_bytes),
+            resend_at: None,
+        }
+    }
+
+    /// Queues a message.
+    pub fn send(&mut self, message: &[u8], config: &Config) {
+        self.sender.push(message, config.segment_bytes());
+    }
+
+    /// What waits to be acknowledged, and what it takes to keep it.
+    pub fn queued_bytes(&self) -> usize {
+        self.sender.queued_bytes()
+    }
+
+    /// What has arrived and cannot be delivered yet.
+    pub fn kept_bytes(&self) -> usize {
+        self.receiver.kept_bytes()
+    }
+
+    /// Whether everything sent is acknowledged.
+    pub fn is_settled(&self) -> bool {
+        self.sender.is_empty()
+    }
+
+    /// Messages that are not known to have arrived.
+    pub fn unconfirmed(&self, config: &Config) -> u64 {
+        self.sender.unconfirmed(config.order == Order::Any)
+    }
+
+    /// Learns what has arrived at the other end.
+    pub fn acknowledge(
+        &mut self,
+        now: u64,
+        ack: &Ack,
+        trips: &mut RoundTrips,
+        config: &Config,
+    ) -> Result<(), Rejected> {
+        let progress = self.sender.acknowledge(ack)?;
+        if ack.echo != 0 {
+            trips.answered(now, ack.echo, 1_000 * u64::from(ack.held_us));
+        }
+        if let Some(number) = progress.overtaken {
+            self.window.overtaken(number, self.sender.next_new());
+        }
+        if progress.any {
+            self.window.acknowledged(progress.bytes);
+            let running = self.sender.is_flying();
+            self.resend_at = running.then(|| now + trips.timeout(&config.timing));
+        }
+        Ok(())
+    }
+
+    /// Takes the segments of one frame.
+    pub fn take(
+        &mut self,
+        now: u64,
+        frame: u64,
+        segments: Segments<'_>,
+        config: &Config,
+        counters: &mut Counters,
+        deliver: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Rejected> {
+        if segments.is_empty() {
+            return Ok(());
+        }
+        let room = Room {
+            early: self.window.largest(),
+            message: config.hard_limit_bytes,
+        };
+        let (mut count, mut bytes) = (0, 0);
+        let mut orderly = self.receiver.arrived().1 == 0;
+        let mut outcome = Ok(());
+        for segment in segments {
+            let segment = match segment {
+                Ok(segment) => segment,
+                Err(reason) => {
+                    outcome = Err(reason);
+                    break;
+                }
+            };
+            match self.receiver.take(&segment, config.order, room, deliver) {
+                Arrival::Next => {}
+                Arrival::Early => orderly = false,
+                Arrival::Again => {
+                    counters.duplicates += 1;
+                    orderly = false;
+                }
+                Arrival::TooEarly => {
+                    counters.too_early += 1;
+                    orderly = false;
+                }
+            }
+            count += 1;
+            bytes += segment.bytes.len();
+        }
+        self.acks.note(now, frame, count, bytes);
+        if orderly {
+            let delay_ns = config.timing.ack_delay_ns;
+            self.acks.soon(now, delay_ns, self.window.largest());
+        } else {
+            self.acks.at_once();
+        }
+        outcome
+    }
+
+    /// The other end asked whether we are there.
+    pub fn answer(&mut self, now: u64, frame: u64) {
+        self.acks.note(now, frame, 0, 0);
+        self.acks.at_once();
+    }
+
+    /// Whether a frame is to leave now.
+    pub fn has_something(&self) -> bool {
+        self.acks.is_due() || self.sender.has_next(&self.window)
+    }
+
+    /// What a frame that leaves now acknowledges.
+    pub fn write_ack(&mut self, now: u64) -> Ack {
+        self.acks.write(now, self.receiver.arrived())
+    }
+
+    /// Appends as many segments as there are, may leave, and have room; says how many.
+    pub fn write_segments(
+        &mut self,
+        now: u64,
+        frame: u64,
+        datagram: &mut Vec<u8>,
+        trips: &RoundTrips,
+        config: &Config,
+        counters: &mut Counters,
+    ) -> usize {
+        let mut count = 0;
+        loop {
+            let taken = datagram.len() + packet::MAX_SEGMENT_OVERHEAD + MAC_BYTES;
+            let Some(room) = config.datagram_bytes.checked_sub(taken) else {
+                break;
+            };
+            let Some(segment) = self.sender.next(room, frame, &self.window) else {
+                break;
+            };
+            packet::write_segment(segment.number, segment.part, segment.pieces, datagram);
+            count += 1;
+            if segment.again {
+                counters.retransmissions += 1;
+            } else if segment.part != Part::Whole {
+                counters.fragments += 1;
+            }
+        }
+        if count > 0 && self.resend_at.is_none() {
+            self.resend_at = Some(now + trips.timeout(&config.timing));
+        }
+        count
+    }
+
+    /// When something is to be done here.
+    pub fn deadline(&self) -> Option<u64> {
+        [self.acks.deadline(), self.resend_at]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Time passes.
+    pub fn tick(&mut self, now: u64, trips: &mut RoundTrips) {
+        self.acks.tick(now);
+        if self.resend_at.is_some_and(|at| at <= now) {
+            self.resend_at = None;
+            self.sender.give_up_flying();
+            self.window.timed_out(self.sender.next_new());
+            trips.expired();
+        }
+    }
+}

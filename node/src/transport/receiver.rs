@@ -1,0 +1,143 @@
+//! The receiving half of a link: each segment once, in order or on arrival.
+
+use std::collections::BTreeMap;
+
+use algorithms::registry::Order;
+
+use super::fragments::Assembly;
+use super::packet::{Part, SELECTIVE, Segment};
+
+/// What has arrived, and what of it still waits for its predecessors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Receiver {
+    /// All segments below this number have arrived.
+    below: u64,
+    /// Bit `i`: so has segment `below + 1 + i`.
+    beyond: u64,
+    /// Segments that arrived before their predecessors.
+    early: BTreeMap<u64, (Part, Box<[u8]>)>,
+    early_bytes: usize,
+    /// The parts of a message whose rest is missing.
+    assembly: Assembly,
+}
+
+/// What became of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// It was the next one.
+    Next,
+    /// It came before its predecessors and is kept.
+    Early,
+    /// It had arrived before.
+    Again,
+    /// It came so early that there is no room for it; it will be sent again.
+    TooEarly,
+}
+
+/// How much a receiver may keep.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// Bytes of segments that came early.
+    pub early: usize,
+    /// Bytes of a message whose rest is missing.
+    pub message: usize,
+}
+
+impl Receiver {
+    /// All segments below this have arrived, and these beyond it.
+    pub fn arrived(&self) -> (u64, u64) {
+        (self.below, self.beyond)
+    }
+
+    /// How much is kept here.
+    pub fn kept_bytes(&self) -> usize {
+        self.early_bytes + self.assembly.bytes()
+    }
+
+    /// Takes a segment and hands over the messages that can be delivered now.
+    pub fn take(
+        &mut self,
+        segment: &Segment<'_>,
+        order: Order,
+        room: Room,
+        deliver: &mut dyn FnMut(&[u8]),
+    ) -> Arrival {
+        let Some(ahead) = segment.number.checked_sub(self.below) else {
+            return Arrival::Again;
+        };
+        if ahead == 0 {
+            if self.assembly.bytes() + segment.bytes.len() > room.message {
+                return Arrival::TooEarly;
+            }
+            self.assembly.add(segment.part, segment.bytes, deliver);
+            self.advance(deliver);
+            return Arrival::Next;
+        }
+        if ahead > SELECTIVE {
+            return Arrival::TooEarly;
+        }
+        let bit = 1 << (ahead - 1);
+        if self.beyond & bit != 0 {
+            return Arrival::Again;
+        }
+        let whole = segment.part == Part::Whole;
+        match order {
+            Order::Any if whole => deliver(segment.bytes),
+            Order::Any | Order::Fifo => {
+                if self.early_bytes + segment.bytes.len() > room.early {
+                    return Arrival::TooEarly;
+                }
+                self.early_bytes += segment.bytes.len();
+                let kept = (segment.part, segment.bytes.into());
+                self.early.insert(segment.number, kept);
+            }
+        }
+        self.beyond |= bit;
+        if order == Order::Any && !whole {
+            self.deliver_if_complete(segment.number, deliver);
+        }
+        Arrival::Early
+    }
+
+    /// Passes over the segment just taken and all that arrived behind it without a gap.
+    fn advance(&mut self, deliver: &mut dyn FnMut(&[u8])) {
+        loop {
+            self.below += 1;
+            let arrived = self.beyond & 1 != 0;
+            self.beyond >>= 1;
+            if !arrived {
+                return;
+            }
+            // What is not kept was delivered on arrival.
+            if let Some((part, bytes)) = self.early.remove(&self.below) {
+                self.early_bytes -= bytes.len();
+                self.assembly.add(part, &bytes, deliver);
+            }
+        }
+    }
+
+    /// With `any` order a message need not wait for earlier ones, only for all of its parts.
+    fn deliver_if_complete(&mut self, number: u64, deliver: &mut dyn FnMut(&[u8])) {
+        let part = |number| self.early.get(&number).map(|&(part, _)| part);
+        let mut first = number;
+        while part(first) != Some(Part::First) {
+            if part(first).is_none() {
+                return;
+            }
+            first -= 1;
+        }
+        let mut last = number;
+        while part(last) != Some(Part::Last) {
+            if part(last).is_none() {
+                return;
+            }
+            last += 1;
+        }
+        let mut assembly = Assembly::default();
+        for number in first..=last {
+            let (part, bytes) = self.early.remove(&number).expect("all parts are there");
+            self.early_bytes -= bytes.len();
+            assembly.add(part, &bytes, deliver);
+        }
+    }
+}

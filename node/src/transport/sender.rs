@@ -1,0 +1,280 @@
+//! The sending half of a link: what was not acknowledged yet, and what of it to send next.
+
+use std::collections::VecDeque;
+
+use super::fragments;
+use super::packet::{Ack, Part, SELECTIVE};
+use super::window::Window;
+use crate::frame::Rejected;
+
+/// A segment is given up for lost when this many later frames have arrived.
+const OVERTAKERS: usize = 3;
+
+/// Everything sent or to be sent that is not acknowledged.
+///
+/// The bytes of all segments lie one behind the other in one ring, so a message costs a copy and no
+/// allocation, and the queue is as large as what is in it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sender {
+    bytes: VecDeque<u8>,
+    segments: VecDeque<Kept>,
+    /// The number of the first of them.
+    base: u64,
+    /// How many of them, from the front, were sent, and how many bytes these have.
+    sent: usize,
+    sent_bytes: usize,
+    /// How many bytes and how many segments are under way.
+    in_flight: usize,
+    flying: usize,
+    /// How many segments are given up for lost and not yet sent again.
+    lost: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    /// The number of the frame it was last sent in.
+    frame: u64,
+    length: u32,
+    part: Part,
+    fate: Fate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Never sent.
+    Waiting,
+    /// Sent, and nothing heard of it.
+    Flying,
+    /// To be sent again.
+    Lost,
+    /// At the other end, before something that was sent earlier.
+    Arrived,
+}
+
+/// A segment to be written into a frame.
+#[derive(Debug)]
+pub(super) struct Outgoing<'a> {
+    pub number: u64,
+    pub part: Part,
+    pub pieces: [&'a [u8]; 2],
+    /// Whether it was sent before.
+    pub again: bool,
+}
+
+/// What an acknowledgement brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// Bytes known to have arrived that were not before.
+    pub bytes: usize,
+    /// Whether there was any segment among them; they may be empty.
+    pub any: bool,
+    /// The last segment that is now given up for lost.
+    pub overtaken: Option<u64>,
+}
+
+impl Sender {
+    /// Queues a message.
+    pub fn push(&mut self, message: &[u8], segment_bytes: usize) {
+        self.bytes.extend(message);
+        for (part, length) in fragments::parts(message.len(), segment_bytes) {
+            self.segments.push_back(Kept {
+                frame: 0,
+                length: length as u32,
+                part,
+                fate: Fate::Waiting,
+            });
+        }
+    }
+
+    /// What the queue occupies.
+    pub fn queued_bytes(&self) -> usize {
+        self.bytes.len() + self.segments.len() * size_of::<Kept>()
+    }
+
+    /// Whether everything is acknowledged.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Whether something is under way of which nothing was heard.
+    pub fn is_flying(&self) -> bool {
+        self.flying > 0
+    }
+
+    /// The number of the next segment that was never sent.
+    pub fn next_new(&self) -> u64 {
+        self.base + self.sent as u64
+    }
+
+    /// Messages that are not known to have arrived. With `any` order, what overtook others was
+    /// delivered.
+    pub fn unconfirmed(&self, delivered_on_arrival: bool) -> u64 {
+        let confirmed = |kept: &Kept| {
+            delivered_on_arrival && kept.part == Part::Whole && kept.fate == Fate::Arrived
+        };
+        let ends = self.segments.iter().filter(|kept| kept.part.ends());
+        ends.filter(|kept| !confirmed(kept)).count() as u64
+    }
+
+    /// Whether there is a segment that may leave now.
+    pub fn has_next(&self, window: &Window) -> bool {
+        self.choose()
+            .is_some_and(|(place, _)| self.may_leave(place, window))
+    }
+
+    /// The segment that is to leave next in this frame, if it may and has room.
+    pub fn next(&mut self, room: usize, frame: u64, window: &Window) -> Option<Outgoing<'_>> {
+        let (place, offset) = self.choose()?;
+        let length = self.segments[place].length as usize;
+        if length > room || !self.may_leave(place, window) {
+            return None;
+        }
+        let kept = &mut self.segments[place];
+        let again = kept.fate == Fate::Lost;
+        if again {
+            self.lost -= 1;
+        } else {
+            self.sent += 1;
+            self.sent_bytes += length;
+        }
+        kept.fate = Fate::Flying;
+        kept.frame = frame;
+        let part = kept.part;
+        self.in_flight += length;
+        self.flying += 1;
+        Some(Outgoing {
+            number: self.base + place as u64,
+            part,
+            pieces: self.pieces(offset, length),
+            again,
+        })
+    }
+
+    /// Learns what has arrived.
+    pub fn acknowledge(&mut self, ack: &Ack) -> Result<Progress, Rejected> {
+        // The last bit that is set stands for this segment; without any, for the one that is asked
+        // for next.
+        let last = u64::from(u64::BITS - ack.beyond.leading_zeros());
+        let claimed = ack.below.saturating_add(last);
+        let sent = self.next_new();
+        if claimed > sent || (claimed == sent && ack.beyond != 0) {
+            return Err(Rejected::Malformed);
+        }
+        let mut progress = Progress::default();
+        while self.base < ack.below {
+            self.arrived(0, &mut progress);
+            let kept = self.segments.pop_front().expect("what was sent is kept");
+            let length = kept.length as usize;
+            self.bytes.drain(..length);
+            self.base += 1;
+            self.sent -= 1;
+            self.sent_bytes -= length;
+        }
+        let mut beyond = ack.beyond;
+        while beyond != 0 {
+            let number = ack.below + 1 + u64::from(beyond.trailing_zeros());
+            beyond &= beyond - 1;
+            if let Some(place) = number.checked_sub(self.base) {
+                self.arrived(place as usize, &mut progress);
+            }
+        }
+        if ack.beyond != 0 && progress.any {
+            progress.overtaken = self.give_up_overtaken();
+        }
+        Ok(progress)
+    }
+
+    /// Gives up everything under way for lost: too much time has passed.
+    pub fn give_up_flying(&mut self) {
+        for kept in self.segments.range_mut(..self.sent) {
+            if kept.fate == Fate::Flying {
+                kept.fate = Fate::Lost;
+                self.lost += 1;
+            }
+        }
+        self.in_flight = 0;
+        self.flying = 0;
+    }
+
+    fn arrived(&mut self, place: usize, progress: &mut Progress) {
+        let kept = &mut self.segments[place];
+        let length = kept.length as usize;
+        match kept.fate {
+            Fate::Flying => {
+                self.in_flight -= length;
+                self.flying -= 1;
+            }
+            Fate::Lost => self.lost -= 1,
+            Fate::Arrived => return,
+            Fate::Waiting => unreachable!("an acknowledgement of what was never sent is refused"),
+        }
+        kept.fate = Fate::Arrived;
+        progress.any = true;
+        progress.bytes += length;
+    }
+
+    /// Gives up the segments that enough frames sent later have overtaken.
+    fn give_up_overtaken(&mut self) -> Option<u64> {
+        let mut last = None;
+        for place in 0..self.sent {
+            let kept = self.segments[place];
+            if kept.fate == Fate::Flying && self.overtakers(kept.frame) >= OVERTAKERS {
+                self.segments[place].fate = Fate::Lost;
+                self.in_flight -= kept.length as usize;
+                self.flying -= 1;
+                self.lost += 1;
+                last = Some(self.base + place as u64);
+            }
+        }
+        last
+    }
+
+    /// How many frames sent after this one are known to have arrived. A frame's segments are
+    /// neighbours, so counting changes from one segment to the next is enough.
+    fn overtakers(&self, frame: u64) -> usize {
+        let mut count = 0;
+        let mut latest = frame;
+        for kept in self.segments.range(..self.sent) {
+            if kept.fate == Fate::Arrived && kept.frame > frame && kept.frame != latest {
+                count += 1;
+                latest = kept.frame;
+            }
+        }
+        count
+    }
+
+    /// The segment whose turn it is, and where its bytes begin: first those to be sent again.
+    fn choose(&self) -> Option<(usize, usize)> {
+        if self.lost > 0 {
+            let mut offset = 0;
+            for (place, kept) in self.segments.range(..self.sent).enumerate() {
+                if kept.fate == Fate::Lost {
+                    return Some((place, offset));
+                }
+                offset += kept.length as usize;
+            }
+        }
+        (self.sent < self.segments.len()).then_some((self.sent, self.sent_bytes))
+    }
+
+    /// A segment leaves if the window admits it and, the first time, if the receiver will keep it
+    /// whatever is missing before it.
+    fn may_leave(&self, place: usize, window: &Window) -> bool {
+        let length = self.segments[place].length as usize;
+        let kept = place < self.sent
+            || (place < SELECTIVE as usize && window.is_kept(self.sent_bytes, length));
+        kept && window.admits(self.in_flight, length)
+    }
+
+    fn pieces(&self, offset: usize, length: usize) -> [&[u8]; 2] {
+        let (front, back) = self.bytes.as_slices();
+        let until = offset + length;
+        if until <= front.len() {
+            [&front[offset..until], &[]]
+        } else if offset >= front.len() {
+            [&back[offset - front.len()..until - front.len()], &[]]
+        } else {
+            [&front[offset..], &back[..until - front.len()]]
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The transport over networks that misbehave, in virtual time.
+
+mod history;
+mod patient;
+mod restarts;
+mod world;
