@@ -134,7 +134,9 @@ impl<'w> Walk<'w> {
                     let mut kept = left.inbox[victim.index()].clone();
                     for &message in &site(to).inbox[victim.index()] {
                         match kept.iter().position(|&other| other == message) {
-                            Some(place) => drop(kept.remove(place)),
+                            Some(place) => {
+                                kept.remove(place);
+                            }
                             None => lost.push((to, message)),
                         }
                     }

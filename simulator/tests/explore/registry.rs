@@ -52,11 +52,12 @@ fn search(entry: &Entry, wants: &[u32], order: Order) -> Report {
         max_states: BUDGET,
         ..Options::new(entry, nodes)
     };
-    let report = explore(entry, &setting(entry, nodes), &options, &mut |_| ());
+    let report = explore(entry, &setting_of(entry, nodes), &options, &mut |_| ());
     report.expect("the options fit")
 }
 
-fn setting(entry: &Entry, nodes: u32) -> Setting {
+/// The algorithm among so many nodes, everything else as it comes.
+pub fn setting_of(entry: &Entry, nodes: u32) -> Setting {
     let params = Params::resolve(entry.name, entry.params, &Default::default());
     Setting::new(
         topology(entry.graph, nodes),

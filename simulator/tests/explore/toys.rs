@@ -1,0 +1,406 @@
+//! Small algorithms that are wrong on purpose, one way each.
+
+use std::time::Duration;
+
+use algorithms::contract::{Invariant, Snapshot};
+use algorithms::erased::{Machine, Of};
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::{Entry, Family, Graph, Links, Order, Sizes};
+use algorithms::{
+    After, Algorithm, Change, Message, NodeId, Outbox, Request, Setting, Setup, Timer, Topology,
+};
+use serde::{Deserialize, Serialize};
+
+/// What toys say to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Word {
+    Ask,
+    Grant,
+    Busy,
+    Done,
+    Number(u8),
+}
+
+impl Message for Word {
+    const KINDS: &'static [&'static str] = &["ASK", "GRANT", "BUSY", "DONE", "NUMBER"];
+
+    fn kind(&self) -> usize {
+        match self {
+            Word::Ask => 0,
+            Word::Grant => 1,
+            Word::Busy => 2,
+            Word::Done => 3,
+            Word::Number(_) => 4,
+        }
+    }
+
+    fn origin(&self) -> Option<NodeId> {
+        None
+    }
+}
+
+type Out = Outbox<Word>;
+
+/// An entry for a toy, as a registry would have it.
+pub const fn entry(
+    name: &'static str,
+    machine: fn(&Params, &Printed) -> &'static dyn Machine,
+) -> Entry {
+    Entry {
+        name,
+        title: name,
+        paper: "none",
+        family: Family::Permission,
+        cost: "nothing",
+        explanation: "a toy",
+        graph: Graph::Complete,
+        sizes: Sizes {
+            least: 1,
+            fits: None,
+        },
+        params: &[],
+        admits: |_| 1,
+        order: Order::Any,
+        links: Links::Patient,
+        wants_link_events: false,
+        wants_peer_events: false,
+        token: None,
+        notes: &[],
+        crashes: 0,
+        state_bytes: |_| 8,
+        defects: &[],
+        forms: &[],
+        machine,
+    }
+}
+
+/// So many nodes, everyone linked with everyone.
+pub fn setting(nodes: u32) -> Setting {
+    Setting::new(
+        Topology::complete(nodes),
+        NodeId(0),
+        Params::default(),
+        Printed::repaired(),
+        Duration::from_millis(1),
+    )
+}
+
+/// The events a toy cares about; it ignores the others.
+trait Toy: Sized {
+    fn request(&mut self, out: &mut Out);
+    fn release(&mut self, _: &mut Out) {}
+    fn receive(&mut self, _from: NodeId, _: Word, _: &mut Out) {}
+    fn timer(&mut self, _: &mut Out) {}
+    fn peer_down(&mut self, _: NodeId, _: &mut Out) {}
+}
+
+/// Makes an algorithm of a toy.
+macro_rules! algorithm {
+    ($toy:ident, $invariants:expr) => {
+        impl Algorithm for $toy {
+            type Message = Word;
+
+            #[allow(clippy::needless_update, reason = "some toys have no other fields")]
+            fn new(setup: &Setup<'_>) -> Self {
+                Self {
+                    me: setup.me,
+                    nodes: setup.nodes(),
+                    ..Self::default()
+                }
+            }
+
+            fn request(&mut self, _: Request, out: &mut Out) {
+                Toy::request(self, out);
+            }
+
+            fn release(&mut self, out: &mut Out) {
+                Toy::release(self, out);
+            }
+
+            fn receive(&mut self, from: NodeId, word: Word, out: &mut Out) {
+                Toy::receive(self, from, word, out);
+            }
+
+            fn timer(&mut self, _: Timer, out: &mut Out) {
+                Toy::timer(self, out);
+            }
+
+            fn peer(&mut self, peer: NodeId, change: Change, out: &mut Out) {
+                match change {
+                    Change::Down => Toy::peer_down(self, peer, out),
+                    Change::Up => {}
+                }
+            }
+
+            fn link(&mut self, _: NodeId, _: Change, _: &mut Out) {}
+
+            fn invariants() -> &'static [Invariant<Self>] {
+                $invariants
+            }
+        }
+    };
+}
+
+/// Lets everybody in who asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Reckless {
+    me: NodeId,
+    nodes: u32,
+}
+
+pub static RECKLESS: Entry = entry("reckless", |_, _| &Of::<Reckless>::MACHINE);
+algorithm!(Reckless, &[]);
+
+impl Toy for Reckless {
+    fn request(&mut self, out: &mut Out) {
+        out.enter();
+    }
+}
+
+/// Node 0 decides, and after somebody asked at the wrong moment it never grants anything again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Grudge {
+    me: NodeId,
+    nodes: u32,
+    given_away: bool,
+    holds_a_grudge: bool,
+}
+
+pub static GRUDGE: Entry = entry("grudge", |_, _| &Of::<Grudge>::MACHINE);
+algorithm!(Grudge, &[]);
+
+impl Toy for Grudge {
+    fn request(&mut self, out: &mut Out) {
+        out.send(NodeId(0), Word::Ask);
+    }
+
+    fn release(&mut self, out: &mut Out) {
+        out.send(NodeId(0), Word::Done);
+    }
+
+    fn receive(&mut self, from: NodeId, word: Word, out: &mut Out) {
+        match word {
+            Word::Ask => {
+                self.holds_a_grudge |= self.given_away;
+                if self.holds_a_grudge {
+                    out.send(from, Word::Busy);
+                } else {
+                    self.given_away = true;
+                    out.send(from, Word::Grant);
+                }
+            }
+            Word::Busy => out.send(from, Word::Ask),
+            Word::Grant => out.enter(),
+            Word::Done => self.given_away = false,
+            Word::Number(_) => out.protocol_error("nobody says that"),
+        }
+    }
+}
+
+/// Whoever leaves lets the next one in, asked or not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Generous {
+    me: NodeId,
+    nodes: u32,
+}
+
+pub static GENEROUS: Entry = entry("generous", |_, _| &Of::<Generous>::MACHINE);
+algorithm!(Generous, &[]);
+
+impl Toy for Generous {
+    fn request(&mut self, out: &mut Out) {
+        if self.me == NodeId(0) {
+            out.enter();
+        }
+    }
+
+    fn release(&mut self, out: &mut Out) {
+        out.send(NodeId((self.me.0 + 1) % self.nodes), Word::Grant);
+    }
+
+    fn receive(&mut self, _: NodeId, _: Word, out: &mut Out) {
+        out.enter();
+    }
+}
+
+/// Two nodes. Whoever asks says so and waits a while; unless it hears an objection, it enters. That
+/// is right as long as no message takes longer than the wait.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Hasty {
+    me: NodeId,
+    nodes: u32,
+    waiting: bool,
+    inside: bool,
+}
+
+pub static HASTY: Entry = entry("hasty", |_, _| &Of::<Hasty>::MACHINE);
+algorithm!(Hasty, &[]);
+
+const WAIT: Timer = Timer::named("wait");
+
+impl Hasty {
+    fn other(&self) -> NodeId {
+        NodeId(1 - self.me.0)
+    }
+
+    fn wait(out: &mut Out) {
+        out.set_timer(WAIT, After::Exactly(Duration::from_millis(3)));
+    }
+}
+
+impl Toy for Hasty {
+    fn request(&mut self, out: &mut Out) {
+        self.waiting = true;
+        out.send(self.other(), Word::Ask);
+        Self::wait(out);
+    }
+
+    fn release(&mut self, out: &mut Out) {
+        self.inside = false;
+        out.send(self.other(), Word::Done);
+    }
+
+    fn receive(&mut self, from: NodeId, word: Word, out: &mut Out) {
+        match word {
+            Word::Ask if self.inside => out.send(from, Word::Busy),
+            // The smaller number goes first.
+            Word::Ask if self.waiting && from < self.me => out.cancel_timer(WAIT),
+            Word::Ask if self.waiting => out.send(from, Word::Busy),
+            Word::Busy => out.cancel_timer(WAIT),
+            Word::Done if self.waiting => Self::wait(out),
+            Word::Ask | Word::Done => {}
+            Word::Grant | Word::Number(_) => out.protocol_error("nobody says that"),
+        }
+    }
+
+    fn timer(&mut self, out: &mut Out) {
+        self.waiting = false;
+        self.inside = true;
+        out.enter();
+    }
+}
+
+/// Node 0 has the one permission; when it dies, node 1 believes that it inherits it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Heir {
+    me: NodeId,
+    nodes: u32,
+    waiting: bool,
+    inherited: bool,
+    given_away: bool,
+}
+
+pub static HEIR: Entry = heir();
+algorithm!(Heir, &[]);
+
+/// The entry of [`Heir`], to be changed.
+pub const fn heir() -> Entry {
+    Entry {
+        wants_peer_events: true,
+        crashes: 1,
+        ..entry("heir", |_, _| &Of::<Heir>::MACHINE)
+    }
+}
+
+impl Toy for Heir {
+    fn request(&mut self, out: &mut Out) {
+        if self.inherited {
+            out.enter();
+        } else {
+            self.waiting = true;
+            out.send(NodeId(0), Word::Ask);
+        }
+    }
+
+    fn release(&mut self, out: &mut Out) {
+        out.send(NodeId(0), Word::Done);
+    }
+
+    fn receive(&mut self, from: NodeId, word: Word, out: &mut Out) {
+        match word {
+            Word::Ask if self.given_away => {}
+            Word::Ask => {
+                self.given_away = true;
+                out.send(from, Word::Grant);
+            }
+            Word::Grant if self.waiting => {
+                self.waiting = false;
+                out.enter();
+            }
+            Word::Grant => {}
+            Word::Done => self.given_away = false,
+            Word::Busy | Word::Number(_) => out.protocol_error("nobody says that"),
+        }
+    }
+
+    fn peer_down(&mut self, peer: NodeId, out: &mut Out) {
+        if peer == NodeId(0) && self.me == NodeId(1) {
+            self.inherited = true;
+            if self.waiting {
+                self.waiting = false;
+                out.enter();
+            }
+        }
+    }
+}
+
+/// Counts to two for everybody on leaving, and complains when it hears two before one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Pedant {
+    me: NodeId,
+    nodes: u32,
+    heard: u8,
+}
+
+pub static PEDANT: Entry = entry("pedant", |_, _| &Of::<Pedant>::MACHINE);
+algorithm!(
+    Pedant,
+    &[Invariant {
+        name: "nobody has heard two numbers",
+        check: |world: &Snapshot<'_, Self>| match world.alive().find(|(_, node)| node.heard > 1) {
+            Some((node, _)) => Err(format!("{node} has")),
+            None => Ok(()),
+        },
+    }]
+);
+
+impl Toy for Pedant {
+    fn request(&mut self, out: &mut Out) {
+        out.enter();
+    }
+
+    fn release(&mut self, out: &mut Out) {
+        for to in (0..self.nodes).map(NodeId).filter(|&to| to != self.me) {
+            out.send(to, Word::Number(1));
+            out.send(to, Word::Number(2));
+        }
+    }
+
+    fn receive(&mut self, _: NodeId, word: Word, out: &mut Out) {
+        if word != Word::Number(self.heard + 1) {
+            out.protocol_error(format!("heard {word:?} after {}", self.heard));
+        }
+        self.heard += 1;
+    }
+}
+
+/// Posts itself the permission to enter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Postal {
+    me: NodeId,
+    nodes: u32,
+}
+
+pub static POSTAL: Entry = entry("postal", |_, _| &Of::<Postal>::MACHINE);
+algorithm!(Postal, &[]);
+
+impl Toy for Postal {
+    fn request(&mut self, out: &mut Out) {
+        out.post(Word::Grant);
+    }
+
+    fn receive(&mut self, _: NodeId, _: Word, out: &mut Out) {
+        out.enter();
+    }
+}

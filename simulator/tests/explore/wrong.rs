@@ -1,0 +1,229 @@
+//! What the explorer finds in algorithms that are wrong on purpose.
+
+use algorithms::NodeId;
+use algorithms::registry::{Entry, Order};
+use simulator::explore::{Finding, Kind, Options, Outcome, Report, Timers, explore, replay};
+
+use crate::toys;
+
+#[test]
+fn two_inside_are_found_by_the_shortest_way() {
+    let finding = found(&toys::RECKLESS, 2, |_| ());
+    assert_eq!(finding.kind, Kind::Exclusion);
+    assert_eq!(finding.why, "0 and 1 are inside");
+    assert_eq!(finding.schedule.to_string(), "req 0; req 1");
+}
+
+#[test]
+fn nobody_else_inside_is_fine() {
+    let report = search(&toys::RECKLESS, 2, |options| options.wants = vec![3, 0]);
+    assert_eq!(report.finding, None);
+    // Three times outside, inside and outside again.
+    assert_eq!((report.states, report.edges, report.depth), (7, 6, 6));
+    assert_eq!((report.complete, report.trapped), (true, Some(0)));
+}
+
+#[test]
+fn a_client_that_can_never_be_served_is_trapped_though_things_go_on() {
+    let finding = found(&toys::GRUDGE, 3, |options| options.wants = vec![0, 1, 1]);
+    assert_eq!(finding.kind, Kind::Trapped);
+    assert_eq!(
+        finding.schedule.to_string(),
+        "req 1; 1>0:ASK; req 2; 2>0:ASK"
+    );
+    assert!(finding.why.ends_with("waiting: 1 and 2"), "{}", finding.why);
+}
+
+#[test]
+fn trapped_states_can_be_merely_counted() {
+    let report = search(&toys::GRUDGE, 3, |options| {
+        options.wants = vec![0, 1, 1];
+        options.safety_only = true;
+    });
+    assert_eq!(report.finding, None);
+    assert_eq!((report.complete, report.stuck), (true, 0));
+    // Either of the two came first; its GRANT is under way, it is inside, its DONE is under way, or
+    // it is out again; the other's BUSY or ASK is under way.
+    assert_eq!(report.trapped, Some(2 * 4 * 2));
+}
+
+#[test]
+fn an_entry_that_nobody_asked_for_is_found() {
+    let finding = found(&toys::GENEROUS, 2, |_| ());
+    assert_eq!(finding.kind, Kind::Uninvited);
+    assert_eq!(finding.schedule.to_string(), "req 0; exit 0; 0>1:GRANT");
+    assert_eq!(finding.why, "1 is let in and did not ask");
+}
+
+#[test]
+fn a_timer_that_may_go_off_at_any_moment_breaks_what_patience_keeps() {
+    let finding = found(&toys::HASTY, 2, |_| ());
+    assert_eq!(finding.kind, Kind::Exclusion);
+    assert_eq!(
+        finding.schedule.to_string(),
+        "req 0; timer 0:wait; req 1; timer 1:wait"
+    );
+    let report = search(&toys::HASTY, 2, |options| {
+        options.timers = Timers::Patient;
+        options.wants = vec![2, 2];
+        options.order = Order::Fifo;
+    });
+    assert_eq!(report.finding, None);
+    assert_eq!((report.complete, report.trapped), (true, Some(0)));
+}
+
+#[test]
+fn mail_of_the_dead_may_arrive_after_the_news_of_their_death() {
+    let crash = |options: &mut Options| {
+        options.wants = vec![0, 1, 1];
+        options.crash = 1;
+    };
+    let finding = found(&toys::HEIR, 3, crash);
+    assert_eq!(finding.kind, Kind::Exclusion);
+    assert_eq!(finding.schedule.steps.len(), 6);
+    let late = "req 1; req 2; 2>0:ASK; crash 0; down 0@1; 0>2:GRANT";
+    let outcome = replayed(&toys::HEIR, 3, late);
+    assert_eq!(
+        outcome.findings,
+        [(6, Kind::Exclusion, "1 and 2 are inside".to_owned())]
+    );
+}
+
+#[test]
+fn mail_of_the_dead_may_die_with_them() {
+    let lost = "req 2; 2>0:ASK; crash 0 losing 0>2:GRANT; down 0@1; down 0@2";
+    let outcome = replayed(&toys::HEIR, 3, lost);
+    let (step, kind, _) = outcome.finding().expect("2 waits for ever");
+    assert_eq!((*step, *kind), (5, Kind::Deadlock));
+    assert_eq!(outcome.waiting, [NodeId(2)]);
+}
+
+#[test]
+fn liveness_is_owed_only_after_crashes_the_algorithm_survives() {
+    let fragile = Entry {
+        crashes: 0,
+        ..toys::heir()
+    };
+    let report = search(&fragile, 3, |options| {
+        options.wants = vec![0, 0, 1];
+        options.crash = 1;
+    });
+    assert_eq!(report.finding, None);
+    assert_eq!((report.complete, report.stuck), (true, 0));
+}
+
+#[test]
+fn a_message_that_cannot_arrive_is_found() {
+    let finding = found(&toys::PEDANT, 2, |options| options.wants = vec![1, 0]);
+    assert_eq!(finding.kind, Kind::ProtocolError);
+    assert_eq!(finding.why, "1: heard Number(2) after 0");
+    assert_eq!(finding.schedule.to_string(), "req 0; exit 0; 0>1:NUMBER#2");
+}
+
+#[test]
+fn a_broken_invariant_is_found() {
+    let finding = found(&toys::PEDANT, 2, |options| {
+        options.wants = vec![1, 0];
+        options.order = Order::Fifo;
+    });
+    assert_eq!(finding.kind, Kind::Invariant);
+    assert_eq!(finding.why, "not so: nobody has heard two numbers (1 has)");
+    assert_eq!(
+        finding.schedule.to_string(),
+        "req 0; exit 0; 0>1:NUMBER; 0>1:NUMBER"
+    );
+}
+
+#[test]
+fn a_posted_message_travels() {
+    let report = search(&toys::POSTAL, 2, |options| options.wants = vec![2, 0]);
+    assert_eq!(report.finding, None);
+    assert_eq!((report.states, report.depth), (7, 6));
+}
+
+#[test]
+fn a_lost_message_is_missed_and_a_doubled_one_comes_twice() {
+    let finding = found(&toys::POSTAL, 2, |options| {
+        options.wants = vec![1, 0];
+        options.lose = 1;
+    });
+    assert_eq!(finding.kind, Kind::Deadlock);
+    assert_eq!(finding.schedule.to_string(), "req 0; lose 0>0:GRANT");
+    let finding = found(&toys::POSTAL, 2, |options| {
+        options.wants = vec![1, 0];
+        options.duplicate = 1;
+    });
+    assert_eq!(finding.kind, Kind::Uninvited);
+    assert_eq!(
+        finding.schedule.to_string(),
+        "req 0; dup 0>0:GRANT; 0>0:GRANT; 0>0:GRANT"
+    );
+    assert_eq!(finding.why, "0 is let in and is inside already");
+}
+
+#[test]
+fn a_search_that_is_cut_off_says_so() {
+    let report = search(&toys::RECKLESS, 1, |options| {
+        options.wants = vec![3];
+        options.max_states = 6;
+    });
+    assert_eq!((report.states, report.complete), (6, false));
+    assert_eq!(report.trapped, None);
+    let report = search(&toys::RECKLESS, 1, |options| {
+        options.wants = vec![3];
+        options.max_states = 7;
+    });
+    assert_eq!((report.states, report.complete), (7, true));
+}
+
+#[test]
+fn numbers_that_do_not_fit_are_refused() {
+    let refused = |change: &dyn Fn(&mut Options)| {
+        let mut options = Options::new(&toys::RECKLESS, 3);
+        change(&mut options);
+        let setting = toys::setting(3);
+        let error = explore(&toys::RECKLESS, &setting, &options, &mut |_| ()).unwrap_err();
+        error.to_string()
+    };
+    assert_eq!(
+        refused(&|options| options.wants = vec![1, 1]),
+        "wants for 2 nodes, but there are 3"
+    );
+    assert_eq!(
+        refused(&|options| options.priorities = vec![1]),
+        "priorities for 1 nodes, but there are 3"
+    );
+    assert_eq!(
+        refused(&|options| options.max_states = 0),
+        "at least 1 state must be allowed"
+    );
+    assert!(
+        "bounded:3"
+            .parse::<Timers>()
+            .unwrap_err()
+            .contains("not explored yet")
+    );
+    assert!(
+        "eager"
+            .parse::<Timers>()
+            .unwrap_err()
+            .contains("neither free nor patient")
+    );
+}
+
+fn found(entry: &Entry, nodes: u32, change: impl Fn(&mut Options)) -> Finding {
+    let report = search(entry, nodes, change);
+    report.finding.expect("there is something to find")
+}
+
+fn search(entry: &Entry, nodes: u32, change: impl Fn(&mut Options)) -> Report {
+    let mut options = Options::new(entry, nodes);
+    change(&mut options);
+    explore(entry, &toys::setting(nodes), &options, &mut |_| ()).expect("the options fit")
+}
+
+fn replayed(entry: &Entry, nodes: u32, schedule: &str) -> Outcome {
+    let schedule = schedule.parse().expect("the schedule is well written");
+    let options = Options::new(entry, nodes);
+    replay(entry, &toys::setting(nodes), &options, &schedule).expect("every step is possible")
+}
