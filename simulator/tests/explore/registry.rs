@@ -11,6 +11,10 @@ use simulator::explore::{Options, Report, explore};
 /// At most so many states per algorithm, so that the gate stays quick.
 const BUDGET: u32 = 200_000;
 
+/// The algorithms with more states than that for three nodes and two entries each, and the entries
+/// that fit. `scripts/soak` explores the rest: `orchestrator explore NAME -n 3 --wants 2,2,2`.
+const LARGE: &[(&str, [u32; 3])] = &[("lamport", [1, 1, 2])];
+
 #[test]
 fn nothing_bad_happens_to_anybody_who_wants_in_once() {
     for entry in registry::ALL {
@@ -24,8 +28,15 @@ fn nothing_bad_happens_to_anybody_who_wants_in_once() {
 #[test]
 fn nothing_bad_happens_to_three_who_want_in_twice() {
     for entry in registry::ALL {
-        let report = search(entry, &[2, 2, 2], entry.order);
-        assert_fine(entry, 3, &report);
+        let wants = match LARGE.iter().find(|(name, _)| *name == entry.name) {
+            None => [2, 2, 2],
+            Some(&(_, wants)) => {
+                let too_large = search(entry, &[2, 2, 2], entry.order);
+                assert!(!too_large.complete, "{} is not large", entry.name);
+                wants
+            }
+        };
+        assert_fine(entry, 3, &search(entry, &wants, entry.order));
     }
 }
 
