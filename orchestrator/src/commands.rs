@@ -2,6 +2,7 @@
 //!
 //! A new command is a new file with its arguments and a `perform`, and a line in [`Command`].
 
+mod check;
 mod explain;
 mod list;
 mod run;
@@ -16,6 +17,7 @@ pub(crate) enum Command {
     Run(Box<run::Run>),
     List(list::List),
     Explain(explain::Explain),
+    Check(check::Check),
 }
 
 impl Command {
@@ -25,6 +27,7 @@ impl Command {
             Command::Run(run) => run.perform(),
             Command::List(list) => list.perform(),
             Command::Explain(explain) => explain.perform(),
+            Command::Check(check) => check.perform(),
         }
     }
 }

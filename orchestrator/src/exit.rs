@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use analysis::Judgement;
 use thiserror::Error;
 
 /// What the exit code says. Scripts rely on these numbers.
@@ -22,6 +23,15 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// What a judgement comes to.
+    pub fn of(judgement: &Judgement) -> Self {
+        match judgement.exit_code() {
+            0 => Exit::Holds,
+            1 => Exit::Violated,
+            _ => Exit::Inconclusive,
+        }
+    }
+
     /// The number a shell sees.
     pub fn code(self) -> u8 {
         match self {

@@ -11,6 +11,7 @@ mod interrupt;
 mod numbers;
 mod outcome;
 mod progress;
+mod results;
 pub mod scenario;
 mod suggest;
 mod table;
@@ -37,7 +38,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     match cli.command.perform() {
         Ok(exit) => exit,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            eprint!("{}", table::indented("error: ", &failure.to_string()));
             failure.exit()
         }
     }

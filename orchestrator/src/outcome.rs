@@ -1,13 +1,49 @@
 //! What a person sees when a run is over.
 
+use std::path::Path;
+
 use algorithms::registry::FormKind;
-use analysis::{Judgement, Property, Summary, TheoryLine};
+use analysis::{Judgement, Property, Summary, TheoryLine, Verdict};
 
 use crate::numbers::{count, decimal, significant, time};
-use crate::table::wrap;
+use crate::table::indented;
+use crate::{Exit, Failure, print};
+
+/// Where a run is, and how to have it again.
+pub(crate) struct Where<'a> {
+    /// Its directory.
+    pub(crate) directory: &'a Path,
+    /// The line that repeats it.
+    pub(crate) again: Option<String>,
+}
+
+/// Warnings on stderr, and on stdout the table or one JSON object.
+pub(crate) fn tell(
+    judgement: &Judgement,
+    place: &Where<'_>,
+    exit: Exit,
+    json: bool,
+) -> Result<(), Failure> {
+    for text in &judgement.warnings {
+        eprint!("{}", warning(text));
+    }
+    let directory = place.directory.display();
+    if json {
+        let mut object = serde_json::to_value(judgement).expect("a judgement is plain data");
+        object["exit_code"] = exit.code().into();
+        object["directory"] = directory.to_string().into();
+        object["again"] = place.again.clone().into();
+        return print(&format!("{object:#}\n"));
+    }
+    let mut text = format!("{}\nfiles: {directory}\n", show(judgement));
+    if let Some(again) = &place.again {
+        text.push_str(&format!("again: {again}\n"));
+    }
+    print(&text)
+}
 
 /// The table, the verdict and its reasons.
-pub(crate) fn show(judgement: &Judgement) -> String {
+fn show(judgement: &Judgement) -> String {
     let rows = [
         measured(&judgement.summary),
         theory(&judgement.theory),
@@ -26,24 +62,19 @@ pub(crate) fn show(judgement: &Judgement) -> String {
         }
     }
     text.push_str(&format!("\nverdict: {}\n", judgement.summary.verdict));
+    let lead = match judgement.verdict {
+        Verdict::Holds => "  but ",
+        Verdict::Violated | Verdict::Inconclusive => "  because ",
+    };
     for reason in &judgement.reasons {
-        text.push_str(&indented("  because ", reason));
+        text.push_str(&indented(lead, reason));
     }
     text
 }
 
 /// A warning as it stands on stderr: what is the matter, and what to do.
 pub(crate) fn warning(text: &str) -> String {
-    let mut shown = String::new();
-    for (number, line) in text.lines().enumerate() {
-        let lead = if number == 0 {
-            "warning: "
-        } else {
-            "         "
-        };
-        shown.push_str(&indented(lead, line));
-    }
-    shown
+    indented("warning: ", text)
 }
 
 fn headline(summary: &Summary) -> String {
@@ -207,20 +238,6 @@ impl Row {
         let lead = format!("  {:<label$}  {:<value$}  ", self.label, self.value);
         indented(&lead, &self.remark)
     }
-}
-
-/// The text behind its lead, wrapped, further lines under the first.
-fn indented(lead: &str, text: &str) -> String {
-    const WIDTH: usize = 100;
-    let indent = lead.chars().count();
-    let mut shown = String::new();
-    let mut lead = lead.to_owned();
-    for line in wrap(text, WIDTH - indent) {
-        shown.push_str(format!("{lead}{line}").trim_end());
-        shown.push('\n');
-        lead = " ".repeat(indent);
-    }
-    shown
 }
 
 fn remark<T>(value: Option<T>, say: impl FnOnce(T) -> String) -> String {

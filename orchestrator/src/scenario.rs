@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod file;
+mod links;
 mod load;
 mod render;
 mod resolve;
@@ -15,13 +16,14 @@ mod words;
 
 use algorithms::registry::{self, Entry, Order};
 use chaos::Delay;
-use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use node::run::Engine;
 use node::workload::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::suggest::did_you_mean;
+pub use links::topology_of;
 pub use resolve::Resolved;
 pub use said::Said;
 use words::{AsPrinted, AskText, Assignment, List, Time, Weight};
@@ -42,7 +44,7 @@ pub struct Scenario {
     pub algorithm: Option<String>,
 
     /// Number of nodes [default: 10, or the nearest number that the algorithm admits]
-    #[arg(short = 'n', long, help_heading = "Group")]
+    #[arg(short = 'n', long, help_heading = "Group", value_parser = words::whole::<u32>)]
     pub nodes: Option<u32>,
 
     /// Links between the nodes, such as complete, tree:2 or edges:0-1,1-2
@@ -53,7 +55,7 @@ pub struct Scenario {
     pub topology: Option<String>,
 
     /// Node where the token or the controller starts [default: 0]
-    #[arg(long, value_name = "NODE", help_heading = "Group")]
+    #[arg(long, value_name = "NODE", help_heading = "Group", value_parser = words::whole::<u32>)]
     pub holder: Option<u32>,
 
     /// Parameter of the algorithm; may be given several times
@@ -80,13 +82,13 @@ pub struct Scenario {
     pub workload: Option<Kind>,
 
     /// Entries of each node [default: 50]
-    #[arg(long, value_name = "PER_NODE", help_heading = "Load", value_parser = in_files(),
+    #[arg(long, value_name = "PER_NODE", help_heading = "Load", value_parser = words::whole::<u64>,
           conflicts_with_all = ["total", "duration"])]
     pub entries: Option<u64>,
 
     /// Entries in all, dealt to the nodes in advance by their weights [default for one-at-a-time:
     /// 1000]
-    #[arg(long, value_name = "ALL", help_heading = "Load", value_parser = in_files(),
+    #[arg(long, value_name = "ALL", help_heading = "Load", value_parser = words::whole::<u64>,
           conflicts_with = "duration")]
     pub total: Option<u64>,
 
@@ -130,7 +132,7 @@ pub struct Scenario {
     pub settled: Option<bool>,
 
     /// window: how many different nodes ask, once each [default: half of them]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    #[arg(long, value_name = "NUMBER", help_heading = "Load", value_parser = words::whole::<u32>)]
     pub askers: Option<u32>,
 
     /// window: time from the start within which they ask [default: 10ms]
@@ -154,7 +156,7 @@ pub struct Scenario {
     pub priority: Option<List<u32>>,
 
     /// Clients that share a member, waiting in a queue of its own [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    #[arg(long, value_name = "NUMBER", help_heading = "Load", value_parser = words::whole::<u32>)]
     pub clients: Option<u32>,
 
     /// Time a message takes: TIME, TIME JITTER (uniform), TIME JITTER distribution normal, or
@@ -180,7 +182,7 @@ pub struct Scenario {
     pub engine: Option<Engine>,
 
     /// Number that all chance in the run comes from [default: a fresh one, shown at the end]
-    #[arg(long, help_heading = "Run", value_parser = in_files())]
+    #[arg(long, help_heading = "Run", value_parser = words::whole::<u64>)]
     pub seed: Option<u64>,
 
     /// Virtual time after which the run is given up, such as 60s [default: none]
@@ -188,7 +190,7 @@ pub struct Scenario {
     pub time_limit: Option<Time>,
 
     /// Entries that pass before measuring begins [default: 0, and the whole run is measured]
-    #[arg(long, value_name = "ENTRIES", help_heading = "Run", value_parser = in_files())]
+    #[arg(long, value_name = "ENTRIES", help_heading = "Run", value_parser = words::whole::<u64>)]
     pub warm_up: Option<u64>,
 
     /// Record every send and receipt too, in events.jsonl [default: false]
@@ -215,17 +217,12 @@ pub enum Kind {
     Trace,
 }
 
-/// A number that a file can hold too: TOML has signed ones.
-fn in_files() -> RangedU64ValueParser {
-    RangedU64ValueParser::new().range(..1 << 63)
-}
-
 /// The algorithm of that name, or what there is instead.
 pub fn find_algorithm(name: &str) -> Result<&'static Entry, String> {
     registry::find(name).ok_or_else(|| {
         let known = registry::ALL.iter().map(|entry| entry.name);
         let hint = did_you_mean(name, known.clone());
         let known = known.collect::<Vec<_>>().join(", ");
-        format!("there is no algorithm '{name}'{hint}\n       There are {known}.")
+        format!("there is no algorithm '{name}'{hint}\nThere are {known}.")
     })
 }

@@ -70,6 +70,19 @@ fn show_row(row: &[String], widths: &[usize]) -> String {
     text
 }
 
+/// The text behind its lead, wrapped, further lines under the first.
+pub(crate) fn indented(lead: &str, text: &str) -> String {
+    let indent = lead.chars().count();
+    let mut shown = String::new();
+    let mut lead = lead.to_owned();
+    for line in text.split('\n').flat_map(|line| wrap(line, WIDTH - indent)) {
+        shown.push_str(format!("{lead}{line}").trim_end());
+        shown.push('\n');
+        lead = " ".repeat(indent);
+    }
+    shown
+}
+
 /// The text in lines of at most `width` characters, broken between words; at least one line.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];

@@ -1,26 +1,39 @@
 //! `orchestrator run`: one scenario, from start to verdict.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::Judgement;
 use clap::Args;
 use node::run::{End, Engine};
 
+use crate::outcome::{self, Where};
 use crate::progress::Bar;
+use crate::results::Pending;
 use crate::scenario::{Resolved, Said, Scenario};
-use crate::{Exit, Failure, again, interrupt, outcome, print};
+use crate::{Exit, Failure, again, interrupt, print};
 
-/// Runs an algorithm or a scenario file, checks it, and measures it.
+/// Runs an algorithm or a scenario file, checks it, and measures it
+///
+/// `orchestrator run raymond` is enough; everything else has a default. A scenario file has the
+/// long names of the flags as its keys, and flags given as well win.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     /// An algorithm, as `orchestrator list` shows it, or a scenario file: NAME.toml
     target: String,
     #[command(flatten)]
     scenario: Scenario,
+    /// Directory for the run's files, which must not be there yet [default: results/NAME/UTC-TIME,
+    /// and results/latest leads to it]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
     /// Show the resolved scenario as a scenario file, and run nothing
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
+    /// One JSON object on stdout instead of the table
+    #[arg(long, help_heading = "Output")]
+    json: bool,
 }
 
 impl Run {
@@ -31,45 +44,48 @@ impl Run {
             print(&resolved.to_toml())?;
             return Ok(Exit::Holds);
         }
+        refuse_engine(resolved.engine)?;
+        let pending = Pending::begin(self.out.as_deref(), &resolved.name)?;
         let interrupted = interrupt::flag_on_interrupt()?;
-        let run = enact(&resolved, &interrupted)?;
+        let run = simulate(&resolved, &interrupted)?;
         let judgement = analysis::judge(&resolved.plan, &resolved.topology, &run);
-        for warning in &judgement.warnings {
-            eprint!("{}", outcome::warning(warning));
-        }
-        let again = again::line(resolved.plan.seed);
-        print(&format!("{}\nagain: {again}\n", outcome::show(&judgement)))?;
-        Ok(exit(&run, &judgement))
+        let directory = pending.finish(&resolved.plan, &run, &judgement)?;
+        let place = Where {
+            directory: &directory,
+            again: Some(again::line(resolved.plan.seed)),
+        };
+        let exit = exit(&run, &judgement);
+        outcome::tell(&judgement, &place, exit, self.json)?;
+        Ok(exit)
     }
 }
 
-/// Lets the engine run the plan.
-fn enact(resolved: &Resolved, interrupted: &AtomicBool) -> Result<node::run::Run, Failure> {
-    match resolved.engine {
+fn refuse_engine(engine: Engine) -> Result<(), Failure> {
+    match engine {
+        Engine::Sim => Ok(()),
         Engine::Cluster => Err(Failure::Usage(
             "the cluster engine is not built yet; use --engine sim".to_owned(),
         )),
-        Engine::Sim => {
-            let bar = Bar::new(resolved);
-            let mut watch = |progress: simulator::Progress| {
-                bar.show(&progress);
-                match interrupted.load(Ordering::Relaxed) {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
-            };
-            let topology = resolved.topology.clone();
-            simulator::simulate(&resolved.plan, topology, &mut watch)
-                .map_err(|stuck| Failure::Usage(stuck.to_string()))
-        }
     }
 }
 
+fn simulate(resolved: &Resolved, interrupted: &AtomicBool) -> Result<node::run::Run, Failure> {
+    let bar = Bar::new(resolved);
+    let mut watch = |progress: simulator::Progress| {
+        bar.show(&progress);
+        match interrupted.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let topology = resolved.topology.clone();
+    simulator::simulate(&resolved.plan, topology, &mut watch)
+        .map_err(|stuck| Failure::Usage(stuck.to_string()))
+}
+
 fn exit(run: &node::run::Run, judgement: &Judgement) -> Exit {
-    match (run.end, judgement.exit_code()) {
-        (End::Interrupted, _) => Exit::Interrupted,
-        (_, 0) => Exit::Holds,
-        (_, 1) => Exit::Violated,
-        (_, _) => Exit::Inconclusive,
+    match run.end {
+        End::Interrupted => Exit::Interrupted,
+        End::Finished | End::Deadlock | End::LiveLock | End::TimeLimit => Exit::of(judgement),
     }
 }

@@ -11,7 +11,7 @@ use super::Scenario;
 use super::resolve::{Misfit, node_of};
 
 /// The columns of a run's `entries.csv`, so that a run's requests can be made again, and `hold_ns`.
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 14] = [
     "node",
     "incarnation",
     "priority",
@@ -24,6 +24,8 @@ const COLUMNS: [&str; 12] = [
     "fence",
     "witness_slot",
     "messages",
+    "registered",
+    "witness_refused",
 ];
 
 /// The requests of the file, in order of time.

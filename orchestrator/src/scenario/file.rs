@@ -42,21 +42,29 @@ fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start);
     let number = line_of(text, start);
     let line = text.lines().nth(number - 1).unwrap_or_default().trim();
-    let why = unknown_key(error.message()).unwrap_or_else(|| error.message().to_owned());
-    format!("{}:{number}: {why}\n       in: {line}", path.display())
+    let why = in_our_words(error.message());
+    format!("{}:{number}: {why}\nin: {line}", path.display())
 }
 
-/// Serde's "unknown field" in our words, with the key that was probably meant.
-fn unknown_key(message: &str) -> Option<String> {
-    let names = message.strip_prefix("unknown field ")?;
-    let mut names = names.split('`').skip(1).step_by(2);
-    let given = names.next()?;
-    let known = names.collect::<Vec<_>>();
-    let hint = did_you_mean(given, known.iter().copied());
-    let known = known.join(", ");
-    Some(format!(
-        "there is no key '{given}'{hint}\n       There are {known}."
-    ))
+/// What serde says, for somebody who does not write Rust; with the name that was probably meant.
+fn in_our_words(message: &str) -> String {
+    let unknown = |of: &str, what: &str| {
+        let names = message.strip_prefix(of)?;
+        let mut names = names.split('`').skip(1).step_by(2);
+        let given = names.next()?;
+        let known = names.collect::<Vec<_>>();
+        let hint = did_you_mean(given, known.iter().copied());
+        let known = known.join(", ");
+        Some(format!(
+            "there is no {what} '{given}'{hint}\nThere are {known}."
+        ))
+    };
+    unknown("unknown field ", "key")
+        .or_else(|| unknown("unknown variant ", "choice"))
+        .unwrap_or_else(|| {
+            let message = message.replace("expected u32", "expected a whole number");
+            message.replace("expected u64", "expected a whole number")
+        })
 }
 
 /// The number, from 1, of the line in which the byte lies.

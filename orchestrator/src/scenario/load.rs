@@ -13,6 +13,7 @@ use super::{Kind, Scenario, arrivals};
 pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Workload, Misfit> {
     let kind = scenario.workload.unwrap_or(Kind::Closed);
     refuse_strays(scenario, kind)?;
+    let weights = weights(scenario, nodes)?;
     let arrivals = match kind {
         Kind::Closed => Arrivals::Closed {
             think: per_node(scenario.think.as_ref(), Span::Exponential(10_000_000)),
@@ -22,7 +23,7 @@ pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<
         },
         Kind::Batch => batch(scenario, nodes)?,
         Kind::OneAtATime => Arrivals::OneAtATime,
-        Kind::Window => window(scenario, nodes)?,
+        Kind::Window => window(scenario, nodes, &weights)?,
         Kind::Trace => Arrivals::Batch {
             asks: arrivals::read(scenario, nodes, folder)?,
             settled: false,
@@ -33,7 +34,7 @@ pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<
         arrivals,
         hold: per_node(scenario.hold.as_ref(), Span::Constant(1_000_000)),
         priority: per_node(scenario.priority.as_ref(), 0),
-        weights: weights(scenario, nodes)?,
+        weights,
         clients: match scenario.clients {
             Some(0) => return Err(Misfit::new("clients", "a member has at least one client")),
             clients => clients.unwrap_or(1),
@@ -64,6 +65,7 @@ pub(super) fn quota_key(workload: &Workload) -> &'static str {
 /// Refuses keys that mean nothing for this kind of workload.
 fn refuse_strays(scenario: &Scenario, kind: Kind) -> Result<(), Misfit> {
     let drawn = [Kind::Closed, Kind::Open, Kind::OneAtATime];
+    let weighed = [Kind::Closed, Kind::Open, Kind::OneAtATime, Kind::Window];
     let asked = [
         ("think", scenario.think.is_some(), &[Kind::Closed][..]),
         ("rate", scenario.rate.is_some(), &[Kind::Open]),
@@ -80,7 +82,7 @@ fn refuse_strays(scenario: &Scenario, kind: Kind) -> Result<(), Misfit> {
         ),
         ("total", scenario.total.is_some(), &drawn),
         ("duration", scenario.duration.is_some(), &drawn),
-        ("weights", scenario.weights.is_some(), &drawn),
+        ("weights", scenario.weights.is_some(), &weighed),
     ];
     match asked
         .into_iter()
@@ -93,8 +95,8 @@ fn refuse_strays(scenario: &Scenario, kind: Kind) -> Result<(), Misfit> {
                 .map(|&kind| kind_name(kind))
                 .collect::<Vec<_>>();
             let why = format!(
-                "this is for the workload {}; this one is {}",
-                kinds.join(" or "),
+                "this is for --workload {}, and this one is {}",
+                kinds.join(", "),
                 kind_name(kind)
             );
             Err(Misfit::new(key, why))
@@ -166,10 +168,12 @@ fn batch(scenario: &Scenario, nodes: u32) -> Result<Arrivals, Misfit> {
     Ok(Arrivals::Batch { asks, settled })
 }
 
-fn window(scenario: &Scenario, nodes: u32) -> Result<Arrivals, Misfit> {
-    let askers = scenario.askers.unwrap_or(nodes.div_ceil(2));
-    if askers == 0 || askers > nodes {
-        let why = format!("{askers} of {nodes} nodes cannot ask once each; write 1 to {nodes}");
+fn window(scenario: &Scenario, nodes: u32, weights: &[f64]) -> Result<Arrivals, Misfit> {
+    let silent = weights.iter().filter(|&&weight| weight == 0.0).count();
+    let may_ask = nodes - u32::try_from(silent).expect("a weight is a node's");
+    let askers = scenario.askers.unwrap_or(may_ask.div_ceil(2));
+    if askers == 0 || askers > may_ask {
+        let why = format!("{askers} of {may_ask} nodes cannot ask once each; write 1 to {may_ask}");
         return Err(Misfit::new("askers", why));
     }
     Ok(Arrivals::Window {

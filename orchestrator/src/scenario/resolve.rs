@@ -6,7 +6,7 @@ use std::path::Path;
 
 use algorithms::params::Params;
 use algorithms::printed::Printed;
-use algorithms::registry::{Entry, Graph, Order};
+use algorithms::registry::{Entry, Order};
 use algorithms::{NodeId, Topology};
 use chaos::Delay;
 use node::plan::Plan;
@@ -14,7 +14,8 @@ use node::run::Engine;
 use node::workload::Workload;
 
 use super::words::AsPrinted;
-use super::{Scenario, find_algorithm, load};
+use super::{Scenario, find_algorithm, links, load};
+use crate::numbers::count;
 
 /// A scenario with nothing left to decide.
 #[derive(Clone, Debug)]
@@ -75,11 +76,14 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     let holder = holder(scenario, nodes)?;
     let params = params(scenario, entry)?;
     let printed = printed(scenario, entry)?;
-    let links = links(scenario, entry)?;
+    let order = order(scenario, entry)?;
     let workload = load::resolve(scenario, nodes, around.folder)?;
     let warm_up_entries = warm_up(scenario, &workload, nodes)?;
     memory(entry, nodes, &workload)?;
-    let (topology, shape) = topology(scenario, entry, nodes, holder, seed)?;
+    let shape = scenario.topology.clone();
+    let shape = shape.unwrap_or_else(|| links::shape_of(entry).to_owned());
+    let topology = links::build(&shape, entry, nodes, holder, seed)
+        .map_err(|why| Misfit::new("topology", why))?;
     let delay = scenario.delay.unwrap_or(Delay::Uniform {
         mean_ns: 1_000_000,
         jitter_ns: 500_000,
@@ -93,7 +97,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         printed,
         workload,
         delay,
-        links,
+        links: order,
         bound_ns: bound_ns(scenario, &delay)?,
         seed,
         time_limit_ns: time_limit_ns(scenario)?,
@@ -198,7 +202,7 @@ fn printed(scenario: &Scenario, entry: &'static Entry) -> Result<Printed, Misfit
     Ok(printed)
 }
 
-fn links(scenario: &Scenario, entry: &Entry) -> Result<Order, Misfit> {
+fn order(scenario: &Scenario, entry: &Entry) -> Result<Order, Misfit> {
     match (scenario.links, entry.order) {
         (Some(Order::Any), Order::Fifo) => {
             let why = format!(
@@ -241,11 +245,13 @@ fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> 
             }
         }
         let why = format!(
-            "the states of {nodes} nodes of {} take about {} GiB, above the limit of {} GiB; \
-             {fits} nodes fit",
+            "the states of {} nodes of {} take about {} GiB, above the limit of {} GiB; \
+             {} nodes fit",
+            count(nodes.into()),
             entry.name,
-            needed >> 30,
+            count(needed >> 30),
             MEMORY_LIMIT_BYTES >> 30,
+            count(fits.into()),
         );
         return Err(Misfit::new("nodes", why));
     }
@@ -253,8 +259,9 @@ fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> 
     let needed = entries.saturating_mul(REQUEST_BYTES);
     if needed > MEMORY_LIMIT_BYTES {
         let why = format!(
-            "recording {entries} entries takes about {} GiB, above the limit of {} GiB",
-            needed >> 30,
+            "recording {} entries takes about {} GiB, above the limit of {} GiB",
+            count(entries),
+            count(needed >> 30),
             MEMORY_LIMIT_BYTES >> 30,
         );
         return Err(Misfit::new(load::quota_key(workload), why));
@@ -301,36 +308,4 @@ fn trace(scenario: &Scenario) -> Result<bool, Misfit> {
 /// A seed nobody has chosen, short enough to type.
 fn fresh_seed() -> u64 {
     RandomState::new().build_hasher().finish() >> 32
-}
-
-fn topology(
-    scenario: &Scenario,
-    entry: &Entry,
-    nodes: u32,
-    holder: NodeId,
-    seed: u64,
-) -> Result<(Topology, String), Misfit> {
-    let _ = (holder, seed);
-    let shape = scenario
-        .topology
-        .clone()
-        .unwrap_or_else(|| match entry.graph {
-            Graph::Complete => "complete".to_owned(),
-            Graph::Tree => "tree:2".to_owned(),
-            Graph::Digraph => "ring".to_owned(),
-        });
-    let topology = match shape.as_str() {
-        "complete" => Topology::complete(nodes),
-        other if other != "tree:2" => {
-            let why = format!("'{other}' is unknown; there are complete and tree:2");
-            return Err(Misfit::new("topology", why));
-        }
-        _ => {
-            let edges: Vec<_> = (1..nodes)
-                .map(|i| (NodeId((i - 1) / 2), NodeId(i)))
-                .collect();
-            Topology::undirected(nodes, &edges)
-        }
-    };
-    Ok((topology, shape))
 }

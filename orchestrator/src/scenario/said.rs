@@ -79,7 +79,10 @@ impl Said {
             (true, _) if *key == "params" => format!("--param: {why}"),
             (true, _) => format!("--{key}: {why}"),
             (false, Some(place)) => format!("{place}: {why}"),
-            (false, None) => why.clone(),
+            (false, None) => match &self.by_file {
+                Some(file) => format!("{}: {why}", file.path.display()),
+                None => why.clone(),
+            },
         }
     }
 }

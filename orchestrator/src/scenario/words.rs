@@ -92,7 +92,13 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrSeveral<T> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, several: A) -> Result<List<T>, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(several)).map(List)
+        let several = Vec::deserialize(SeqAccessDeserializer::new(several))?;
+        if several.is_empty() {
+            return Err(de::Error::custom(
+                "an empty array says nothing; write one value or several",
+            ));
+        }
+        Ok(List(several))
     }
 }
 
@@ -319,6 +325,16 @@ impl<'de> Deserialize<'de> for Word {
         }
         deserializer.deserialize_any(AnyWord)
     }
+}
+
+/// Reads a whole number that a file can hold too: TOML has signed ones.
+pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let number = text.parse::<u64>().ok().filter(|&number| number < 1 << 63);
+    let number = number.and_then(|number| T::try_from(number).ok());
+    number.ok_or_else(|| {
+        let bits = (8 * size_of::<T>()).min(63);
+        format!("'{text}' is not a whole number below 2^{bits}")
+    })
 }
 
 /// The case of an enum that has this name in a file.

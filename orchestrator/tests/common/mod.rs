@@ -82,7 +82,10 @@ impl Finished {
     /// Itself, if it ended with this code.
     pub fn expect(self, code: i32) -> Self {
         let Self { stdout, stderr, .. } = &self;
-        assert_eq!(self.code, code, "\n--- stdout\n{stdout}\n--- stderr\n{stderr}");
+        assert_eq!(
+            self.code, code,
+            "\n--- stdout\n{stdout}\n--- stderr\n{stderr}"
+        );
         self
     }
 }

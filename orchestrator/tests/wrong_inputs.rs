@@ -1,0 +1,191 @@
+//! Every wrong input gets exit code 2 and one message that names the culprit.
+//!
+//! The snapshot shows all of them as a user sees them.
+
+mod common;
+
+use common::Place;
+
+/// A wrong input: what is wrong, the line a user types, and a word that the message must contain.
+struct Case {
+    what: &'static str,
+    line: &'static [&'static str],
+    culprit: &'static str,
+}
+
+const fn case(what: &'static str, culprit: &'static str, line: &'static [&'static str]) -> Case {
+    Case {
+        what,
+        line,
+        culprit,
+    }
+}
+
+#[rustfmt::skip]
+const FLAGS: &[Case] = &[
+    case("no command", "Usage", &[]),
+    case("an unknown command", "rum", &["rum", "raymond"]),
+    case("nothing to run", "TARGET", &["run"]),
+    case("an unknown algorithm, nearly right", "raymnod", &["run", "raymnod"]),
+    case("an unknown algorithm, far off", "paxos", &["run", "paxos"]),
+    case("an unknown algorithm to explain", "lampert", &["explain", "lampert"]),
+    case("an unknown flag", "--nods", &["run", "raymond", "--nods", "5"]),
+    case("an unknown list", "fruits", &["list", "fruits"]),
+    case("no nodes", "0 nodes", &["run", "raymond", "-n", "0"]),
+    case("a number that is none", "many", &["run", "raymond", "-n", "many"]),
+    case("a number below zero", "-3", &["run", "raymond", "-n=-3"]),
+    case("a holder beyond the last node", "10", &["run", "raymond", "--holder", "10"]),
+    case("an unknown parameter", "speed", &["run", "raymond", "--param", "speed=9"]),
+    case("a parameter without a value", "speed", &["run", "raymond", "--param", "speed"]),
+    case("an unknown defect", "Z9", &["run", "raymond", "--as-printed=Z9"]),
+    case("a printed text without defects", "raymond", &["run", "raymond", "--as-printed"]),
+    case("no entries", "--entries", &["run", "raymond", "--entries", "0"]),
+    case("no entries in all", "--total", &["run", "raymond", "--total", "0"]),
+    case("no duration", "--duration", &["run", "raymond", "--duration", "0s"]),
+    case("two answers to how much", "--total", &["run", "raymond", "--total", "9", "--entries", "9"]),
+    case("a time without a unit", "10", &["run", "raymond", "--duration", "10"]),
+    case("a span of an unknown kind", "normal:1ms", &["run", "raymond", "--hold", "normal:1ms"]),
+    case("a span upside down", "uniform:5ms..1ms", &["run", "raymond", "--think", "uniform:5ms..1ms"]),
+    case("time that does not pass", "time would not pass", &["run", "raymond", "--think", "0", "--hold", "0"]),
+    case("time that does not pass at one node", "node 1", &["run", "raymond", "--think", "0", "--hold", "1ms,0"]),
+    case("a delay of unknown words", "5ms roughly", &["run", "raymond", "--delay", "5ms roughly"]),
+    case("a delay that may be negative", "1ms 2ms", &["run", "raymond", "--delay", "1ms 2ms"]),
+    case("a bound of nothing", "--bound", &["run", "raymond", "--bound", "0"]),
+    case("an order that is none", "sorted", &["run", "raymond", "--links", "sorted"]),
+    case("unordered links under an algorithm that needs order", "lamport", &["run", "lamport", "--links", "any"]),
+    case("an unknown workload", "bursty", &["run", "raymond", "--workload", "bursty"]),
+    case("a flag of another workload", "--rate", &["run", "raymond", "--rate", "5"]),
+    case("a rate of nothing", "--rate", &["run", "raymond", "--workload", "open", "--rate", "0"]),
+    case("rate and gap", "--gap", &["run", "raymond", "--workload", "open", "--rate", "5", "--gap", "5ms"]),
+    case("a quota for a batch", "--entries", &["run", "raymond", "--workload", "batch", "--entries", "5"]),
+    case("an ask of a missing node", "12", &["run", "raymond", "--workload", "batch", "--asks", "2,12"]),
+    case("an ask of unknown words", "2 soon", &["run", "raymond", "--workload", "batch", "--asks", "2 soon"]),
+    case("times in a settled batch", "2 at 5ms", &["run", "raymond", "--workload", "batch", "--settled", "--asks", "2 at 5ms"]),
+    case("more askers than nodes", "--askers", &["run", "raymond", "--workload", "window", "--askers", "11"]),
+    case("a trace without a file", "--arrivals", &["run", "raymond", "--workload", "trace"]),
+    case("too few weights", "3 weights", &["run", "raymond", "--weights", "1,2,3"]),
+    case("no weight at all", "--weights", &["run", "raymond", "-n", "2", "--weights", "0,0"]),
+    case("weights of two forms", "--weights", &["run", "raymond", "-n", "2", "--weights", "1,1=4"]),
+    case("no clients", "--clients", &["run", "raymond", "--clients", "0"]),
+    case("a warm-up that eats everything", "--warm-up", &["run", "raymond", "--warm-up", "500"]),
+    case("a time limit of nothing", "--time-limit", &["run", "raymond", "--time-limit", "0"]),
+    case("a seed beyond what a file holds", "18446744073709551615", &["run", "raymond", "--seed", "18446744073709551615"]),
+    case("an engine that is not built", "--engine sim", &["run", "raymond", "--engine", "cluster"]),
+    case("a trace of every message", "--trace", &["run", "raymond", "--trace"]),
+    case("more state than memory", "GiB", &["run", "lamport", "-n", "1000000"]),
+    case("more records than memory", "GiB", &["run", "raymond", "--total", "1000000000000"]),
+    case("a name that is no directory", "a/b", &["run", "raymond", "--name", "a/b"]),
+    case("a directory inside a file", "a-file", &["run", "raymond", "--out", "a-file/results"]),
+    case("a directory that is taken", "taken", &["run", "raymond", "--out", "taken"]),
+    case("two algorithms", "--algorithm", &["run", "raymond", "--algorithm", "lamport"]),
+];
+
+/// A wrong file: what is wrong, its text, and a word that the message must contain.
+type WrongFile = (&'static str, &'static str, &'static str);
+
+#[rustfmt::skip]
+const SCENARIOS: &[WrongFile] = &[
+    ("an empty scenario", "", "algorithm"),
+    ("a scenario that is no TOML", "algorithm = \n", ":1:"),
+    ("a key twice", "algorithm = \"raymond\"\nalgorithm = \"lamport\"\n", ":2:"),
+    ("an unknown key", "algoritm = \"raymond\"\n", "algoritm"),
+    ("a key of the wrong type", "algorithm = \"raymond\"\nnodes = \"ten\"\n", ":2:"),
+    ("a number that does not fit", "algorithm = \"raymond\"\nnodes = -1\n", ":2:"),
+    ("an unknown algorithm", "nodes = 3\nalgorithm = \"raymon\"\n", ":2:"),
+    ("a holder beyond the last node", "algorithm = \"raymond\"\nnodes = 5\n\nholder = 5\n", ":4:"),
+    ("a span that is none", "algorithm = \"raymond\"\nhold = [\"1ms\", \"soon\"]\n", "soon"),
+    ("a time that is a number", "algorithm = \"raymond\"\nduration = 10\n", "'10'"),
+    ("a delay that is none", "algorithm = \"raymond\"\ndelay = \"fast\"\n", "fast"),
+    ("no spans at all", "algorithm = \"raymond\"\nhold = []\n", ":2:"),
+    ("an unknown workload", "algorithm = \"raymond\"\nworkload = \"bursty\"\n", "bursty"),
+    ("two answers to how much", "algorithm = \"raymond\"\nentries = 5\ntotal = 5\n", ":3:"),
+    ("a key of another workload", "algorithm = \"raymond\"\nrate = 5\n", ":2:"),
+    ("an unknown parameter", "algorithm = \"raymond\"\n[params]\nspeed = 9\n", "speed"),
+    ("a parameter of a wrong type", "algorithm = \"raymond\"\n[params]\nspeed = [9]\n", ":3:"),
+    ("a missing trace", "algorithm = \"raymond\"\nworkload = \"trace\"\narrivals = \"none.csv\"\n", "none.csv"),
+];
+
+#[rustfmt::skip]
+const TRACES: &[WrongFile] = &[
+    ("no columns", "", "node"),
+    ("a missing column", "node,priority\n1,2\n", "request_ns"),
+    ("an unknown column", "node,request_ns,prioriti\n1,2,3\n", "prioriti"),
+    ("no requests", "node,request_ns\n", "no requests"),
+    ("a time that is none", "node,request_ns\n1,soon\n", ":2:"),
+    ("a missing time", "node,request_ns\n1,5\n2,\n", ":3:"),
+    ("a missing node", "node,request_ns\n1,5\n77,6\n", "77"),
+    ("a torn line", "node,request_ns\n1\n", "line: 2"),
+];
+
+#[test]
+fn every_wrong_input_is_named() {
+    let mut pages = Vec::new();
+    for Case {
+        what,
+        line,
+        culprit,
+    } in FLAGS
+    {
+        let place = Place::new();
+        place.file("a-file", "");
+        place.file("taken/notes.txt", "");
+        pages.push(refused(&place, what, line, culprit));
+    }
+    for (what, text, culprit) in SCENARIOS {
+        let place = Place::new();
+        place.file("wrong.toml", text);
+        pages.push(refused(
+            &place,
+            &format!("in a file: {what}"),
+            &["run", "wrong.toml"],
+            culprit,
+        ));
+    }
+    for (what, text, culprit) in TRACES {
+        let place = Place::new();
+        place.file("wrong.csv", text);
+        let line = [
+            "run",
+            "raymond",
+            "--workload",
+            "trace",
+            "--arrivals",
+            "wrong.csv",
+        ];
+        pages.push(refused(
+            &place,
+            &format!("in a trace: {what}"),
+            &line,
+            culprit,
+        ));
+    }
+    insta::assert_snapshot!(pages.join("\n"));
+}
+
+/// What the user sees; nothing but the message may come of a wrong input.
+fn refused(place: &Place, what: &str, line: &[&str], culprit: &str) -> String {
+    let before = files(place);
+    let finished = place.run(line);
+    let message = &finished.stderr;
+    assert_eq!(finished.code, 2, "{what}: {line:?}\n{message}");
+    assert!(
+        message.contains(culprit),
+        "{what}: {line:?} does not name {culprit}:\n{message}"
+    );
+    assert_eq!(finished.stdout, "", "{what}: {line:?}");
+    assert!(!message.contains("panicked"), "{what}: {line:?}\n{message}");
+    assert_eq!(
+        files(place),
+        before,
+        "{what}: {line:?} left something behind"
+    );
+    format!("# {what}\n$ orchestrator {}\n{message}", line.join(" "))
+}
+
+fn files(place: &Place) -> Vec<String> {
+    let entries = std::fs::read_dir(place.path()).expect("the place is there");
+    let names = entries.map(|entry| entry.expect("readable").file_name().into_string());
+    let mut names: Vec<_> = names.map(|name| name.expect("a name in UTF-8")).collect();
+    names.sort();
+    names
+}
