@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use algorithms::NodeId;
 use proptest::prelude::*;
 
-use crate::world::{MS, Weather, World};
+use crate::world::{MS, Told, Weather, World};
 
 pub const MEMBERS: u32 = 3;
 
@@ -24,6 +24,19 @@ pub enum Step {
     Pause(NodeId),
     Resume(NodeId),
     Restart(NodeId),
+    Watch(NodeId, NodeId, bool),
+}
+
+/// What a message says of itself, so that no two are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tag {
+    /// The incarnations of its sender and its addressee when it was sent.
+    pub from_incarnation: u32,
+    pub to_incarnation: u32,
+    /// How often the sender had been told that the link was up.
+    pub session: u32,
+    /// How many were sent on this link before it.
+    pub place: u32,
 }
 
 /// Messages by sender and addressee, in the order they were sent or delivered.
@@ -40,14 +53,12 @@ pub fn history(restarts: bool) -> impl Strategy<Value = Vec<Step>> {
         2 => member().prop_map(Step::Pause),
         2 => member().prop_map(Step::Resume),
         u32::from(restarts) => member().prop_map(Step::Restart),
+        2 => (pair(), any::<bool>()).prop_map(|((who, whom), on)| Step::Watch(who, whom, on)),
     ];
     prop::collection::vec(step, 1..60)
 }
 
 /// Plays a history; the book has what was sent.
-///
-/// Every message says in which incarnations of its two ends it was sent, and how many were before
-/// it on its link, so that no two are equal.
 pub fn play(world: &mut World, steps: &[Step]) -> Book {
     let mut book = Book::new();
     for step in steps {
@@ -70,6 +81,10 @@ pub fn play(world: &mut World, steps: &[Step]) -> Book {
             }
             Step::Resume(member) => world.catch_up(member),
             Step::Restart(member) => world.restart(member),
+            Step::Watch(who, whom, on) => {
+                let now = world.now;
+                world.member(who).watch(now, whom, on);
+            }
         }
     }
     book
@@ -79,17 +94,30 @@ pub fn play(world: &mut World, steps: &[Step]) -> Book {
 pub fn send(world: &mut World, book: &mut Book, from: NodeId, to: NodeId, length: usize) {
     let sent = book.entry((from, to)).or_default();
     let place = sent.len() as u32;
-    let tag = [world.incarnation(from), world.incarnation(to), place];
-    let mut message: Vec<u8> = tag.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let ups = world.told[from.index()].iter();
+    let words = [
+        world.incarnation(from),
+        world.incarnation(to),
+        ups.filter(|&told| *told == Told::Up(to)).count() as u32,
+        place,
+    ];
+    let mut message: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     message.extend((0..length).map(|at| (at as u32 * 31 + place) as u8));
     world.send(from, to, &message);
     sent.push(message);
 }
 
-/// The incarnations of sender and addressee when this message was sent, and its place on its link.
-pub fn tag(message: &[u8]) -> [u32; 3] {
+/// What a message says of itself.
+pub fn tag(message: &[u8]) -> Tag {
     let (words, _) = message.as_chunks();
-    [0, 1, 2].map(|at| u32::from_le_bytes(words[at]))
+    let [from_incarnation, to_incarnation, session, place] =
+        [0, 1, 2, 3].map(|at| u32::from_le_bytes(words[at]));
+    Tag {
+        from_incarnation,
+        to_incarnation,
+        session,
+        place,
+    }
 }
 
 /// What was delivered to the present incarnations.

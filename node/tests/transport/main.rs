@@ -3,4 +3,5 @@
 mod history;
 mod patient;
 mod restarts;
+mod sessions;
 mod world;

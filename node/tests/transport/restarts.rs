@@ -5,7 +5,7 @@ use node::frame::Rejected;
 use node::transport::Config;
 use proptest::prelude::*;
 
-use crate::history::{MEMBERS, Step, delivered, history, pairs, play, send, tag};
+use crate::history::{Book, MEMBERS, Step, Tag, delivered, history, pairs, play, send, tag};
 use crate::world::{MS, Told, Weather, World};
 
 const A: NodeId = NodeId(0);
@@ -16,24 +16,26 @@ fn world(seed: u64) -> World {
 }
 
 /// What holds of the messages one incarnation got, at any time.
-fn check_no_yesterday(world: &World, sent: &crate::history::Book) {
+fn check_no_yesterday(world: &World, sent: &Book) {
     for ((from, to), messages) in delivered(world) {
-        let mut before = None;
+        let mut before: Option<Tag> = None;
         for message in &messages {
-            let [from_incarnation, to_incarnation, place] = tag(message);
-            assert_eq!(&sent[&(from, to)][place as usize], message, "invented");
-            assert_eq!(to_incarnation, world.incarnation(to), "for an earlier one");
-            assert!(
-                before < Some((from_incarnation, place)),
-                "twice, or out of order"
+            let tag = tag(message);
+            assert_eq!(&sent[&(from, to)][tag.place as usize], message, "invented");
+            assert_eq!(
+                tag.to_incarnation,
+                world.incarnation(to),
+                "for an earlier one"
             );
-            // Only what was sent before the sender knew of the restart is missing, never one later.
-            if let Some((incarnation, previous)) = before
-                && incarnation == from_incarnation
-            {
-                assert_eq!(place, previous + 1, "a gap");
+            if let Some(before) = before {
+                assert!(before.from_incarnation <= tag.from_incarnation);
+                assert!(before.place < tag.place, "twice, or out of order");
+                // What was sent before its sender knew of a restart is missing, nothing later.
+                if before.from_incarnation == tag.from_incarnation {
+                    assert_eq!(before.place + 1, tag.place, "a gap");
+                }
             }
-            before = Some((from_incarnation, place));
+            before = Some(tag);
         }
     }
 }

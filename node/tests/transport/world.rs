@@ -182,7 +182,7 @@ impl World {
     }
 
     /// The messages a member was given, with their senders.
-    pub fn messages(&self, member: NodeId) -> impl Iterator<Item = (NodeId, &[u8])> {
+    pub fn messages(&self, member: NodeId) -> impl DoubleEndedIterator<Item = (NodeId, &[u8])> {
         self.told[member.index()]
             .iter()
             .filter_map(|told| match told {
