@@ -53,14 +53,23 @@ pub(crate) static ENTRY: Entry = Entry {
     // A queue of at most one's neighbours and oneself: four on average, in a tree.
     state_bytes: |_| (size_of::<Raymond>() + 4 * size_of::<NodeId>()) as u64,
     defects: &[],
-    forms: &[ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "4(N-1)/N",
-        condition: "every site asks again the moment it leaves, constant hold >= constant delay, \
-                    whole cycles",
-        value: saturated,
-        kind: FormKind::Exact,
-    }],
+    forms: &[
+        ClosedForm {
+            metric: Metric::MessagesPerEntry,
+            formula: "2 x mean distance",
+            condition: "one request at a time, by a site drawn uniformly",
+            value: light,
+            kind: FormKind::Mean,
+        },
+        ClosedForm {
+            metric: Metric::MessagesPerEntry,
+            formula: "4(N-1)/N",
+            condition: "every site asks again the moment it leaves, constant hold >= constant \
+                        delay, whole cycles",
+            value: saturated,
+            kind: FormKind::Exact,
+        },
+    ],
     machine: |_, _| &Of::<Raymond>::MACHINE,
 };
 
@@ -99,6 +108,13 @@ tree, 2N/3 on a path. When everybody always wants in, the privilege walks round 
 and serves everybody on the way: 4(N-1) messages for N entries, hardly more than
 4 each however large the tree. A site's memory grows only with its neighbours.
 Links need not keep order.";
+
+/// The privilege is where the last request was made, so requester and holder are two sites drawn
+/// uniformly; a REQUEST goes one way and the privilege comes back, once per edge between them.
+fn light(run: &Circumstances<'_>) -> Option<f64> {
+    let fits = run.undisturbed && run.load == Load::OneAtATime;
+    fits.then(|| run.topology.mean_distance().map(|hops| 2.0 * hops))?
+}
 
 fn saturated(run: &Circumstances<'_>) -> Option<f64> {
     let long_enough = run.constant_hold? >= run.constant_delay?;

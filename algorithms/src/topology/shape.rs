@@ -1,0 +1,222 @@
+//! A topology as a person writes it.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{EdgeList, NodeId, Topology, TopologyError, random};
+use crate::registry::Graph;
+
+/// What a person writes; with a number of nodes and a seed it becomes a [`Topology`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Shape {
+    /// `complete`
+    Complete,
+    /// `ring`
+    Ring,
+    /// `star`
+    Star,
+    /// `path`
+    Path,
+    /// `tree:M`
+    Tree {
+        /// M.
+        arity: NonZeroU32,
+    },
+    /// `random-tree`
+    RandomTree,
+    /// `digraph:MIN-MAX`
+    Digraph {
+        /// MIN, at least 1.
+        least: u32,
+        /// MAX, at least MIN.
+        most: u32,
+    },
+    /// `edges:0-1,1-2` or `edges:0>1,1>2`
+    Edges(EdgeList),
+}
+
+impl Shape {
+    /// How each is written, and what it is.
+    pub const ALL: &'static [(&'static str, &'static str)] = &[
+        ("complete", "a link between every two nodes"),
+        (
+            "ring",
+            "each node has a link to the next, the last to node 0",
+        ),
+        ("star", "node 0 in the middle, a link to every other"),
+        ("path", "each node has a link to the next"),
+        (
+            "tree:M",
+            "a balanced tree with M children each: node i hangs at node (i-1)/M",
+        ),
+        (
+            "random-tree",
+            "drawn uniformly from all trees on the numbered nodes",
+        ),
+        (
+            "digraph:MIN-MAX",
+            "a random directed graph: every node reaches every other and has MIN to MAX links out",
+        ),
+        (
+            "edges:0-1,1-2",
+            "these links; edges:0>1,1>2 with a direction",
+        ),
+    ];
+
+    /// The shape of an edge list in a file: one edge per line, `#` begins a comment.
+    pub fn from_edge_list(text: &str) -> Result<Self, TopologyError> {
+        EdgeList::parse_lines(text).map(Self::Edges)
+    }
+
+    /// The usual shape for an algorithm that needs such a graph; it fits every number of nodes.
+    pub fn default_for(graph: Graph, nodes: u32) -> Self {
+        match graph {
+            Graph::Complete => Shape::Complete,
+            Graph::Tree => Shape::Tree {
+                arity: NonZeroU32::MIN.saturating_add(1),
+            },
+            Graph::Digraph => Shape::Digraph {
+                least: 1,
+                most: nodes.saturating_sub(1).clamp(1, 2),
+            },
+        }
+    }
+
+    /// The links of so many nodes; the seed decides where chance does.
+    ///
+    /// What comes out is connected (directions aside), and one node alone has no links, whatever
+    /// the shape.
+    pub fn build(&self, nodes: u32, seed: u64) -> Result<Topology, TopologyError> {
+        if nodes == 0 {
+            return Err(TopologyError::NoNodes);
+        }
+        let edge = |(a, b): (u32, u32)| (NodeId(a), NodeId(b));
+        let undirected = |edges: &mut dyn Iterator<Item = (u32, u32)>| {
+            Topology::undirected(nodes, &edges.map(edge).collect::<Vec<_>>())
+        };
+        Ok(match self {
+            Shape::Complete => Topology::complete(nodes),
+            Shape::Ring => {
+                let closing = (nodes > 2).then_some((nodes - 1, 0));
+                undirected(&mut (1..nodes).map(|i| (i - 1, i)).chain(closing))
+            }
+            Shape::Star => undirected(&mut (1..nodes).map(|i| (0, i))),
+            Shape::Path => undirected(&mut (1..nodes).map(|i| (i - 1, i))),
+            &Shape::Tree { arity } => undirected(&mut (1..nodes).map(|i| ((i - 1) / arity, i))),
+            Shape::RandomTree => Topology::undirected(nodes, &random::tree(nodes, seed)),
+            &Shape::Digraph { least, most } => {
+                check_degrees(nodes, least, most)?;
+                Topology::directed(nodes, &random::digraph(nodes, least, most, seed))
+            }
+            Shape::Edges(list) => list.build(nodes)?,
+        })
+    }
+}
+
+/// The most links that are stored: about a gibibyte while they are sorted.
+const MOST_LINKS: u64 = 1 << 27;
+
+fn check_degrees(nodes: u32, least: u32, most: u32) -> Result<(), TopologyError> {
+    // One node alone has nobody to link to, and none to be unreachable from.
+    if nodes > 1 && most > nodes - 1 {
+        return Err(TopologyError::Degrees { least, most, nodes });
+    }
+    let links = u64::from(nodes) * u64::from(most);
+    if links > MOST_LINKS {
+        let most = MOST_LINKS;
+        return Err(TopologyError::TooMany { links, most });
+    }
+    Ok(())
+}
+
+impl FromStr for Shape {
+    type Err = TopologyError;
+
+    fn from_str(text: &str) -> Result<Self, TopologyError> {
+        let text = text.trim();
+        let malformed = |why| TopologyError::Malformed {
+            given: text.to_owned(),
+            why,
+        };
+        match text.split_once(':') {
+            None => match text {
+                "complete" => Ok(Shape::Complete),
+                "ring" => Ok(Shape::Ring),
+                "star" => Ok(Shape::Star),
+                "path" => Ok(Shape::Path),
+                "random-tree" => Ok(Shape::RandomTree),
+                "tree" => Err(malformed("how many children has each? write tree:2")),
+                "digraph" => Err(malformed("how many links out? write digraph:1-3")),
+                "edges" => Err(malformed("which? write edges:0-1,1-2")),
+                _ => Err(unknown(text)),
+            },
+            Some(("tree", arity)) => {
+                let arity = arity.parse().map_err(|_| {
+                    malformed("a node has a whole number of children, at least 1; write tree:2")
+                })?;
+                Ok(Shape::Tree { arity })
+            }
+            Some(("digraph", bounds)) => {
+                let wanted = "how many links out, at least and at most? write digraph:1-3";
+                let (least, most) = bounds.split_once('-').ok_or_else(|| malformed(wanted))?;
+                let number = |text: &str| text.parse().map_err(|_| malformed(wanted));
+                let (least, most) = (number(least)?, number(most)?);
+                match (least, most) {
+                    (0, _) => Err(malformed(
+                        "with no link out a node reaches nobody; write digraph:1-3",
+                    )),
+                    _ if least > most => Err(malformed(
+                        "the least is more than the most; write digraph:1-3",
+                    )),
+                    _ => Ok(Shape::Digraph { least, most }),
+                }
+            }
+            Some(("edges", list)) => EdgeList::parse(list).map(Shape::Edges),
+            Some(("complete" | "ring" | "star" | "path" | "random-tree", _)) => {
+                Err(malformed("nothing belongs behind this shape's name"))
+            }
+            Some(_) => Err(unknown(text)),
+        }
+    }
+}
+
+fn unknown(given: &str) -> TopologyError {
+    let known: Vec<_> = Shape::ALL.iter().map(|(written, _)| *written).collect();
+    TopologyError::Unknown {
+        given: given.to_owned(),
+        known: known.join(", "),
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Complete => f.write_str("complete"),
+            Shape::Ring => f.write_str("ring"),
+            Shape::Star => f.write_str("star"),
+            Shape::Path => f.write_str("path"),
+            Shape::Tree { arity } => write!(f, "tree:{arity}"),
+            Shape::RandomTree => f.write_str("random-tree"),
+            Shape::Digraph { least, most } => write!(f, "digraph:{least}-{most}"),
+            Shape::Edges(list) => write!(f, "edges:{list}"),
+        }
+    }
+}
+
+impl TryFrom<String> for Shape {
+    type Error = TopologyError;
+
+    fn try_from(text: String) -> Result<Self, TopologyError> {
+        text.parse()
+    }
+}
+
+impl From<Shape> for String {
+    fn from(shape: Shape) -> String {
+        shape.to_string()
+    }
+}
