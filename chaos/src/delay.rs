@@ -7,15 +7,14 @@
 //! netem lacks: `5ms 1ms distribution lognormal`, and `5ms distribution exponential` with mean 5 ms.
 
 use std::fmt;
-use std::str::FromStr;
 
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use crate::draw::Draw;
+use crate::language::FaultError;
 use crate::percent::Percent;
-use crate::span::{SpanError, parse_ns, show_ns};
+use crate::span::show_ns;
 
 /// How long a link takes to carry a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,23 +58,6 @@ pub enum Delay {
         /// The standard deviation.
         jitter_ns: u64,
     },
-}
-
-/// Why a text is no delay.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum DelayError {
-    /// One of its times is none.
-    #[error(transparent)]
-    Span(#[from] SpanError),
-    /// The words do not make a delay.
-    #[error(
-        "'{0}' is not a delay; write TIME, TIME JITTER, TIME JITTER distribution \
-         uniform|normal|pareto|lognormal, or TIME distribution exponential"
-    )]
-    Form(String),
-    /// Some packets would arrive before they were sent.
-    #[error("the jitter of '{0}' is larger than the delay, so some delays would be negative")]
-    Negative(String),
 }
 
 impl Delay {
@@ -156,7 +138,7 @@ impl Delay {
     }
 
     /// Whether some packets would arrive before they were sent.
-    fn reaches_below_zero(&self) -> bool {
+    pub(crate) fn reaches_below_zero(&self) -> bool {
         match *self {
             Delay::Uniform { mean_ns, jitter_ns } => jitter_ns > mean_ns,
             Delay::Pareto { mean_ns, jitter_ns } => {
@@ -179,43 +161,6 @@ pub(crate) fn normal_rank(deviation: f64) -> f64 {
 const PARETO_SHAPE: f64 = 3.0;
 const PARETO_MEAN: f64 = 1.5;
 const PARETO_DEVIATION: f64 = 0.866_025_403_784_438_6;
-
-impl FromStr for Delay {
-    type Err = DelayError;
-
-    fn from_str(text: &str) -> Result<Self, DelayError> {
-        let words = text.split_whitespace().collect::<Vec<_>>();
-        let delay = match words[..] {
-            [time] => Delay::Constant {
-                ns: parse_ns(time)?,
-            },
-            [time, jitter] | [time, jitter, "distribution", "uniform"] => Delay::Uniform {
-                mean_ns: parse_ns(time)?,
-                jitter_ns: parse_ns(jitter)?,
-            },
-            [time, jitter, "distribution", "normal"] => Delay::Normal {
-                mean_ns: parse_ns(time)?,
-                jitter_ns: parse_ns(jitter)?,
-            },
-            [time, jitter, "distribution", "pareto"] => Delay::Pareto {
-                mean_ns: parse_ns(time)?,
-                jitter_ns: parse_ns(jitter)?,
-            },
-            [time, jitter, "distribution", "lognormal"] => Delay::Lognormal {
-                mean_ns: parse_ns(time)?,
-                jitter_ns: parse_ns(jitter)?,
-            },
-            [time, "distribution", "exponential"] => Delay::Exponential {
-                mean_ns: parse_ns(time)?,
-            },
-            _ => return Err(DelayError::Form(text.to_owned())),
-        };
-        if delay.reaches_below_zero() {
-            return Err(DelayError::Negative(text.to_owned()));
-        }
-        Ok(delay)
-    }
-}
 
 impl fmt::Display for Delay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -251,9 +196,9 @@ impl Delay {
 }
 
 impl TryFrom<String> for Delay {
-    type Error = DelayError;
+    type Error = FaultError;
 
-    fn try_from(text: String) -> Result<Self, DelayError> {
+    fn try_from(text: String) -> Result<Self, FaultError> {
         text.parse()
     }
 }

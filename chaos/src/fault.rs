@@ -141,6 +141,7 @@ impl AnyFault {
             AnyFault::Late(late) => match &late.law {
                 Law::Formula(delay) => delay.largest_ns() == Some(0),
                 Law::Sample(sample) => sample.largest_ns() == 0,
+                Law::Matrix(matrix) => matrix.largest_ns() == Some(0),
             },
             AnyFault::Cut(_) | AnyFault::EveryNth(_) | AnyFault::Rate(_) => false,
         }

@@ -34,8 +34,8 @@ pub(crate) struct Link {
     passed: u64,
     /// In the order of [`STACKING`](crate::fault::STACKING).
     stack: Vec<Layer>,
-    /// When cuts of this link are healed; some may lie ahead.
-    heals_ns: SmallVec<[u64; 2]>,
+    /// When cuts of this link are healed: at the beginning of each stretch.
+    heals: SmallVec<[Window; 1]>,
     /// The edition of the rule book that the stack was made from.
     pub edition: u64,
 }
@@ -59,13 +59,13 @@ impl Link {
             to,
             passed: 0,
             stack: Vec::new(),
-            heals_ns: SmallVec::new(),
+            heals: SmallVec::new(),
             edition: 0,
         }
     }
 
     /// Takes over a new edition of the rule book; layers that stay keep their memory.
-    pub fn restack(&mut self, seed: u64, rules: &[Rule], heals: &[(u64, Reach)]) {
+    pub fn restack(&mut self, seed: u64, rules: &[Rule], heals: &[(Window, Reach)]) {
         let mut before = std::mem::take(&mut self.stack);
         for (number, rule) in rules.iter().enumerate() {
             if !rule.reach.covers(self.from, self.to) {
@@ -84,7 +84,7 @@ impl Link {
         let ours = heals
             .iter()
             .filter(|(_, reach)| reach.covers(self.from, self.to));
-        self.heals_ns = ours.map(|(at_ns, _)| *at_ns).collect();
+        self.heals = ours.map(|(window, _)| *window).collect();
     }
 
     /// The fate of the next packet.
@@ -99,7 +99,7 @@ impl Link {
             sent_ns: now_ns,
         };
         for layer in &mut self.stack {
-            let Some(began_ns) = layer.in_force(now_ns, &self.heals_ns) else {
+            let Some(began_ns) = layer.in_force(now_ns, &self.heals) else {
                 continue;
             };
             let mut draw = layer.draw.clone().with(self.passed);
@@ -129,7 +129,7 @@ impl Link {
                     }
                 }
                 Some(InFlight::Hold) => {
-                    held |= after_it_was_sent(layer.in_force(now_ns, &self.heals_ns));
+                    held |= after_it_was_sent(layer.in_force(now_ns, &self.heals));
                 }
                 Some(InFlight::Deliver) | None => {}
             }
@@ -150,10 +150,11 @@ impl Link {
 
     /// The first moment after this one at which a fault of the link comes into force or ends.
     fn next_change_ns(&mut self, now_ns: u64) -> Option<u64> {
-        let heals = self.heals_ns.iter().copied();
+        let heals = self.heals.iter();
+        let heals = heals.filter_map(|heal| heal.next_change_ns(now_ns));
         let layers = self.stack.iter_mut();
         let layers = layers.filter_map(|layer| layer.next_change_ns(now_ns));
-        heals.filter(|at_ns| *at_ns > now_ns).chain(layers).min()
+        heals.chain(layers).min()
     }
 }
 
@@ -175,13 +176,13 @@ impl Layer {
     }
 
     /// Since when it is in force, if it is.
-    fn in_force(&mut self, now_ns: u64, heals_ns: &[u64]) -> Option<u64> {
+    fn in_force(&mut self, now_ns: u64, heals: &[Window]) -> Option<u64> {
         let mut began_ns = self.window.current(now_ns)?;
         if let Some(outages) = &mut self.outages {
             began_ns = outages.current(now_ns)?;
         }
-        let healed = |&heal_ns: &u64| began_ns < heal_ns && heal_ns <= now_ns;
-        let ended = self.cut.is_some() && heals_ns.iter().any(healed);
+        let since = |heal: &Window| heal.latest(now_ns).is_some_and(|ns| ns > began_ns);
+        let ended = self.cut.is_some() && heals.iter().any(since);
         (!ended).then_some(began_ns)
     }
 

@@ -8,6 +8,7 @@ use crate::fault::{AnyFault, Cut, InFlight};
 use crate::link::{Arrival, Link};
 use crate::reach::Reach;
 use crate::rule::{Count, Rule};
+use crate::window::Window;
 
 /// The network between the members: it decides what happens to each datagram, and carries none.
 ///
@@ -18,8 +19,8 @@ pub struct Network {
     seed: u64,
     rules: Vec<Rule>,
     counts: Vec<Count>,
-    /// When which cuts are healed.
-    heals: Vec<(u64, Reach)>,
+    /// When which cuts are healed: at the beginning of each stretch.
+    heals: Vec<(Window, Reach)>,
     /// Whether some rule cares about datagrams under way.
     watches_arrivals: bool,
     /// Goes up with every change of the rules; a link whose edition is older restacks when used.
@@ -87,9 +88,10 @@ impl Network {
         self.edition += 1;
     }
 
-    /// Ends, at that moment, every cut of these links that is then in force.
-    pub fn heal(&mut self, at_ns: u64, reach: Reach) {
-        self.heals.push((at_ns, reach));
+    /// Ends, at the beginning of each stretch of the window, every cut of these links that is then
+    /// in force.
+    pub fn heal(&mut self, window: Window, reach: Reach) {
+        self.heals.push((window, reach));
         self.edition += 1;
     }
 

@@ -19,6 +19,8 @@ pub struct Rule {
     pub reach: Reach,
     /// When it is in force.
     pub window: Window,
+    /// The step of the timeline that it came from, if it came from one.
+    pub step: Option<usize>,
     /// Within the window it comes and goes for each edge apart.
     pub churn: Option<Churn>,
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::delay::normal_rank;
+use crate::fault::late::quoted;
 use crate::span::{LONGEST_NS, scale};
 use crate::table::{self, TableError};
 
@@ -127,12 +128,7 @@ impl Sample {
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = format!("{}:{}", self.file, self.column);
-        if text.contains(char::is_whitespace) {
-            write!(f, "\"{text}\"")
-        } else {
-            f.write_str(&text)
-        }
+        f.write_str(&quoted(&format!("{}:{}", self.file, self.column)))
     }
 }
 

@@ -54,6 +54,14 @@ impl Window {
         }
     }
 
+    /// When the last stretch ends; the end of time if none is the last.
+    pub fn over_ns(&self) -> u64 {
+        match self.every_ns {
+            Some(_) => self.until_ns.unwrap_or(u64::MAX),
+            None => self.end_ns(self.from_ns),
+        }
+    }
+
     /// The first moment after this one at which a stretch begins or ends.
     pub fn next_change_ns(&self, now_ns: u64) -> Option<u64> {
         let over = |at_ns: u64| self.until_ns.is_some_and(|until_ns| at_ns >= until_ns);
@@ -82,13 +90,15 @@ impl Window {
 
 impl std::fmt::Display for Window {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "at {}", show_ns(self.from_ns))?;
-        if let Some(every_ns) = self.every_ns {
-            write!(f, " every {}", show_ns(every_ns))?;
+        f.write_str(&show_ns(self.from_ns))?;
+        let end_ns = self.end_ns(self.from_ns);
+        if end_ns < u64::MAX && self.every_ns.is_none_or(|_| self.length_ns.is_some()) {
+            write!(f, " to {}", show_ns(end_ns))?;
         }
-        if let Some(length_ns) = self.length_ns {
-            write!(f, " for {}", show_ns(length_ns))?;
-        }
+        let Some(every_ns) = self.every_ns else {
+            return Ok(());
+        };
+        write!(f, ", every {}", show_ns(every_ns))?;
         match self.until_ns {
             Some(until_ns) => write!(f, " until {}", show_ns(until_ns)),
             None => Ok(()),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Fault;
 use crate::chance::Deviation;
 use crate::delay::Delay;
+use crate::matrix::Matrix;
 use crate::percent::Percent;
 use crate::sample::Sample;
 use crate::{Datagram, Draw, Fate};
@@ -30,6 +31,8 @@ pub enum Law {
     Formula(Delay),
     /// As they were once measured.
     Sample(Sample),
+    /// For each pair of members its own.
+    Matrix(Matrix),
 }
 
 /// Whether packets of one link may overtake each other.
@@ -63,11 +66,11 @@ impl Fault for Late {
     ) -> bool {
         let deviation = memory.deviation;
         // Drawn even if no copy is left, so that what others do changes nothing for the next packet.
-        let mut later_ns = self.draw_ns(&mut memory.deviation, draw);
+        let mut later_ns = self.draw_ns(datagram, &mut memory.deviation, draw);
         let mut acted = false;
         for (number, copy) in fate.copies.iter_mut().enumerate() {
             if number > 0 {
-                later_ns = self.draw_ns(&mut deviation.clone(), draw);
+                later_ns = self.draw_ns(datagram, &mut deviation.clone(), draw);
             }
             let drawn_ns = copy.delay_ns.saturating_add(later_ns);
             let delay_ns = match self.order {
@@ -94,16 +97,22 @@ impl Late {
         }
     }
 
-    fn draw_ns(&self, memory: &mut Deviation, draw: &mut Draw) -> u64 {
-        match (&self.law, self.correlation.is_zero()) {
-            (Law::Formula(delay), true) => delay.draw_ns(draw),
-            (Law::Formula(delay), false) => {
-                delay.at_deviation_ns(memory.next(self.correlation, draw))
+    /// The delay of this packet. Without a correlation nothing is remembered.
+    fn draw_ns(&self, datagram: &Datagram, memory: &mut Deviation, draw: &mut Draw) -> u64 {
+        let delay = match &self.law {
+            Law::Formula(delay) => delay,
+            Law::Matrix(matrix) => matrix.delay(datagram.from, datagram.to),
+            Law::Sample(sample) if self.correlation.is_zero() => {
+                return sample.at_rank_ns(draw.unit());
             }
-            (Law::Sample(sample), true) => sample.at_rank_ns(draw.unit()),
-            (Law::Sample(sample), false) => {
-                sample.at_deviation_ns(memory.next(self.correlation, draw))
+            Law::Sample(sample) => {
+                return sample.at_deviation_ns(memory.next(self.correlation, draw));
             }
+        };
+        if self.correlation.is_zero() {
+            delay.draw_ns(draw)
+        } else {
+            delay.at_deviation_ns(memory.next(self.correlation, draw))
         }
     }
 }
@@ -111,18 +120,39 @@ impl Late {
 impl fmt::Display for Late {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("delay ")?;
+        let mut correlation = self.correlation;
         match &self.law {
-            Law::Formula(delay) => delay.write(f, self.correlation)?,
-            Law::Sample(sample) => {
-                write!(f, "empirical {}", sample.source())?;
-                if !self.correlation.is_zero() {
-                    write!(f, " {}", self.correlation)?;
-                }
+            Law::Formula(delay) => {
+                delay.write(f, correlation)?;
+                correlation = Percent::ZERO;
             }
+            Law::Sample(sample) => write!(f, "empirical {}", sample.source())?,
+            Law::Matrix(matrix) => write!(f, "matrix {}", quoted(matrix.name()))?,
         }
-        match self.order {
-            Order::Free => Ok(()),
-            Order::Fifo => f.write_str(" fifo"),
-        }
+        write_rest(f, correlation, self.order)
+    }
+}
+
+/// What a delay may have at its end.
+pub(crate) fn write_rest(
+    f: &mut fmt::Formatter<'_>,
+    correlation: Percent,
+    order: Order,
+) -> fmt::Result {
+    if !correlation.is_zero() {
+        write!(f, " {correlation}")?;
+    }
+    match order {
+        Order::Free => Ok(()),
+        Order::Fifo => f.write_str(" fifo"),
+    }
+}
+
+/// A file's name, between quotation marks if it needs them.
+pub(crate) fn quoted(name: &str) -> String {
+    if name.contains(char::is_whitespace) {
+        format!("\"{name}\"")
+    } else {
+        name.to_owned()
     }
 }

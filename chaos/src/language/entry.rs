@@ -1,0 +1,375 @@
+//! One fault as it is written: when, and what.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::cursor::Scope;
+use super::error::FaultError;
+use super::events::MessageFault;
+use super::members::Who;
+use super::schedule::Schedule;
+use crate::churn::Churn;
+use crate::fault::late::{quoted, write_rest};
+use crate::fault::{AnyFault, InFlight, Order, STACKING};
+use crate::partition::Named;
+use crate::percent::Percent;
+use crate::reach::Reach;
+use crate::sample::Source;
+use crate::span::show_ns;
+
+/// One fault as it is written: when, and what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "String")]
+pub struct Entry {
+    /// When it happens.
+    pub schedule: Schedule,
+    /// What happens.
+    pub action: Action,
+}
+
+/// What happens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Links become bad: `loss 5% on 3->4`.
+    Links {
+        /// How.
+        fault: LinkFault,
+        /// Which.
+        reach: Reach,
+    },
+    /// Links carry nothing: `cut 3-4`, `cut 4 random edges`.
+    Cut {
+        /// Which.
+        choice: Choice,
+        /// What becomes of datagrams under way.
+        in_flight: InFlight,
+    },
+    /// Groups do not reach each other: `partition 0,1|2,3`, `partition halves`.
+    Partition {
+        /// Which groups.
+        parting: Parting,
+        /// What becomes of datagrams under way.
+        in_flight: InFlight,
+    },
+    /// One reaches nobody: `isolate holder`.
+    Isolate {
+        /// Who.
+        who: Who,
+        /// What becomes of datagrams under way.
+        in_flight: InFlight,
+    },
+    /// Cuts end: `heal`, `heal 3-4`.
+    Heal {
+        /// On which links.
+        reach: Reach,
+    },
+    /// Edges fail and are repaired: `churn edges fail 5s repair 1s`.
+    Churn {
+        /// Which.
+        choice: Choice,
+        /// How often and how long.
+        churn: Churn,
+        /// What becomes of datagrams under way.
+        in_flight: InFlight,
+    },
+    /// A process is killed: `kill 3`.
+    Kill(Who),
+    /// A process is stopped for a while: `pause 2 for 1s`.
+    Pause(Who),
+    /// A paused process goes on: `resume 2`.
+    Resume(Who),
+    /// A process is killed and started anew: `restart 5 after 500ms`.
+    Restart {
+        /// Who.
+        who: Who,
+        /// How long it is away.
+        after_ns: u64,
+    },
+    /// One message of the algorithm, above the transport: `lose message REPLY #1`.
+    Message(MessageFault),
+}
+
+/// How links become bad.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkFault {
+    /// In one of the model's ways.
+    Model(AnyFault),
+    /// `delay` with a distribution or delays that stand in a file.
+    Delay {
+        /// What the delays are.
+        law: DelayLaw,
+        /// How much each depends on the one before.
+        correlation: Percent,
+        /// Whether packets may overtake each other.
+        order: Order,
+    },
+    /// `preset 3g`: several faults that together are like such a network.
+    Preset(String),
+}
+
+/// Delays that stand in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DelayLaw {
+    /// As they were once measured: `empirical pings.csv:rtt_ms`.
+    Empirical(Source),
+    /// For each pair its own: `matrix wan.csv`.
+    Matrix(String),
+}
+
+/// Which edges or links.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Choice {
+    /// All edges that the group has: `edges`.
+    Edges,
+    /// So many of them, drawn by chance: `4 random edges`.
+    Random(u32),
+    /// These links: `3-4`.
+    Links(Reach),
+}
+
+/// Which groups.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Parting {
+    /// By a name: `halves`.
+    Named(Named),
+    /// Member by member: `0,1|2,3`.
+    Groups(Reach),
+}
+
+impl Action {
+    /// The word it begins with.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Action::Links { fault, .. } => fault.word(),
+            Action::Cut { .. } => "cut",
+            Action::Partition { .. } => "partition",
+            Action::Isolate { .. } => "isolate",
+            Action::Heal { .. } => "heal",
+            Action::Churn { .. } => "churn",
+            Action::Kill(_) => "kill",
+            Action::Pause(_) => "pause",
+            Action::Resume(_) => "resume",
+            Action::Restart { .. } => "restart",
+            Action::Message(MessageFault::Lose(_)) => "lose message",
+            Action::Message(MessageFault::Delay(..)) => "delay message",
+            Action::Message(MessageFault::Duplicate(_)) => "duplicate message",
+            Action::Message(MessageFault::HideDown { .. }) => "hide",
+        }
+    }
+
+    /// What it is, without where: `loss 30%`, `partition halves`.
+    pub fn name(&self) -> String {
+        match self {
+            Action::Links { fault, .. } => fault.to_string(),
+            Action::Partition {
+                parting: Parting::Named(named),
+                ..
+            } => format!("partition {named}"),
+            Action::Churn { churn, .. } => format!("churn {churn}"),
+            Action::Cut { .. }
+            | Action::Partition { .. }
+            | Action::Isolate { .. }
+            | Action::Heal { .. }
+            | Action::Kill(_)
+            | Action::Pause(_)
+            | Action::Resume(_)
+            | Action::Restart { .. }
+            | Action::Message(_) => self.verb().to_owned(),
+        }
+    }
+
+    /// Whether it goes on for some time.
+    pub fn lasts(&self) -> bool {
+        match self {
+            Action::Links { .. }
+            | Action::Cut { .. }
+            | Action::Partition { .. }
+            | Action::Isolate { .. }
+            | Action::Churn { .. }
+            | Action::Pause(_) => true,
+            Action::Heal { .. }
+            | Action::Kill(_)
+            | Action::Resume(_)
+            | Action::Restart { .. }
+            | Action::Message(_) => false,
+        }
+    }
+
+    /// Whether a time makes no sense with it.
+    pub fn is_timeless(&self) -> bool {
+        matches!(self, Action::Message(_))
+    }
+}
+
+impl LinkFault {
+    /// The word it begins with.
+    pub fn word(&self) -> &'static str {
+        match self {
+            LinkFault::Model(fault) => STACKING[fault.place()].0,
+            LinkFault::Delay { .. } => "delay",
+            LinkFault::Preset(_) => "preset",
+        }
+    }
+}
+
+impl FromStr for Entry {
+    type Err = FaultError;
+
+    fn from_str(text: &str) -> Result<Self, FaultError> {
+        Entry::parse(text, &Scope::default())
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.schedule.start, self.action)?;
+        if let Some(for_ns) = self.schedule.for_ns {
+            write!(f, " for {}", show_ns(for_ns))?;
+        }
+        match self.schedule.until_ns {
+            Some(until_ns) => write!(f, " until {}", show_ns(until_ns)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Action::Links { fault, reach } => write!(f, "{fault} on {reach}"),
+            Action::Cut { choice, in_flight } => write!(f, "cut {choice}{}", Under(*in_flight)),
+            Action::Partition { parting, in_flight } => {
+                write!(f, "partition {parting}{}", Under(*in_flight))
+            }
+            Action::Isolate { who, in_flight } => write!(f, "isolate {who}{}", Under(*in_flight)),
+            Action::Heal { reach } => write!(f, "heal {reach}"),
+            Action::Churn {
+                choice,
+                churn,
+                in_flight,
+            } => {
+                write!(f, "churn {choice} {churn}{}", Under(*in_flight))
+            }
+            Action::Kill(who) => write!(f, "kill {who}"),
+            Action::Pause(who) => write!(f, "pause {who}"),
+            Action::Resume(who) => write!(f, "resume {who}"),
+            Action::Restart { who, after_ns } => {
+                write!(f, "restart {who} after {}", show_ns(*after_ns))
+            }
+            Action::Message(fault) => fault.fmt(f),
+        }
+    }
+}
+
+/// What becomes of datagrams under way, if it is not the ordinary.
+struct Under(InFlight);
+
+impl fmt::Display for Under {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            InFlight::Drop => Ok(()),
+            InFlight::Hold | InFlight::Deliver => write!(f, " {}", self.0),
+        }
+    }
+}
+
+impl fmt::Display for LinkFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LinkFault::Model(fault) => fault.fmt(f),
+            LinkFault::Delay {
+                law,
+                correlation,
+                order,
+            } => {
+                match law {
+                    DelayLaw::Empirical(source) => write!(f, "delay empirical {source}")?,
+                    DelayLaw::Matrix(file) => write!(f, "delay matrix {}", quoted(file))?,
+                }
+                write_rest(f, *correlation, *order)
+            }
+            LinkFault::Preset(name) => write!(f, "preset {name}"),
+        }
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Choice::Edges => f.write_str("edges"),
+            Choice::Random(1) => f.write_str("1 random edge"),
+            Choice::Random(edges) => write!(f, "{edges} random edges"),
+            Choice::Links(reach) => reach.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Parting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Parting::Named(named) => named.fmt(f),
+            Parting::Groups(reach) => reach.fmt(f),
+        }
+    }
+}
+
+/// An entry in a scenario file: its text, or its parts.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a fault is a text, or a table with fault and at, every, for, until or when"
+)]
+enum Written {
+    Text(String),
+    Parts(Parts),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parts {
+    fault: String,
+    at: Option<String>,
+    every: Option<String>,
+    when: Option<String>,
+    #[serde(rename = "for")]
+    for_: Option<String>,
+    until: Option<String>,
+}
+
+impl TryFrom<Written> for Entry {
+    type Error = FaultError;
+
+    fn try_from(written: Written) -> Result<Self, FaultError> {
+        match written {
+            Written::Text(text) => text.parse(),
+            Written::Parts(parts) => {
+                let clauses = [
+                    ("at ", parts.at),
+                    ("every ", parts.every),
+                    ("when ", parts.when),
+                    ("", Some(parts.fault)),
+                    ("for ", parts.for_),
+                    ("until ", parts.until),
+                ];
+                let said = clauses
+                    .into_iter()
+                    .filter_map(|(word, text)| Some((word, text?)));
+                let texts = said.map(|(word, text)| format!("{word}{text}"));
+                texts.collect::<Vec<_>>().join(" ").parse()
+            }
+        }
+    }
+}
+
+impl From<Entry> for String {
+    fn from(entry: Entry) -> String {
+        entry.to_string()
+    }
+}

@@ -1,0 +1,283 @@
+//! Events that faults wait for, and messages that faults are about.
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+use super::cursor::{Cursor, Token};
+use super::error::FaultError;
+use crate::fate::Member;
+use crate::span::show_ns;
+
+/// Something that happens at a member.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// It enters, for the n-th time.
+    Enter(Member, NonZeroU32),
+    /// It leaves, for the n-th time.
+    Exit(Member, NonZeroU32),
+    /// It asks, for the n-th time.
+    Request(Member, NonZeroU32),
+    /// Somebody sends such a message.
+    Message(Selector),
+}
+
+/// One message among all that a member sends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selector {
+    /// Its kind, as the algorithm calls it.
+    pub kind: String,
+    /// Who sends it.
+    pub from: Option<Member>,
+    /// To whom.
+    pub to: Option<Member>,
+    /// Whose request it is about.
+    pub origin: Option<Member>,
+    /// The how-manieth such message of its sender; so without `from` it may be one of each.
+    pub nth: NonZeroU32,
+}
+
+/// What is done to an algorithm's message, above the transport that would repair it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MessageFault {
+    /// It never arrives.
+    Lose(Selector),
+    /// It arrives later.
+    Delay(Selector, By),
+    /// It arrives twice.
+    Duplicate(Selector),
+    /// A member is never told that another is down.
+    HideDown {
+        /// The one that is down.
+        of: Member,
+        /// The one that is not told.
+        from: Member,
+    },
+}
+
+/// How much later.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// So long, in nanoseconds.
+    Ns(u64),
+    /// So many times the bound on delays that the members are told, their T.
+    Bounds(f64),
+}
+
+impl Event {
+    /// The member at which it happens, if only one can see it.
+    pub fn at(&self) -> Option<Member> {
+        match self {
+            Event::Enter(member, _) | Event::Exit(member, _) | Event::Request(member, _) => {
+                Some(*member)
+            }
+            Event::Message(selector) => selector.from,
+        }
+    }
+}
+
+impl Selector {
+    /// Whether a message is of this sort, whatever its number.
+    pub fn matches(&self, kind: &str, from: Member, to: Member, origin: Option<Member>) -> bool {
+        self.kind == kind
+            && self.from.is_none_or(|wanted| wanted == from)
+            && self.to.is_none_or(|wanted| wanted == to)
+            && self.origin.is_none_or(|wanted| origin == Some(wanted))
+    }
+}
+
+impl By {
+    /// In nanoseconds, for members that are told this bound.
+    pub fn ns(&self, bound_ns: u64) -> u64 {
+        match *self {
+            By::Ns(ns) => ns,
+            By::Bounds(bounds) => (bounds * bound_ns as f64) as u64,
+        }
+    }
+}
+
+const ONCE: NonZeroU32 = NonZeroU32::MIN;
+
+impl Cursor<'_> {
+    /// What comes after `when`.
+    pub fn event(&mut self) -> Result<Event, FaultError> {
+        const RIGHT: &str = "write enter, exit or request and a member, or message KIND [from A] [to B] [origin C] [#n]";
+        let make = match self.peek() {
+            Token::Word("enter") => Event::Enter,
+            Token::Word("exit") => Event::Exit,
+            Token::Word("request") => Event::Request,
+            Token::Word("message") => {
+                self.take();
+                return self.selector().map(Event::Message);
+            }
+            _ => return Err(self.unfit(RIGHT)),
+        };
+        self.take();
+        let member = self.member("write the number of the member whose event it is")?;
+        Ok(make(member, self.nth()?))
+    }
+
+    /// A message, after the word `message`.
+    pub fn selector(&mut self) -> Result<Selector, FaultError> {
+        let mut selector = Selector {
+            kind: self.kind()?,
+            from: None,
+            to: None,
+            origin: None,
+            nth: ONCE,
+        };
+        loop {
+            let place = self.place();
+            let (word, slot) = match self.peek() {
+                Token::Word(word @ "from") => (word, &mut selector.from),
+                Token::Word(word @ "to") => (word, &mut selector.to),
+                Token::Word(word @ "origin") => (word, &mut selector.origin),
+                _ => break,
+            };
+            self.take();
+            let member = self.member("write a member's number")?;
+            if slot.replace(member).is_some() {
+                let wrong = format!("'{word}' is said twice");
+                return Err(self.error(place, wrong, "say it once"));
+            }
+        }
+        selector.nth = self.nth()?;
+        Ok(selector)
+    }
+
+    /// What is done to a message, after the verb.
+    pub fn message_fault(&mut self, verb: &str) -> Result<MessageFault, FaultError> {
+        let selector = self.selector()?;
+        Ok(match verb {
+            "lose" => MessageFault::Lose(selector),
+            "duplicate" => MessageFault::Duplicate(selector),
+            _ => {
+                self.expect("by", "write by and how much later: by 40ms, or by 4T")?;
+                MessageFault::Delay(selector, self.by()?)
+            }
+        })
+    }
+
+    /// What a member is not told, after `hide`.
+    pub fn hide(&mut self) -> Result<MessageFault, FaultError> {
+        const RIGHT: &str = "write hide down WHO from WHOM, such as hide down 2 from 4";
+        self.expect("down", RIGHT)?;
+        let of = self.member(RIGHT)?;
+        self.expect("from", RIGHT)?;
+        let place = self.place();
+        let from = self.member(RIGHT)?;
+        if of == from {
+            let wrong = "nobody is told of its own end";
+            return Err(self.error(place, wrong, "write another member"));
+        }
+        Ok(MessageFault::HideDown { of, from })
+    }
+
+    fn by(&mut self) -> Result<By, FaultError> {
+        let Token::Number(number, "T") = self.peek() else {
+            return self.lasting_ns().map(By::Ns);
+        };
+        let place = self.place();
+        match number.parse() {
+            Ok(bounds) if bounds > 0.0 => {
+                self.take();
+                Ok(By::Bounds(bounds))
+            }
+            _ => Err(self.error(place, "no time at all", "write a time longer than 0")),
+        }
+    }
+
+    fn nth(&mut self) -> Result<NonZeroU32, FaultError> {
+        if self.takes_sign("#") {
+            self.count("the how-manieth it is")
+        } else {
+            Ok(ONCE)
+        }
+    }
+
+    /// The name of a kind of message, which may have hyphens in it.
+    fn kind(&mut self) -> Result<String, FaultError> {
+        const RIGHT: &str = "write the kind of message, such as TOKEN";
+        let start = self.place().start;
+        loop {
+            let Token::Word(_) = self.peek() else {
+                return Err(self.unfit(RIGHT));
+            };
+            self.take();
+            if !self.takes_joined("-") {
+                break;
+            }
+        }
+        let place = self.since(start);
+        let kind = &self.text[place.clone()];
+        match self.scope.kinds {
+            Some(kinds) if !kinds.contains(&kind) => {
+                let wrong = format!("no message is called {kind}");
+                let right = format!("write one of {}", kinds.join(", "));
+                Err(self.error(place, wrong, right))
+            }
+            _ => Ok(kind.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, member, nth) = match self {
+            Event::Enter(member, nth) => ("enter", member, nth),
+            Event::Exit(member, nth) => ("exit", member, nth),
+            Event::Request(member, nth) => ("request", member, nth),
+            Event::Message(selector) => return write!(f, "message {selector}"),
+        };
+        write!(f, "{word} {member}")?;
+        write_nth(f, *nth)
+    }
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kind)?;
+        for (word, member) in [
+            ("from", self.from),
+            ("to", self.to),
+            ("origin", self.origin),
+        ] {
+            if let Some(member) = member {
+                write!(f, " {word} {member}")?;
+            }
+        }
+        write_nth(f, self.nth)
+    }
+}
+
+impl fmt::Display for MessageFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MessageFault::Lose(selector) => write!(f, "lose message {selector}"),
+            MessageFault::Delay(selector, by) => write!(f, "delay message {selector} by {by}"),
+            MessageFault::Duplicate(selector) => write!(f, "duplicate message {selector}"),
+            MessageFault::HideDown { of, from } => write!(f, "hide down {of} from {from}"),
+        }
+    }
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            By::Ns(ns) => f.write_str(&show_ns(*ns)),
+            By::Bounds(bounds) => write!(f, "{bounds}T"),
+        }
+    }
+}
+
+fn write_nth(f: &mut fmt::Formatter<'_>, nth: NonZeroU32) -> fmt::Result {
+    if nth == ONCE {
+        Ok(())
+    } else {
+        write!(f, " #{nth}")
+    }
+}

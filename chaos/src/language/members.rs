@@ -1,0 +1,176 @@
+//! Members and links: `3`, `holder`, `0,2,5..9`, `3->4`, `0,1|2,3`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::cursor::{Cursor, Token};
+use super::error::FaultError;
+use crate::fate::Member;
+use crate::reach::{Members, Pair, Reach};
+
+/// One member, by its number or by what it is when the time comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Who {
+    /// This one.
+    Member(Member),
+    /// The one inside; with several the first that entered, with none the next to enter.
+    Holder,
+    /// The one that last reported having the token.
+    Token,
+    /// One of the living, drawn by chance.
+    Random,
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Who::Member(member) => member.fmt(f),
+            Who::Holder => f.write_str("holder"),
+            Who::Token => f.write_str("token"),
+            Who::Random => f.write_str("random"),
+        }
+    }
+}
+
+impl Cursor<'_> {
+    /// One member, fixed or found out later.
+    pub fn who(&mut self) -> Result<Who, FaultError> {
+        let place = self.place();
+        if self.takes("holder") {
+            Ok(Who::Holder)
+        } else if self.takes("token") {
+            if self.scope.token == Some(false) {
+                let wrong = "no token is passed around in this algorithm";
+                return Err(self.error(place, wrong, "write a member's number, holder or random"));
+            }
+            Ok(Who::Token)
+        } else if self.takes("random") {
+            Ok(Who::Random)
+        } else {
+            let right = "write who: a member's number, holder, token or random";
+            self.member(right).map(Who::Member)
+        }
+    }
+
+    /// One member by its number or name.
+    pub fn member(&mut self, right: &str) -> Result<Member, FaultError> {
+        let place = self.place();
+        let named = |word| self.scope.names.iter().position(|name| name == word);
+        let member = match self.peek() {
+            Token::Number(number, "") => number.parse().ok(),
+            Token::Word(word) => named(word).map(|number| number as Member),
+            Token::Number(..) | Token::Sign(_) | Token::Other(_) | Token::End => None,
+        };
+        let member: Member = member.ok_or_else(|| self.unfit(right))?;
+        match self.scope.nodes {
+            Some(nodes) if member >= nodes => {
+                let numbers = match nodes {
+                    1 => "the only member is 0".to_owned(),
+                    _ => format!("the members are 0 to {}", nodes - 1),
+                };
+                Err(self.error(place, format!("there is no member {member}"), numbers))
+            }
+            _ => {
+                self.take();
+                Ok(member)
+            }
+        }
+    }
+
+    /// Links, such as `all`, `3->4`, `3-4 and 5->6` or `0,1|2,3`.
+    pub fn reach(&mut self) -> Result<Reach, FaultError> {
+        let first = self.members()?;
+        if self.peek() == Token::Sign("|") {
+            return self.groups(first).map(Reach::Across);
+        }
+        if first == Members::All && !matches!(self.peek(), Token::Sign("-" | "->")) {
+            return Ok(Reach::All);
+        }
+        let mut pairs = vec![self.pair(first)?];
+        while self.takes("and") {
+            let from = self.members()?;
+            pairs.push(self.pair(from)?);
+        }
+        Ok(Reach::Between(pairs))
+    }
+
+    fn pair(&mut self, from: Members) -> Result<Pair, FaultError> {
+        let both = if self.takes_sign("->") {
+            false
+        } else if self.takes_sign("-") {
+            true
+        } else {
+            return Err(self.unfit("write - (both ways), -> (one way) or | (between groups)"));
+        };
+        let place = self.place();
+        let to = self.members()?;
+        if let (Members::Listed(a), Members::Listed(b)) = (&from, &to)
+            && a == b
+            && a.len() == 1
+            && a[0].0 == a[0].1
+        {
+            return Err(self.error(place, "nobody has a link to itself", "write another member"));
+        }
+        Ok(Pair { from, to, both })
+    }
+
+    fn groups(&mut self, first: Members) -> Result<Vec<Members>, FaultError> {
+        let mut groups = vec![first];
+        while self.takes_sign("|") {
+            let start = self.place().start;
+            let group = self.members()?;
+            let place = self.since(start);
+            if let Some(member) = groups.iter().find_map(|other| other.common(&group)) {
+                let wrong = format!("{member} is in two groups");
+                return Err(self.error(place, wrong, "put each member into one group"));
+            }
+            groups.push(group);
+        }
+        Ok(groups)
+    }
+
+    fn members(&mut self) -> Result<Members, FaultError> {
+        const RIGHT: &str = "write a member's number, several as 0,2,5..9, or all";
+        if self.takes("all") {
+            return Ok(Members::All);
+        }
+        let mut runs = Vec::new();
+        loop {
+            let first = self.member(RIGHT)?;
+            let mut last = first;
+            if self.takes_sign("..") {
+                let place = self.place();
+                last = self.member(RIGHT)?;
+                if last < first {
+                    let wrong = format!("{last} comes before {first}");
+                    return Err(self.error(place, wrong, "write the smaller number first"));
+                }
+            }
+            runs.push((first, last));
+            if !self.takes_sign(",") {
+                return Ok(Members::runs(runs));
+            }
+        }
+    }
+}
+
+impl Members {
+    /// The first member of both.
+    fn common(&self, other: &Members) -> Option<Member> {
+        match (self, other) {
+            (Members::All, Members::All) => Some(0),
+            (Members::All, Members::Listed(runs)) | (Members::Listed(runs), Members::All) => {
+                runs.first().map(|(first, _)| *first)
+            }
+            (Members::Listed(a), Members::Listed(b)) => {
+                let meet = |x: &(Member, Member), y: &(Member, Member)| {
+                    let first = x.0.max(y.0);
+                    (first <= x.1.min(y.1)).then_some(first)
+                };
+                a.iter().find_map(|x| b.iter().find_map(|y| meet(x, y)))
+            }
+        }
+    }
+}
