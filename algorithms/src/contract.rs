@@ -8,6 +8,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::erased::MessageId;
+use crate::erased::shelf::Shelf;
 use crate::setup::Setup;
 
 /// A member of the group, numbered from 0.
@@ -215,12 +217,13 @@ pub enum Effect<M> {
 /// Where an algorithm puts what it wants done.
 ///
 /// A message to oneself is not an effect: it is delivered before the handler returns and is never
-/// counted.
+/// counted. Any other message is put on a shelf as it is sent, and only its id moves from there on.
 #[derive(Debug)]
 pub struct Outbox<M> {
     me: NodeId,
-    effects: Vec<Effect<M>>,
+    effects: Vec<Effect<MessageId>>,
     to_self: VecDeque<M>,
+    pub(crate) under_way: Shelf<M>,
 }
 
 impl<M> Outbox<M> {
@@ -230,6 +233,7 @@ impl<M> Outbox<M> {
             me,
             effects: Vec::new(),
             to_self: VecDeque::new(),
+            under_way: Shelf::new(),
         }
     }
 
@@ -283,6 +287,7 @@ impl<M> Outbox<M> {
 
     /// Sends a message to oneself that travels. Only printed defects do that.
     pub fn post(&mut self, message: M) {
+        let message = self.under_way.keep(message);
         self.effects.push(Effect::Post { message });
     }
 
@@ -302,15 +307,16 @@ impl<M> Outbox<M> {
         self.to_self.pop_front()
     }
 
-    /// Everything else, in order.
-    pub(crate) fn drain(&mut self) -> std::vec::Drain<'_, Effect<M>> {
-        self.effects.drain(..)
+    /// Moves everything else to the end of a list, in order.
+    pub(crate) fn pour_into(&mut self, effects: &mut Vec<Effect<MessageId>>) {
+        effects.append(&mut self.effects);
     }
 
     fn dispatch(&mut self, to: NodeId, message: M, charge: Option<NodeId>) {
         if to == self.me {
             self.to_self.push_back(message);
         } else {
+            let message = self.under_way.keep(message);
             self.effects.push(Effect::Send {
                 to,
                 message,

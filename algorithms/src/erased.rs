@@ -7,6 +7,7 @@
 
 mod atlas;
 mod group;
+pub(crate) mod shelf;
 
 use crate::contract::{Algorithm, Change, Message, NodeId, Outbox, Request, Timer};
 use crate::setup::Setting;
@@ -91,80 +92,23 @@ impl<A: Algorithm> Machine for Of<A> {
 fn happen<A: Algorithm>(
     node: &mut A,
     me: NodeId,
-    event: Happening<A::Message>,
+    event: Event,
     out: &mut Outbox<A::Message>,
+    look_up: impl FnOnce(MessageId, &mut Outbox<A::Message>) -> A::Message,
 ) {
     out.address(me);
     match event {
-        Happening::Request(request) => node.request(request, out),
-        Happening::Release => node.release(out),
-        Happening::Receive { from, message } => node.receive(from, message, out),
-        Happening::Timer(timer) => node.timer(timer, out),
-        Happening::Peer { peer, change } => node.peer(peer, change, out),
-        Happening::Link { neighbour, change } => node.link(neighbour, change, out),
+        Event::Request(request) => node.request(request, out),
+        Event::Release => node.release(out),
+        Event::Receive { from, message } => {
+            let message = look_up(message, out);
+            node.receive(from, message, out);
+        }
+        Event::Timer(timer) => node.timer(timer, out),
+        Event::Peer { peer, change } => node.peer(peer, change, out),
+        Event::Link { neighbour, change } => node.link(neighbour, change, out),
     }
     while let Some(message) = out.take_own() {
         node.receive(me, message, out);
-    }
-}
-
-/// An [`Event`] whose message has been looked up.
-enum Happening<M> {
-    Request(Request),
-    Release,
-    Receive { from: NodeId, message: M },
-    Timer(Timer),
-    Peer { peer: NodeId, change: Change },
-    Link { neighbour: NodeId, change: Change },
-}
-
-impl<M> Happening<M> {
-    fn of(event: Event, look_up: impl FnOnce(MessageId) -> M) -> Self {
-        match event {
-            Event::Request(request) => Self::Request(request),
-            Event::Release => Self::Release,
-            Event::Receive { from, message } => Self::Receive {
-                from,
-                message: look_up(message),
-            },
-            Event::Timer(timer) => Self::Timer(timer),
-            Event::Peer { peer, change } => Self::Peer { peer, change },
-            Event::Link { neighbour, change } => Self::Link { neighbour, change },
-        }
-    }
-}
-
-/// The effects of one event with their messages put away.
-fn put_away<M>(
-    effect: crate::contract::Effect<M>,
-    keep: impl FnOnce(M) -> MessageId,
-) -> crate::contract::Effect<MessageId> {
-    use crate::contract::Effect;
-    match effect {
-        Effect::Send {
-            to,
-            message,
-            charge,
-        } => Effect::Send {
-            to,
-            message: keep(message),
-            charge,
-        },
-        Effect::Post { message } => Effect::Post {
-            message: keep(message),
-        },
-        Effect::Enter { fence } => Effect::Enter { fence },
-        Effect::SetTimer { timer, after } => Effect::SetTimer { timer, after },
-        Effect::CancelTimer { timer } => Effect::CancelTimer { timer },
-        Effect::Note {
-            name,
-            value,
-            charge,
-        } => Effect::Note {
-            name,
-            value,
-            charge,
-        },
-        Effect::ProtocolError { why } => Effect::ProtocolError { why },
     }
 }

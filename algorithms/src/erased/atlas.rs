@@ -8,7 +8,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-use super::{Event, Happening, MessageId, happen, put_away};
+use super::{Event, MessageId, happen};
 use crate::contract::{Algorithm, Effect, Message, NodeId, Outbox, Snapshot};
 use crate::setup::{Setting, Setup};
 
@@ -88,15 +88,26 @@ impl<A: Algorithm> Interned<A> {
 
     fn work_out(&mut self, node: NodeId, state: StateId, event: Event) -> Step {
         let mut local = self.states.values[state.0 as usize].clone();
-        let happening = Happening::of(event, |message| {
-            self.messages.values[message.0 as usize].clone()
-        });
-        happen(&mut local, node, happening, &mut self.out);
         let messages = &mut self.messages;
-        let kept = self.out.drain();
-        let effects = kept
-            .map(|effect| put_away(effect, |m| MessageId(messages.number(m))))
-            .collect();
+        happen(&mut local, node, event, &mut self.out, |message, _| {
+            messages.values[message.0 as usize].clone()
+        });
+        let mut effects = Vec::new();
+        self.out.pour_into(&mut effects);
+        for effect in &mut effects {
+            match effect {
+                // From the one message under way to all of that value.
+                Effect::Send { message, .. } | Effect::Post { message } => {
+                    let value = self.out.under_way.take(*message);
+                    *message = MessageId(messages.number(value));
+                }
+                Effect::Enter { .. }
+                | Effect::SetTimer { .. }
+                | Effect::CancelTimer { .. }
+                | Effect::Note { .. }
+                | Effect::ProtocolError { .. } => {}
+            }
+        }
         Step {
             next: StateId(self.states.number(local)),
             effects,

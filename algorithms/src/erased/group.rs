@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Event, Happening, MessageId, happen, put_away};
+use super::{Event, MessageId, happen};
 use crate::contract::{Algorithm, Effect, Message, NodeId, Outbox};
 use crate::setup::{Setting, Setup};
 
@@ -53,25 +53,19 @@ pub struct DecodeError {
 pub(super) struct Members<A: Algorithm> {
     first: u32,
     nodes: Vec<A>,
-    under_way: Vec<Option<A::Message>>,
-    free: Vec<u32>,
+    /// Also has the messages under way.
     out: Outbox<A::Message>,
 }
 
 impl<A: Algorithm> Members<A> {
     pub(super) fn new(setting: &Setting, members: std::ops::Range<u32>) -> Self {
+        let node = |me| {
+            let me = NodeId(me);
+            A::new(&Setup { me, setting })
+        };
         Self {
             first: members.start,
-            nodes: members
-                .map(|me| {
-                    A::new(&Setup {
-                        me: NodeId(me),
-                        setting,
-                    })
-                })
-                .collect(),
-            under_way: Vec::new(),
-            free: Vec::new(),
+            nodes: members.map(node).collect(),
             out: Outbox::new(NodeId(0)),
         }
     }
@@ -81,41 +75,21 @@ impl<A: Algorithm> Members<A> {
     }
 
     fn message(&self, message: MessageId) -> &A::Message {
-        self.under_way[message.0 as usize]
-            .as_ref()
-            .expect("the message is under way")
-    }
-
-    fn take(&mut self, message: MessageId) -> A::Message {
-        let value = self.under_way[message.0 as usize]
-            .take()
-            .expect("the message is under way");
-        self.free.push(message.0);
-        value
+        self.out.under_way.get(message)
     }
 
     fn keep(&mut self, message: A::Message) -> MessageId {
-        keep(&mut self.under_way, &mut self.free, message)
+        self.out.under_way.keep(message)
     }
-}
-
-fn keep<M>(under_way: &mut Vec<Option<M>>, free: &mut Vec<u32>, message: M) -> MessageId {
-    if let Some(id) = free.pop() {
-        under_way[id as usize] = Some(message);
-        return MessageId(id);
-    }
-    under_way.push(Some(message));
-    MessageId(u32::try_from(under_way.len() - 1).expect("fewer than 2^32 messages under way"))
 }
 
 impl<A: Algorithm> Group for Members<A> {
     fn handle(&mut self, member: NodeId, event: Event, effects: &mut Vec<Effect<MessageId>>) {
-        let happening = Happening::of(event, |message| self.take(message));
         let node = &mut self.nodes[(member.0 - self.first) as usize];
-        happen(node, member, happening, &mut self.out);
-        let (under_way, free) = (&mut self.under_way, &mut self.free);
-        let kept = self.out.drain();
-        effects.extend(kept.map(|effect| put_away(effect, |m| keep(under_way, free, m))));
+        happen(node, member, event, &mut self.out, |message, out| {
+            out.under_way.take(message)
+        });
+        self.out.pour_into(effects);
     }
 
     fn kind(&self, message: MessageId) -> usize {
@@ -136,7 +110,7 @@ impl<A: Algorithm> Group for Members<A> {
     }
 
     fn discard(&mut self, message: MessageId) {
-        self.take(message);
+        self.out.under_way.take(message);
     }
 
     fn encode(&self, message: MessageId, bytes: &mut Vec<u8>) {

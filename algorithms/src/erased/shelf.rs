@@ -1,0 +1,44 @@
+//! Where messages lie while they are under way.
+
+use super::MessageId;
+
+/// Messages by their ids. An id is used again when its message is gone, the latest first, so that
+/// few messages under way stay close together in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Shelf<M> {
+    places: Vec<Option<M>>,
+    free: Vec<MessageId>,
+}
+
+impl<M> Shelf<M> {
+    pub(crate) fn new() -> Self {
+        Self {
+            places: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    pub(crate) fn keep(&mut self, message: M) -> MessageId {
+        if let Some(id) = self.free.pop() {
+            self.places[id.0 as usize] = Some(message);
+            return id;
+        }
+        let id = u32::try_from(self.places.len()).expect("fewer than 2^32 messages under way");
+        self.places.push(Some(message));
+        MessageId(id)
+    }
+
+    /// # Panics
+    /// If the message is not under way; the same below.
+    pub(crate) fn take(&mut self, id: MessageId) -> M {
+        let message = self.places[id.0 as usize].take();
+        self.free.push(id);
+        message.expect(UNDER_WAY)
+    }
+
+    pub(crate) fn get(&self, id: MessageId) -> &M {
+        self.places[id.0 as usize].as_ref().expect(UNDER_WAY)
+    }
+}
+
+const UNDER_WAY: &str = "the message is under way";
