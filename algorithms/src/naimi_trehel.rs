@@ -102,7 +102,7 @@ const DEFECTS: &[Defect] = &[
         rules: &["idle-holder-sends"],
         needs_printed: &[],
         needs_repaired: &[],
-        schedule: "request 1; deliver 1->0 REQUEST; deliver 0->0 REQUEST; deliver 0->1 REQUEST",
+        schedule: "req 1; 1>0:REQUEST; 0>0:REQUEST; 0>1:REQUEST",
         result: "deadlock: the request comes back to 1, which is now its own next; 0 has the \
                  token and no use for it",
     },

@@ -114,7 +114,7 @@ const DEFECTS: &[Defect] = &[
         rules: &["idle-holder-sends"],
         needs_printed: &[],
         needs_repaired: &[],
-        schedule: "request 1; deliver 1->0 REQUEST",
+        schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 has the privilege and no use for it, 1 waits",
     },
     Defect {
@@ -123,8 +123,8 @@ const DEFECTS: &[Defect] = &[
         rules: &["served-is-marked"],
         needs_printed: &[],
         needs_repaired: &[],
-        schedule: "request 1; deliver 1->0 REQUEST; deliver 0->1 PRIVILEGE; release 1; request 0; \
-                   deliver 0->1 REQUEST; deliver 1->0 PRIVILEGE; release 0",
+        schedule: "req 1; 1>0:REQUEST; 0>1:PRIVILEGE; exit 1; req 0; 0>1:REQUEST; 1>0:PRIVILEGE; \
+                   exit 0; 0>1:PRIVILEGE",
         result: "the privilege goes to 1, which did not ask again: a protocol error",
     },
     Defect {

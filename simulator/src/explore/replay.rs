@@ -1,8 +1,7 @@
 //! A schedule, step by step.
 
-use algorithms::NodeId;
-use algorithms::Setting;
 use algorithms::registry::Entry;
+use algorithms::{NodeId, Setting};
 use thiserror::Error;
 
 use super::schedule::{Schedule, Step};
@@ -21,8 +20,8 @@ pub struct Outcome {
     pub inside: Vec<NodeId>,
     /// Who waits at the end.
     pub waiting: Vec<NodeId>,
-    /// What could happen next, if nobody asks again.
-    pub possible: String,
+    /// What could happen next.
+    pub possible: Vec<Step>,
 }
 
 impl Outcome {
@@ -50,56 +49,67 @@ pub enum ReplayError {
     },
 }
 
-/// Lets happen what a schedule says. Clients want in as often as the schedule has them ask, and
-/// what it loses, doubles or crashes it may.
+/// Lets happen what a schedule says. What it asks for, loses, doubles and crashes is allowed even
+/// where the options allow less.
 pub fn replay(
     entry: &Entry,
     setting: &Setting,
     options: &Options,
     schedule: &Schedule,
 ) -> Result<Outcome, ReplayError> {
-    let count = |is: &dyn Fn(&Step) -> bool| {
-        let steps = schedule.steps.iter();
-        steps.filter(|step| is(step)).count() as u32
-    };
-    let nodes = (0..setting.nodes()).map(NodeId);
-    let options = Options {
-        wants: nodes
-            .map(|node| count(&|step| *step == Step::Request(node)))
-            .collect(),
-        lose: count(&|step| matches!(step, Step::Lose(_))),
-        duplicate: count(&|step| matches!(step, Step::Duplicate(_))),
-        crash: count(&|step| matches!(step, Step::Crash { .. })),
-        ..options.clone()
-    };
     options.fit(setting)?;
+    let options = with_room_for(schedule, options);
     let kinds = (entry.machine)(&setting.params, &setting.printed).kinds();
     let mut world = World::new(entry, setting, &options);
     let mut walk = Walk::new(&mut world, kinds);
     let (mut told, mut findings) = (Vec::new(), Vec::new());
     for (number, step) in (1..).zip(&schedule.steps) {
-        let one = walk.perform(step).map_err(|why| ReplayError::Impossible {
+        let impossible = |why| ReplayError::Impossible {
             number,
             step: step.to_string(),
             why,
-        })?;
-        let wrong = one.wrong.clone();
-        let state = walk.state.clone();
-        let fault = wrong.or_else(|| walk.world.fault(&state));
-        findings.extend(fault.map(|(kind, why)| (number, kind, why)));
+        };
+        let one = walk.perform(step).map_err(impossible)?;
+        let bad = one.wrong.clone().or_else(|| walk.world.fault(&walk.state));
+        findings.extend(bad.map(|(kind, why)| (number, kind, why)));
         told.push(one);
     }
-    let state = walk.state.clone();
-    let waiting = walk.world.clients(&state, false);
-    if walk.world.is_stuck(&state) {
-        let why = "nothing can happen any more".to_owned();
+    if walk.world.is_stuck(&walk.state) {
+        let why = walk.world.deadlock(&walk.state);
         findings.push((told.len(), Kind::Deadlock, why));
     }
     Ok(Outcome {
         told,
         findings,
-        inside: walk.world.clients(&state, true),
-        waiting,
+        inside: walk.world.clients(&walk.state, true),
+        waiting: walk.world.clients(&walk.state, false),
         possible: walk.possible(),
     })
+}
+
+/// The options, with at least what the schedule needs.
+fn with_room_for(schedule: &Schedule, options: &Options) -> Options {
+    let mut options = options.clone();
+    let mut wants = vec![0; options.wants.len()];
+    let (mut lose, mut duplicate, mut crash) = (0, 0, 0);
+    for step in &schedule.steps {
+        match step {
+            Step::Request(node) => {
+                if let Some(wants) = wants.get_mut(node.index()) {
+                    *wants += 1;
+                }
+            }
+            Step::Lose(_) => lose += 1,
+            Step::Duplicate(_) => duplicate += 1,
+            Step::Crash { .. } => crash += 1,
+            Step::Release(_) | Step::Deliver(_) | Step::Timer { .. } | Step::Down { .. } => {}
+        }
+    }
+    for (allowed, needed) in options.wants.iter_mut().zip(wants) {
+        *allowed = needed.max(*allowed);
+    }
+    options.lose = lose.max(options.lose);
+    options.duplicate = duplicate.max(options.duplicate);
+    options.crash = crash.max(options.crash);
+    options
 }

@@ -91,6 +91,30 @@ pub struct ParseError {
     pub why: String,
 }
 
+impl Schedule {
+    /// How many nodes there must be, at least.
+    pub fn nodes(&self) -> u32 {
+        let largest = self.steps.iter().map(Step::largest_node).max();
+        largest.map_or(0, |node| node.0.saturating_add(1))
+    }
+}
+
+impl Step {
+    fn largest_node(&self) -> NodeId {
+        match self {
+            Step::Request(node) | Step::Release(node) | Step::Timer { node, .. } => *node,
+            Step::Deliver(letter) | Step::Lose(letter) | Step::Duplicate(letter) => {
+                letter.from.max(letter.to)
+            }
+            Step::Crash { victim, lost } => {
+                let addressees = lost.iter().map(|letter| letter.to);
+                addressees.fold(*victim, NodeId::max)
+            }
+            Step::Down { victim, told } => *victim.max(told),
+        }
+    }
+}
+
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, step) in self.steps.iter().enumerate() {

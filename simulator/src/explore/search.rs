@@ -1,5 +1,7 @@
 //! The search itself: breadth first, then backwards from "all served".
 
+use std::ops::ControlFlow;
+
 use algorithms::Setting;
 use algorithms::registry::Entry;
 
@@ -9,20 +11,21 @@ use super::walk::Walk;
 use super::world::{Successors, World, listed};
 use super::{Finding, Kind, Options, Progress, Report, Unfit};
 
-/// How many states are looked at between two reports of progress.
-const PROGRESS_EVERY: usize = 1 << 16;
+/// How many states are looked at between two glances of the watcher.
+const WATCHED_EVERY: usize = 1 << 16;
 
-/// Explores every schedule of a small world, until something bad is found or all is seen.
+/// Explores every schedule of a small world, until something bad is found or all is seen. Now and
+/// then `watch` is told how far it has come, and may end it.
 pub fn explore(
     entry: &Entry,
     setting: &Setting,
     options: &Options,
-    progress: &mut dyn FnMut(Progress),
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, Unfit> {
     options.fit(setting)?;
     let kinds = (entry.machine)(&setting.params, &setting.printed).kinds();
     let mut search = Search::new(World::new(entry, setting, options), options);
-    let bad = search.forwards(progress);
+    let bad = search.forwards(watch);
     let bad = match bad {
         None if search.complete => search.backwards(),
         bad => bad,
@@ -96,7 +99,7 @@ impl Search {
     }
 
     /// Meets every state, nearest first.
-    fn forwards(&mut self, progress: &mut dyn FnMut(Progress)) -> Option<Bad> {
+    fn forwards(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Option<Bad> {
         let start = self.world.initial();
         self.graph.meet(&start, 0, self.max_states);
         if let Some(bad) = self.judge(&start, 0) {
@@ -110,12 +113,13 @@ impl Search {
                 layer_end = self.graph.len();
                 self.depth += 1;
             }
-            if at % PROGRESS_EVERY == 0 {
-                progress(Progress {
-                    states: self.graph.len() as u64,
-                    open: (self.graph.len() - at) as u64,
-                    depth: self.depth,
-                });
+            let progress = Progress {
+                states: self.graph.len() as u64,
+                open: (self.graph.len() - at) as u64,
+                depth: self.depth,
+            };
+            if at.is_multiple_of(WATCHED_EVERY) && watch(progress).is_break() {
+                return None;
             }
             let from = at as u32;
             self.world.expand(self.graph.state(from), &mut successors);
@@ -167,12 +171,10 @@ impl Search {
         if let Some((kind, why)) = self.world.fault(state) {
             return bad(kind, why);
         }
-        if self.world.is_stuck(state) && self.world.owes_liveness(state) {
+        if self.world.is_stuck(state) {
             self.stuck += 1;
             if !self.safety_only {
-                let waiting = listed(&self.world.clients(state, false));
-                let why = format!("nothing can happen any more; waiting: {waiting}");
-                return bad(Kind::Deadlock, why);
+                return bad(Kind::Deadlock, self.world.deadlock(state));
             }
         }
         None

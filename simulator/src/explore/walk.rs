@@ -7,7 +7,7 @@
 use algorithms::erased::MessageId;
 use algorithms::{Effect, NodeId, Timer};
 
-use super::schedule::{Letter, Step};
+use super::schedule::{Letter, Schedule, Step};
 use super::sites::{SiteId, What};
 use super::world::{Act, Successors, Transition, World};
 use super::{Kind, Told};
@@ -78,22 +78,22 @@ impl<'w> Walk<'w> {
         };
         match self.look_up(step).and_then(can_be) {
             Ok(choice) => Ok(self.take(choice)),
-            Err(why) => Err(format!("{why}; possible: {}", self.possible())),
+            Err(why) => {
+                let steps = self.possible();
+                let possible = match steps.as_slice() {
+                    [] => "nothing".to_owned(),
+                    _ => Schedule { steps }.to_string(),
+                };
+                Err(format!("{why}; possible here: {possible}"))
+            }
         }
     }
 
-    /// Everything that could happen next, as one line.
-    pub(super) fn possible(&mut self) -> String {
+    /// Everything that could happen next.
+    pub(super) fn possible(&mut self) -> Vec<Step> {
         let choices = self.choices();
-        let mut steps: Vec<_> = choices
-            .iter()
-            .map(|choice| self.name(&choice.deed).to_string())
-            .collect();
-        steps.dedup();
-        match steps.as_slice() {
-            [] => "nothing".to_owned(),
-            steps => steps.join("; "),
-        }
+        let steps = choices.iter().map(|choice| self.name(&choice.deed));
+        steps.collect()
     }
 
     fn choices(&mut self) -> Vec<Choice> {

@@ -23,7 +23,9 @@ pub(super) struct World {
     lose: u32,
     duplicate: u32,
     crash: u32,
-    has_invariants: bool,
+    /// Invariants are facts about the repaired algorithm; the printed one is judged by what comes
+    /// of it.
+    checks_invariants: bool,
     view: View,
 }
 
@@ -107,7 +109,7 @@ impl World {
             lose: options.lose,
             duplicate: options.duplicate,
             crash: options.crash,
-            has_invariants: sites.atlas.has_invariants(),
+            checks_invariants: setting.printed.is_repaired() && sites.atlas.has_invariants(),
             view: View::default(),
             sites,
         }
@@ -174,14 +176,14 @@ impl World {
         }
     }
 
-    /// Whether the state must never be: too many inside, an invariant broken, or nothing can happen
-    /// although somebody waits.
+    /// Whether the state must never be: too many inside, or an invariant broken.
     pub(super) fn fault(&mut self, state: &[u32]) -> Option<(Kind, String)> {
         let census = self.census(state);
         if census.inside > self.admits {
             return Some((Kind::Exclusion, self.crowd(state)));
         }
-        if self.has_invariants
+        // They assume that every message arrives exactly once.
+        if self.checks_invariants
             && self.spent(state) == (0, 0)
             && let Some(why) = self.broken_invariant(state)
         {
@@ -190,10 +192,16 @@ impl World {
         None
     }
 
-    /// Whether somebody waits and nothing can happen any more.
+    /// Whether somebody waits, nothing can happen any more, and that is the algorithm's fault.
     pub(super) fn is_stuck(&self, state: &[u32]) -> bool {
         let census = self.census(state);
-        census.waiting > 0 && census.moving == 0
+        census.waiting > 0 && census.moving == 0 && census.crashed <= self.tolerates
+    }
+
+    /// The same in words.
+    pub(super) fn deadlock(&self, state: &[u32]) -> String {
+        let waiting = listed(&self.clients(state, false));
+        format!("nothing can happen any more; waiting: {waiting}")
     }
 
     /// Whether everybody who is alive got all they wanted.

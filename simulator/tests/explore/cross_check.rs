@@ -4,6 +4,7 @@
 //! clients, the timers and the faults, is written a second time, as plainly as possible.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use algorithms::erased::{Atlas, Event, MessageId, StateId};
@@ -85,7 +86,8 @@ fn timers_lead_to_as_many_states() {
 }
 
 fn compare(entry: &Entry, setting: &Setting, options: &Options) {
-    let ours = explore(entry, setting, options, &mut |_| ()).expect("the options fit");
+    let ours = explore(entry, setting, options, &mut |_| ControlFlow::Continue(()))
+        .expect("the options fit");
     let (name, wants) = (entry.name, &options.wants);
     assert_eq!(ours.finding, None, "{name} {options:?}");
     assert!(ours.complete, "{name} {wants:?}");

@@ -3,5 +3,6 @@
 
 mod cross_check;
 mod registry;
+mod replays;
 mod toys;
 mod wrong;

@@ -1,12 +1,13 @@
 //! Every schedule of a small world, for every algorithm there is.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use algorithms::params::Params;
 use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Graph, Order};
 use algorithms::{NodeId, Setting, Topology};
-use simulator::explore::{Options, Report, explore};
+use simulator::explore::{Kind, Options, Report, Schedule, explore, replay};
 
 /// At most so many states per algorithm, so that the gate stays quick.
 const BUDGET: u32 = 200_000;
@@ -40,6 +41,83 @@ fn nothing_bad_happens_to_three_who_want_in_twice() {
     }
 }
 
+#[test]
+fn lamport_on_unordered_links_lets_two_in() {
+    let entry = registry::find("lamport").expect("it is registered");
+    let report = search(entry, &[1, 1], Order::Any);
+    let finding = report.finding.expect("an ACK overtakes a REQUEST");
+    assert_eq!(finding.kind, Kind::Exclusion);
+    assert_eq!(
+        finding.schedule.to_string(),
+        "req 0; req 1; 1>0:REQUEST; 0>1:ACK"
+    );
+}
+
+#[test]
+fn who_keeps_no_order_needs_none() {
+    for entry in registry::ALL
+        .iter()
+        .filter(|entry| entry.order == Order::Any)
+    {
+        assert_fine(entry, 3, &search(entry, &[1, 1, 1], Order::Fifo));
+    }
+}
+
+#[test]
+fn every_schedule_of_a_defect_shows_it() {
+    for entry in registry::ALL {
+        for defect in entry
+            .defects
+            .iter()
+            .filter(|defect| !defect.rules.is_empty())
+        {
+            let id = defect.id;
+            let schedule: Schedule = match defect.schedule.parse() {
+                Ok(schedule) => schedule,
+                Err(error) => panic!("{id}: {error}"),
+            };
+            let nodes = schedule.nodes().max(entry.sizes.least);
+            let setting = printed_setting(entry, nodes, id);
+            let nobody_else_asks = Options {
+                wants: vec![0; nodes as usize],
+                ..Options::new(entry, nodes)
+            };
+            let outcome = match replay(entry, &setting, &nobody_else_asks, &schedule) {
+                Ok(outcome) => outcome,
+                Err(error) => panic!("{id}: {error}"),
+            };
+            let (step, kind, why) = outcome.finding().expect(id);
+            assert_eq!(*step, schedule.steps.len(), "{id}: {kind}: {why}");
+        }
+    }
+}
+
+#[test]
+fn what_the_printed_text_leaves_out_is_found() {
+    let expected = [
+        ("suzuki-kasami", "banta-SK1", Kind::Deadlock),
+        ("naimi-trehel", "banta-NT1", Kind::Deadlock),
+    ];
+    for (name, id, kind) in expected {
+        let entry = registry::find(name).expect("it is registered");
+        let setting = printed_setting(entry, 2, id);
+        let options = Options {
+            wants: vec![0, 1],
+            ..Options::new(entry, 2)
+        };
+        let report = explore(
+            entry,
+            &setting,
+            &options,
+            &mut |_| ControlFlow::Continue(()),
+        );
+        let finding = report.expect("the options fit").finding.expect(id);
+        assert_eq!(finding.kind, kind, "{id}: {}", finding.schedule);
+        let shown = entry.defects.iter().find(|defect| defect.id == id);
+        assert_eq!(finding.schedule.to_string(), shown.expect(id).schedule);
+    }
+}
+
 fn assert_fine(entry: &Entry, nodes: usize, report: &Report) {
     let name = entry.name;
     if let Some(finding) = &report.finding {
@@ -63,7 +141,9 @@ fn search(entry: &Entry, wants: &[u32], order: Order) -> Report {
         max_states: BUDGET,
         ..Options::new(entry, nodes)
     };
-    let report = explore(entry, &setting_of(entry, nodes), &options, &mut |_| ());
+    let report = explore(entry, &setting_of(entry, nodes), &options, &mut |_| {
+        ControlFlow::Continue(())
+    });
     report.expect("the options fit")
 }
 
@@ -77,6 +157,14 @@ pub fn setting_of(entry: &Entry, nodes: u32) -> Setting {
         Printed::repaired(),
         Duration::from_millis(50),
     )
+}
+
+/// The same, with one defect left unrepaired.
+fn printed_setting(entry: &'static Entry, nodes: u32, id: &str) -> Setting {
+    let printed = Printed::some(entry.name, entry.defects, &[id.to_owned()]);
+    let mut setting = setting_of(entry, nodes);
+    setting.printed = printed.expect("the defect is the algorithm's own");
+    setting
 }
 
 fn topology(graph: Graph, nodes: u32) -> Topology {

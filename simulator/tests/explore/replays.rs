@@ -1,0 +1,238 @@
+//! Schedules, found or written by hand, replayed step by step.
+
+use std::ops::ControlFlow;
+
+use algorithms::erased::{Event, Group, MessageId};
+use algorithms::registry::{self, Entry, Order};
+use algorithms::{Effect, NodeId, Request, Setting};
+use simulator::explore::{Kind, Letter, Options, Outcome, Schedule, Step, explore, replay};
+
+use crate::registry::setting_of;
+use crate::toys;
+
+#[test]
+fn what_the_explorer_finds_replays_to_the_same_end() {
+    let lamport = registry::find("lamport").expect("it is registered");
+    let ricart_agrawala = registry::find("ricart-agrawala").expect("it is registered");
+    let crash = |options: &mut Options| (options.wants, options.crash) = (vec![0, 1, 1], 1);
+    let lose = |options: &mut Options| options.lose = 1;
+    let nothing = |_: &mut Options| ();
+    type Change<'a> = &'a dyn Fn(&mut Options);
+    let cases: [(&Entry, u32, Change<'_>); 9] = [
+        (&toys::RECKLESS, 2, &nothing),
+        (&toys::GENEROUS, 3, &nothing),
+        (&toys::HASTY, 2, &nothing),
+        (&toys::HEIR, 3, &crash),
+        (&toys::PEDANT, 2, &nothing),
+        (&toys::POSTAL, 1, &lose),
+        (&toys::POSTAL, 1, &|options| options.duplicate = 1),
+        (ricart_agrawala, 3, &lose),
+        (lamport, 3, &|options| options.order = Order::Any),
+    ];
+    for (entry, nodes, change) in cases {
+        let name = entry.name;
+        let mut options = Options::new(entry, nodes);
+        change(&mut options);
+        let setting = setting_of(entry, nodes);
+        let watch = &mut |_| ControlFlow::Continue(());
+        let report = explore(entry, &setting, &options, watch).expect("the options fit");
+        let finding = report.finding.expect(name);
+        let outcome = replay(entry, &setting, &options, &finding.schedule).expect(name);
+        let end = (finding.schedule.steps.len(), finding.kind, finding.why);
+        assert_eq!(outcome.findings, [end], "{name}: {}", finding.schedule);
+        assert_eq!(outcome.told, finding.told, "{name}");
+    }
+}
+
+#[test]
+fn mail_of_the_dead_may_arrive_after_the_news_of_their_death() {
+    let late = "req 1; req 2; 2>0:ASK; crash 0; down 0@1; 0>2:GRANT";
+    let outcome = replayed(&toys::HEIR, 3, late).expect("every step is possible");
+    assert_eq!(
+        outcome.findings,
+        [(6, Kind::Exclusion, "1 and 2 are inside".to_owned())]
+    );
+    assert_eq!(outcome.inside, [NodeId(1), NodeId(2)]);
+}
+
+#[test]
+fn mail_of_the_dead_may_die_with_them() {
+    let lost = "req 2; 2>0:ASK; crash 0 losing 0>2:GRANT; down 0@1; down 0@2";
+    let outcome = replayed(&toys::HEIR, 3, lost).expect("every step is possible");
+    let (step, kind, _) = outcome.finding().expect("2 waits for ever");
+    assert_eq!((*step, *kind), (5, Kind::Deadlock));
+    assert_eq!(outcome.waiting, [NodeId(2)]);
+    assert_eq!(outcome.possible, []);
+}
+
+#[test]
+fn each_step_is_told_with_what_it_does() {
+    let outcome = replayed(&toys::HEIR, 2, "req 1; 1>0:ASK; 0>1:GRANT; exit 1");
+    let told = outcome.expect("every step is possible").told;
+    let lines: Vec<_> = told.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        lines,
+        [
+            "req 1  -> sends Ask to 0",
+            "1>0:ASK  -> sends Grant to 1",
+            "0>1:GRANT  -> enters",
+            "exit 1  -> sends Done to 0",
+        ]
+    );
+}
+
+#[test]
+fn an_impossible_step_says_why_and_what_would_be_possible() {
+    let cases = [
+        (
+            "req 0; exit 0",
+            "step 2, 'exit 0': it cannot happen here; possible here: 0>0:GRANT",
+        ),
+        (
+            "req 1",
+            "there is no node 1; there are 1, from 0; possible here: nothing",
+        ),
+        (
+            "0>0",
+            "no message is on its way from 0 to 0; possible here: nothing",
+        ),
+        (
+            "req 0; 0>0:ASK",
+            "no ASK is on its way from 0 to 0; possible here: 0>0:GRANT",
+        ),
+        ("req 0; 0>0:GRANT#2", "only 1 GRANT on the way from 0 to 0"),
+        (
+            "req 0; 0>0:ABRACADABRA",
+            "no message kind 'ABRACADABRA'; there are ASK, GRANT,",
+        ),
+        ("timer 0:wait", "0 has no such timer set"),
+        ("crash 0 losing 1>0:ASK", "1>0:ASK is not mail from 0"),
+        ("down 0@0", "it cannot happen here"),
+    ];
+    for (schedule, expected) in cases {
+        let error = replayed(&toys::POSTAL, 1, schedule).expect_err(schedule);
+        assert!(error.contains(expected), "{schedule}: {error}");
+    }
+}
+
+#[test]
+fn a_message_is_named_by_its_age() {
+    let schedule = "req 0; exit 0; 0>1:NUMBER; req 0; exit 0; 0>1:NUMBER#2";
+    let outcome = replayed(&toys::PEDANT, 2, schedule).expect("every step is possible");
+    // On the way were 2, then 1 and 2 again.
+    assert_eq!(
+        outcome.findings[0],
+        (
+            6,
+            Kind::ProtocolError,
+            "1: heard Number(1) after 1".to_owned()
+        )
+    );
+    let kinds_may_be_left_out = "req 0; exit 0; 0>1; 0>1#1";
+    replayed(&toys::PEDANT, 2, kinds_may_be_left_out).expect("every step is possible");
+}
+
+/// The explorer looks steps up in an atlas; a run lets living members take them. Both must do the
+/// same, over whole schedules drawn at random.
+#[test]
+fn living_members_do_the_same() {
+    for entry in registry::ALL {
+        for seed in 1..=10 {
+            let setting = setting_of(entry, 3);
+            let mut options = Options::new(entry, 3);
+            options.wants = vec![2, 2, 2];
+            let mut members = Members::new(entry, &setting);
+            let mut schedule = Schedule::default();
+            let mut draw: u64 = seed;
+            loop {
+                let outcome = replay(entry, &setting, &options, &schedule);
+                let outcome = outcome.expect("only possible steps are taken");
+                if let Some(told) = outcome.told.last() {
+                    let done = members.perform(&told.step);
+                    let (name, step) = (entry.name, schedule.steps.len());
+                    assert_eq!(
+                        told.effects, done,
+                        "{name}, seed {seed}, step {step}: {schedule}"
+                    );
+                }
+                if outcome.possible.is_empty() {
+                    assert_eq!(outcome.waiting, [], "{}: {schedule}", entry.name);
+                    break;
+                }
+                draw = draw * 48_271 % 0x7fff_ffff;
+                let chosen = draw as usize % outcome.possible.len();
+                schedule.steps.push(outcome.possible[chosen].clone());
+            }
+            assert!(schedule.steps.len() >= 12, "{}: {schedule}", entry.name);
+        }
+    }
+}
+
+/// Living members, and what they have under way.
+struct Members {
+    group: Box<dyn Group>,
+    kinds: &'static [&'static str],
+    /// From, to, what; oldest first.
+    mail: Vec<(NodeId, NodeId, MessageId)>,
+}
+
+impl Members {
+    fn new(entry: &Entry, setting: &Setting) -> Self {
+        let machine = (entry.machine)(&setting.params, &setting.printed);
+        Self {
+            group: machine.group(setting, 0..setting.nodes()),
+            kinds: machine.kinds(),
+            mail: Vec::new(),
+        }
+    }
+
+    fn perform(&mut self, step: &Step) -> Vec<String> {
+        let request = Request { priority: 0 };
+        let (me, event) = match step {
+            Step::Request(node) => (*node, Event::Request(request)),
+            Step::Release(node) => (*node, Event::Release),
+            Step::Deliver(letter) => {
+                let (from, message) = (letter.from, self.take(letter));
+                (letter.to, Event::Receive { from, message })
+            }
+            other => panic!("{other} is a fault or a timer"),
+        };
+        let mut effects = Vec::new();
+        self.group.handle(me, event, &mut effects);
+        let mut words = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Send { to, message, .. } => {
+                    words.push(format!("sends {} to {to}", self.group.describe(message)));
+                    self.mail.push((me, to, message));
+                }
+                Effect::Enter { fence: None } => words.push("enters".to_owned()),
+                Effect::Enter { fence: Some(fence) } => words.push(format!("enters as {fence}")),
+                Effect::Note { name, value, .. } => words.push(format!("notes {name} = {value}")),
+                other => panic!("{other:?} in an algorithm without faults or timers"),
+            }
+        }
+        words
+    }
+
+    fn take(&mut self, letter: &Letter) -> MessageId {
+        let fits = |&(from, to, message): &(NodeId, NodeId, MessageId)| {
+            let kind = self.kinds[self.group.kind(message)];
+            (from, to, Some(kind)) == (letter.from, letter.to, letter.kind.as_deref())
+        };
+        let places = self.mail.iter().enumerate().filter(|(_, one)| fits(one));
+        let nth = letter.nth.unwrap_or(1) as usize - 1;
+        let (place, _) = places.into_iter().nth(nth).expect("it is under way");
+        self.mail.remove(place).2
+    }
+}
+
+fn replayed(entry: &Entry, nodes: u32, schedule: &str) -> Result<Outcome, String> {
+    let schedule = schedule.parse().expect("the schedule is well written");
+    let options = Options {
+        wants: vec![0; nodes as usize],
+        ..Options::new(entry, nodes)
+    };
+    let outcome = replay(entry, &toys::setting(nodes), &options, &schedule);
+    outcome.map_err(|error| error.to_string())
+}
