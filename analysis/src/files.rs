@@ -85,5 +85,6 @@ fn read_run(dir: &Path, record: &Record) -> Result<Run, FilesError> {
     run.transport = tables::read_transport(dir, plan)?;
     run.usage = tables::read_nodes(dir, plan)?;
     run.faults = tables::read_faults(dir)?;
+    hlog::check_there(dir)?;
     Ok(run)
 }

@@ -31,26 +31,19 @@ pub(crate) fn registration_inversions(run: &Run) -> Option<u64> {
 
 /// Entries of a lower priority while a higher one was waiting.
 pub(crate) fn priority_inversions(run: &Run) -> u64 {
-    let mut arrivals = run.requests.iter().collect::<Vec<_>>();
-    arrivals.sort_by_key(|row| row.arrived_ns);
+    let (arrivals, entries) = (arrivals(run), entries(run));
     let mut arrivals = arrivals.into_iter().peekable();
-    let mut entries = run
-        .requests
-        .iter()
-        .filter_map(|row| Some((row.entered_ns?, row)));
-    let mut entries = entries.by_ref().collect::<Vec<_>>();
-    entries.sort_by_key(|&(entered_ns, _)| entered_ns);
-
     // How many wait of each priority: all that arrived before this nanosecond and have not
     // entered in it or earlier.
     let mut waiting = BTreeMap::<u32, u64>::new();
     let mut count = 0;
-    for at_once in entries.chunk_by(|(a, _), (b, _)| a == b) {
+    for at_once in entries.chunk_by(|a, b| a.0 == b.0) {
         let now_ns = at_once[0].0;
-        while let Some(row) = arrivals.next_if(|row| row.arrived_ns < now_ns) {
-            *waiting.entry(row.priority).or_default() += 1;
+        let rows = at_once.iter().map(|&(_, row)| &run.requests[row]);
+        while let Some((_, row)) = arrivals.next_if(|&(arrived_ns, _)| arrived_ns < now_ns) {
+            *waiting.entry(run.requests[row].priority).or_default() += 1;
         }
-        for (_, row) in at_once.iter().filter(|(_, row)| row.arrived_ns < now_ns) {
+        for row in rows.clone().filter(|row| row.arrived_ns < now_ns) {
             let same = waiting.get_mut(&row.priority).expect("it has arrived");
             *same -= 1;
             if *same == 0 {
@@ -58,14 +51,12 @@ pub(crate) fn priority_inversions(run: &Run) -> u64 {
             }
         }
         let highest = waiting.last_key_value().map(|(&priority, _)| priority);
-        count += at_once
-            .iter()
-            .filter(|(_, row)| highest.is_some_and(|highest| highest > row.priority))
-            .count() as u64;
-        // Whoever arrived in this very nanosecond and is inside already never waits.
-        while let Some(row) = arrivals.next_if(|row| row.arrived_ns == now_ns) {
-            if row.entered_ns != Some(now_ns) {
-                *waiting.entry(row.priority).or_default() += 1;
+        let past = |row: &&RequestRow| highest.is_some_and(|highest| highest > row.priority);
+        count += rows.filter(past).count() as u64;
+        while let Some((_, row)) = arrivals.next_if(|&(arrived_ns, _)| arrived_ns == now_ns) {
+            // Whoever arrived in this very nanosecond and is inside already never waits.
+            if run.requests[row].entered_ns != Some(now_ns) {
+                *waiting.entry(run.requests[row].priority).or_default() += 1;
             }
         }
     }
@@ -74,25 +65,50 @@ pub(crate) fn priority_inversions(run: &Run) -> u64 {
 
 /// The most entries of other members between a request and its own entry.
 pub(crate) fn passed_over_max(run: &Run) -> Option<u64> {
-    let served = |row: &RequestRow| row.entered_ns.map(|entered_ns| (row.node, entered_ns));
-    let mut by_node = run.requests.iter().filter_map(served).collect::<Vec<_>>();
-    by_node.sort_unstable();
-    let mut all = by_node.iter().map(|&(_, at_ns)| at_ns).collect::<Vec<_>>();
-    all.sort_unstable();
-    let passed_over = |row: &RequestRow| {
-        let (arrived_ns, entered_ns) = (row.arrived_ns, row.entered_ns?);
-        let between = |upper: usize, lower: usize| upper.saturating_sub(lower) as u64;
-        let entries = between(
-            all.partition_point(|&at_ns| at_ns < entered_ns),
-            all.partition_point(|&at_ns| at_ns <= arrived_ns),
-        );
-        let own = between(
-            by_node.partition_point(|&entry| entry < (row.node, entered_ns)),
-            by_node.partition_point(|&entry| entry <= (row.node, arrived_ns)),
-        );
-        Some(entries - own)
-    };
-    run.requests.iter().filter_map(passed_over).max()
+    let (arrivals, entries) = (arrivals(run), entries(run));
+    let mut arrivals = arrivals.into_iter().peekable();
+    let nodes = run.requests.iter().map(|row| row.node.index() + 1).max();
+    // Entries so far, of all and of each node.
+    let (mut all, mut own) = (0, vec![0_u64; nodes.unwrap_or(0)]);
+    // For each request the entries of others up to its arrival.
+    let mut before = vec![0; run.requests.len()];
+    let mut most = None;
+    for at_once in entries.chunk_by(|a, b| a.0 == b.0) {
+        let now_ns = at_once[0].0;
+        while let Some((_, row)) = arrivals.next_if(|&(arrived_ns, _)| arrived_ns < now_ns) {
+            before[row] = all - own[run.requests[row].node.index()];
+        }
+        for &(_, row) in at_once {
+            let others = all - own[run.requests[row].node.index()];
+            let waited = run.requests[row].arrived_ns < now_ns;
+            let passed_over = if waited { others - before[row] } else { 0 };
+            most = most.max(Some(passed_over));
+        }
+        for &(_, row) in at_once {
+            all += 1;
+            own[run.requests[row].node.index()] += 1;
+        }
+    }
+    most
+}
+
+/// The arrivals in order, with the places of their requests.
+fn arrivals(run: &Run) -> Vec<(u64, usize)> {
+    in_order(run, |row| Some(row.arrived_ns))
+}
+
+/// The entries in order, with the places of their requests.
+fn entries(run: &Run) -> Vec<(u64, usize)> {
+    in_order(run, |row| row.entered_ns)
+}
+
+fn in_order(run: &Run, moment: impl Fn(&RequestRow) -> Option<u64>) -> Vec<(u64, usize)> {
+    let rows = run.requests.iter().enumerate();
+    let mut moments = rows
+        .filter_map(|(place, row)| Some((moment(row)?, place)))
+        .collect::<Vec<_>>();
+    moments.sort_unstable();
+    moments
 }
 
 /// Pairs of which one comes strictly first by the first number and strictly last by the second,

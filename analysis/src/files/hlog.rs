@@ -16,6 +16,8 @@ use super::FilesError;
 use crate::stays::stays;
 use crate::times::handovers;
 
+const NAME: &str = "latency.hlog";
+
 /// The log's times have milliseconds, so no interval is shorter.
 const SHORTEST_NS: u64 = 1_000_000;
 
@@ -26,13 +28,20 @@ const INTERVALS: u64 = 50;
 const DIVISOR: f64 = 1e6;
 
 pub(super) fn write(dir: &Path, plan: &Plan, run: &Run) -> Result<(), FilesError> {
-    let path = dir.join("latency.hlog");
+    let path = dir.join(NAME);
     let create = || {
         let mut writer = BufWriter::new(File::create(&path)?);
         log(&mut writer, plan, run)?;
         writer.flush()
     };
     create().map_err(|source: io::Error| FilesError::io("write", &path, source))
+}
+
+/// Everything in the log is in the records too; it only has to be there.
+pub(super) fn check_there(dir: &Path) -> Result<(), FilesError> {
+    let path = dir.join(NAME);
+    let opened = File::open(&path).map_err(|source| FilesError::io("read", &path, source));
+    opened.map(|_| ())
 }
 
 /// Writes the log. Times count from the run's start, which is put at the beginning of the epoch, so

@@ -1,0 +1,66 @@
+//! Plans and simulated runs for the tests of this folder.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::{self, Graph, Order};
+use algorithms::{NodeId, Topology};
+use chaos::Delay;
+use node::plan::Plan;
+use node::run::Run;
+use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
+
+/// A closed workload with some competition, links of 1 ms, holds of 1 ms.
+pub fn plan(algorithm: &str, nodes: u32) -> Plan {
+    let entry = registry::find(algorithm).expect("a registered algorithm");
+    Plan {
+        algorithm: algorithm.to_owned(),
+        nodes,
+        topology: match entry.graph {
+            Graph::Complete => "complete".to_owned(),
+            Graph::Tree | Graph::Digraph => "tree:2".to_owned(),
+        },
+        holder: NodeId(0),
+        params: Params::resolve(entry.name, entry.params, &BTreeMap::new())
+            .expect("defaults are valid"),
+        printed: Printed::repaired(),
+        workload: Workload {
+            arrivals: Arrivals::Closed {
+                think: PerNode::All(Span::Exponential(10_000_000)),
+            },
+            hold: PerNode::All(Span::Constant(1_000_000)),
+            quota: Quota::PerNode(20),
+            priority: PerNode::All(0),
+            weights: Vec::new(),
+            clients: 1,
+        },
+        delay: Delay::Constant { ns: 1_000_000 },
+        links: Order::Fifo,
+        bound_ns: 1_000_000,
+        seed: 7,
+        time_limit_ns: None,
+        warm_up_entries: 0,
+        trace: false,
+    }
+}
+
+/// What the plan's topology means: everybody with everybody, or a balanced binary tree.
+pub fn topology(plan: &Plan) -> Result<Topology, String> {
+    match plan.topology.as_str() {
+        "complete" => Ok(Topology::complete(plan.nodes)),
+        "tree:2" => {
+            let edges = (1..plan.nodes).map(|child| (NodeId((child - 1) / 2), NodeId(child)));
+            Ok(Topology::undirected(plan.nodes, &edges.collect::<Vec<_>>()))
+        }
+        other => Err(format!("'{other}' is no topology of these tests")),
+    }
+}
+
+/// Simulates the plan.
+pub fn simulate(plan: &Plan) -> Run {
+    let topology = topology(plan).expect("a topology of these tests");
+    simulator::simulate(plan, topology, &mut |_| ControlFlow::Continue(()))
+        .expect("time passes in these plans")
+}
