@@ -133,6 +133,14 @@ impl Ledger {
         }
     }
 
+    /// What the kernel said to the member that entered last: the lock file it got, if any.
+    pub fn witnessed(&mut self, node: NodeId, slot: Option<u32>) {
+        let row = self.open[node.index()].entered;
+        let request = &mut self.run.requests[row as usize];
+        request.witness_slot = slot;
+        request.witness_refused = slot.is_none();
+    }
+
     /// The run is over; what the ledger does not know is for the engine to fill in.
     pub fn close(self, end: End, ended_ns: u64) -> Run {
         Run {

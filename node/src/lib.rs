@@ -1,13 +1,16 @@
 //! One member of a group: what it is told, what it does on an event, and what it records.
 
 pub mod conductor;
+pub mod control;
 mod demand;
 pub mod frame;
 pub mod ledger;
 mod measure;
 pub mod members;
 pub mod plan;
+pub mod record;
 pub mod run;
+pub mod runtime;
 pub mod tally;
 mod timers;
 pub mod transport;

@@ -54,6 +54,11 @@ impl Plan {
         registry::find(&self.algorithm).expect("a plan names a registered algorithm")
     }
 
+    /// The links it names.
+    pub fn build_topology(&self) -> Result<Topology, String> {
+        Ok(Topology::complete(self.nodes))
+    }
+
     /// What the members are told.
     pub fn setting(&self, topology: Topology) -> Setting {
         Setting::new(

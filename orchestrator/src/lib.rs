@@ -5,6 +5,7 @@
 
 mod again;
 mod cli;
+mod cluster;
 mod commands;
 mod exit;
 mod interrupt;
@@ -18,10 +19,29 @@ mod table;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::process::ExitCode;
 
 use clap::Parser;
 
 pub use exit::{Exit, Failure};
+
+/// Is a member of a cluster, if the arguments say that this process was started to be one.
+///
+/// The orchestrator starts its members by running itself again, so a fresh clone, an installed copy
+/// and a test all have them. This comes before anything else looks at the arguments.
+pub fn child(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let mut arguments = arguments.into_iter().skip(1);
+    if arguments.next()? != "--child=node" {
+        return None;
+    }
+    Some(match node::runtime::Birth::from_arguments(arguments) {
+        Ok(birth) => node::runtime::main(birth),
+        Err(why) => {
+            eprintln!("error: {why}");
+            Exit::Usage.into()
+        }
+    })
+}
 
 /// Does what the arguments say, the first of which is the program itself.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {

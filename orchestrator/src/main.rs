@@ -3,5 +3,8 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    orchestrator::command_line(std::env::args_os()).into()
+    match orchestrator::child(std::env::args_os()) {
+        Some(exit) => exit,
+        None => orchestrator::command_line(std::env::args_os()).into(),
+    }
 }

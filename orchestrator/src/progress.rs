@@ -23,6 +23,12 @@ impl Bar {
         Self { bar }
     }
 
+    /// Shows how many have entered.
+    pub(crate) fn show_entries(&self, entries: u64) {
+        self.bar.set_position(entries);
+        self.bar.set_message(format!("{} entries", count(entries)));
+    }
+
     /// Shows how far it has come.
     pub(crate) fn show(&self, progress: &simulator::Progress) {
         self.bar.set_position(progress.entries);

@@ -49,6 +49,11 @@ impl Pending {
         })
     }
 
+    /// The directory as long as it is under way, for what is written meanwhile.
+    pub(crate) fn dir(&self) -> &Path {
+        self.draft.path()
+    }
+
     /// Writes the run's files, lets the directory appear, and says where it is.
     pub(crate) fn finish(
         self,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::frame::Rejected;
+use crate::run::TransportRow;
 
 /// Counts since the start of this incarnation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,20 @@ pub struct Counters {
     /// Sessions that ended.
     pub sessions_ended: u64,
     rejected: [u64; Rejected::ALL.len()],
+}
+
+impl From<&Counters> for TransportRow {
+    fn from(counters: &Counters) -> Self {
+        TransportRow {
+            datagrams_sent: counters.datagrams_sent,
+            datagrams_received: counters.datagrams_received,
+            acks: counters.acks,
+            retransmissions: counters.retransmissions,
+            duplicates: counters.duplicates,
+            rejected: counters.rejected(),
+            bytes: counters.bytes_sent,
+        }
+    }
 }
 
 impl Counters {

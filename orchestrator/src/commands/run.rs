@@ -1,13 +1,14 @@
 //! `orchestrator run`: one scenario, from start to verdict.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::Judgement;
 use clap::Args;
 use node::run::{End, Engine};
 
+use crate::cluster::Cluster;
 use crate::outcome::{self, Where};
 use crate::progress::Bar;
 use crate::results::Pending;
@@ -44,10 +45,14 @@ impl Run {
             print(&resolved.to_toml())?;
             return Ok(Exit::Holds);
         }
-        refuse_engine(resolved.engine)?;
         let pending = Pending::begin(self.out.as_deref(), &resolved.name)?;
         let interrupted = interrupt::flag_on_interrupt()?;
-        let run = simulate(&resolved, &interrupted)?;
+        let bar = Bar::new(&resolved);
+        let run = match resolved.engine {
+            Engine::Sim => simulate(&resolved, &bar, &interrupted)?,
+            Engine::Cluster => launch(&resolved, &bar, pending.dir(), &interrupted)?,
+        };
+        drop(bar);
         let judgement = analysis::judge(&resolved.plan, &resolved.topology, &run);
         let directory = pending.finish(&resolved.plan, &run, &judgement)?;
         let place = Where {
@@ -60,17 +65,11 @@ impl Run {
     }
 }
 
-fn refuse_engine(engine: Engine) -> Result<(), Failure> {
-    match engine {
-        Engine::Sim => Ok(()),
-        Engine::Cluster => Err(Failure::Usage(
-            "the cluster engine is not built yet; use --engine sim".to_owned(),
-        )),
-    }
-}
-
-fn simulate(resolved: &Resolved, interrupted: &AtomicBool) -> Result<node::run::Run, Failure> {
-    let bar = Bar::new(resolved);
+fn simulate(
+    resolved: &Resolved,
+    bar: &Bar,
+    interrupted: &AtomicBool,
+) -> Result<node::run::Run, Failure> {
     let mut watch = |progress: simulator::Progress| {
         bar.show(&progress);
         match interrupted.load(Ordering::Relaxed) {
@@ -81,6 +80,24 @@ fn simulate(resolved: &Resolved, interrupted: &AtomicBool) -> Result<node::run::
     let topology = resolved.topology.clone();
     simulator::simulate(&resolved.plan, topology, &mut watch)
         .map_err(|stuck| Failure::Usage(stuck.to_string()))
+}
+
+fn launch(
+    resolved: &Resolved,
+    bar: &Bar,
+    dir: &Path,
+    interrupted: &AtomicBool,
+) -> Result<node::run::Run, Failure> {
+    let executable = std::env::current_exe()
+        .map_err(|error| Failure::Testbed(format!("cannot find this program: {error}")))?;
+    let cluster = Cluster {
+        plan: &resolved.plan,
+        executable: &executable,
+        dir,
+        interrupted,
+        progress: &|entries| bar.show_entries(entries),
+    };
+    cluster.run()
 }
 
 fn exit(run: &node::run::Run, judgement: &Judgement) -> Exit {

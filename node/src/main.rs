@@ -1,0 +1,36 @@
+//! A member started by hand. The orchestrator starts its members by itself; this is for those who
+//! want to be the orchestrator: orders as JSON lines on stdin, reports on stdout.
+
+use std::process::ExitCode;
+
+use node::runtime::{self, Birth};
+
+const USAGE: &str = "\
+One member of a mutual exclusion group, on a UDP socket of loopback.
+
+Usage: node [--port=PORT] [--parent=PID]
+
+  --port=PORT   the port to bind; 0, the default, is any
+  --parent=PID  die when the process that started this one dies, which must be PID
+
+Orders are JSON lines on stdin, reports are JSON lines on stdout; the documentation of the module
+node::control lists them. The member ends when it is told to, or when stdin ends.
+";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1).peekable();
+    if arguments
+        .peek()
+        .is_some_and(|first| first == "-h" || first == "--help")
+    {
+        eprint!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    match Birth::from_arguments(arguments) {
+        Ok(birth) => runtime::main(birth),
+        Err(why) => {
+            eprintln!("error: {why}\n\n{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}

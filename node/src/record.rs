@@ -1,0 +1,242 @@
+//! What a member writes down, as bytes: one file per life of a member.
+//!
+//! A record is its time since the one before, in nanoseconds, and what happened; both in postcard's
+//! variable-length form, so that a token's whole visit takes some twenty bytes. There is no footer
+//! and no index: whatever was written before a `kill -9` can be read.
+
+use std::borrow::Cow;
+
+use algorithms::NodeId;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::members;
+use crate::run::TransportRow;
+
+/// Something that happened to a member, as its file holds it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Record<'a> {
+    /// A client wants in.
+    Arrived {
+        /// How urgently.
+        priority: u32,
+    },
+    /// The algorithm was asked.
+    Asked,
+    /// The algorithm let the client in.
+    Entered {
+        /// The entry's fence, where the algorithm has one.
+        fence: Option<u64>,
+        /// Whether it had been asked.
+        invited: bool,
+        /// The lock file the kernel granted; `None` if it refused.
+        witness: Option<u32>,
+    },
+    /// The client left.
+    Left,
+    /// A client will not ask again.
+    Retired,
+    /// A number that a claim is about.
+    Note {
+        /// What was counted or measured.
+        name: Cow<'a, str>,
+        /// How much.
+        value: u64,
+        /// The node whose latest request it belongs to, if any.
+        charge: Option<NodeId>,
+    },
+    /// Something that the paper says cannot happen.
+    ProtocolError {
+        /// What was wrong.
+        why: Cow<'a, str>,
+    },
+    /// An algorithm message was sent.
+    Sent {
+        /// The addressee.
+        to: NodeId,
+        /// Its kind, as the machine numbers them.
+        kind: u8,
+        /// Its size.
+        bytes: u32,
+    },
+    /// An algorithm message arrived.
+    Received {
+        /// The sender.
+        from: NodeId,
+        /// Its kind, as the machine numbers them.
+        kind: u8,
+        /// How long it was under way.
+        delay_ns: u64,
+    },
+    /// What the transport has done so far.
+    Transport(TransportRow),
+    /// The member waited for a fault to come into force.
+    Stalled {
+        /// How long.
+        ns: u64,
+    },
+}
+
+impl<'a> Record<'a> {
+    /// What the core says happened. An entry gets its witness where the lock is taken.
+    pub fn of(record: &'a members::Record, witness: Option<u32>) -> Self {
+        match record {
+            members::Record::Arrived { priority } => Record::Arrived {
+                priority: *priority,
+            },
+            members::Record::Asked => Record::Asked,
+            members::Record::Entered { fence, invited } => Record::Entered {
+                fence: *fence,
+                invited: *invited,
+                witness,
+            },
+            members::Record::Left => Record::Left,
+            members::Record::Retired => Record::Retired,
+            members::Record::Note {
+                name,
+                value,
+                charge,
+            } => Record::Note {
+                name: Cow::Borrowed(name),
+                value: *value,
+                charge: *charge,
+            },
+            members::Record::ProtocolError { why } => Record::ProtocolError {
+                why: Cow::Borrowed(why),
+            },
+        }
+    }
+}
+
+/// Turns records into bytes.
+#[derive(Debug, Default)]
+pub struct RecordWriter {
+    last_ns: u64,
+    bytes: Vec<u8>,
+}
+
+impl RecordWriter {
+    /// Adds a record. Times never go back.
+    pub fn add(&mut self, now_ns: u64, record: &Record<'_>) {
+        let since_ns = now_ns.saturating_sub(self.last_ns);
+        self.last_ns += since_ns;
+        postcard::to_io(&(since_ns, record), &mut self.bytes).expect("a record is plain data");
+    }
+
+    /// What has been added since the last [`clear`](Self::clear).
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bytes are where they belong.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+}
+
+/// A file that holds something else than records.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("byte {at}: {why}")]
+pub struct RecordError {
+    /// Where it stops making sense.
+    pub at: usize,
+    why: String,
+}
+
+/// Reads a member's file: the records with their times. The last one may be cut off, as a kill in
+/// the middle of a write would leave it; anything else that does not decode is an error.
+pub fn read(bytes: &[u8]) -> Result<Vec<(u64, Record<'_>)>, RecordError> {
+    let mut records = Vec::new();
+    let mut rest = bytes;
+    let mut now_ns = 0_u64;
+    while !rest.is_empty() {
+        match postcard::take_from_bytes::<(u64, Record<'_>)>(rest) {
+            Ok(((since_ns, record), after)) => {
+                now_ns = now_ns.saturating_add(since_ns);
+                records.push((now_ns, record));
+                rest = after;
+            }
+            Err(postcard::Error::DeserializeUnexpectedEnd) => break,
+            Err(error) => {
+                return Err(RecordError {
+                    at: bytes.len() - rest.len(),
+                    why: error.to_string(),
+                });
+            }
+        }
+    }
+    Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some() -> Vec<(u64, Record<'static>)> {
+        vec![
+            (5, Record::Arrived { priority: 3 }),
+            (5, Record::Asked),
+            (
+                9,
+                Record::Sent {
+                    to: NodeId(4),
+                    kind: 1,
+                    bytes: 17,
+                },
+            ),
+            (
+                2_000_000,
+                Record::Received {
+                    from: NodeId(4),
+                    kind: 0,
+                    delay_ns: 40_000,
+                },
+            ),
+            (
+                2_000_001,
+                Record::Entered {
+                    fence: Some(8),
+                    invited: true,
+                    witness: Some(0),
+                },
+            ),
+            (
+                2_000_002,
+                Record::Note {
+                    name: "hops".into(),
+                    value: 2,
+                    charge: None,
+                },
+            ),
+            (3_000_000, Record::Left),
+        ]
+    }
+
+    fn written() -> Vec<u8> {
+        let mut writer = RecordWriter::default();
+        for (now_ns, record) in some() {
+            writer.add(now_ns, &record);
+        }
+        writer.bytes().to_vec()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        assert_eq!(read(&written()).unwrap(), some());
+    }
+
+    #[test]
+    fn whatever_a_kill_leaves_can_be_read() {
+        let bytes = written();
+        for end in 0..bytes.len() {
+            let records = read(&bytes[..end]).unwrap();
+            assert_eq!(records, some()[..records.len()]);
+        }
+    }
+
+    #[test]
+    fn something_else_is_an_error_that_says_where() {
+        let error = read(&[5, 250, 1, 2, 3]).unwrap_err();
+        assert_eq!(error.at, 0);
+    }
+}

@@ -1,0 +1,93 @@
+//! A member as a process: the core and the transport around one UDP socket.
+//!
+//! ```text
+//!   datagram ─► transport ─► core ─► effects ─► records to disk ─► datagrams leave ─► wait
+//! ```
+//!
+//! The order is the point: what others could see of an event is in the file before they can see it.
+//! Everything that decides lives in [`members`](crate::members) and [`transport`](crate::transport);
+//! this module owns the socket, the clock, the files and the control channel.
+
+mod alarm;
+mod clock;
+mod control_channel;
+mod member;
+mod recorder;
+mod witness;
+
+use std::ffi::OsString;
+use std::net::Ipv4Addr;
+use std::process::ExitCode;
+
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+
+pub use clock::monotonic_ns;
+
+/// What a member is told when its process starts; everything else comes over the control channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Birth {
+    /// The port to bind on loopback; 0 for any.
+    pub port: u16,
+    /// The process that started this one, if it must not outlive it.
+    pub parent: Option<u32>,
+}
+
+impl Birth {
+    /// Reads `--port=PORT` and `--parent=PID`, both of which may be left out.
+    pub fn from_arguments(arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
+        let mut birth = Birth {
+            port: 0,
+            parent: None,
+        };
+        for argument in arguments {
+            let text = argument.to_string_lossy();
+            let number = |digits: &str| format!("'{digits}' in '{text}' is not a number that fits");
+            if let Some(digits) = text.strip_prefix("--port=") {
+                birth.port = digits.parse().map_err(|_| number(digits))?;
+            } else if let Some(digits) = text.strip_prefix("--parent=") {
+                birth.parent = Some(digits.parse().map_err(|_| number(digits))?);
+            } else {
+                return Err(format!(
+                    "unknown argument '{text}'; there are --port=PORT and --parent=PID"
+                ));
+            }
+        }
+        Ok(birth)
+    }
+}
+
+/// Runs a member until it is told to finish, its stdin ends, or it cannot go on.
+pub fn main(birth: Birth) -> ExitCode {
+    if let Some(parent) = birth.parent
+        && let Err(why) = die_with(parent)
+    {
+        eprintln!("error: {why}");
+        return ExitCode::from(4);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build();
+    let served = match runtime {
+        Ok(runtime) => runtime.block_on(member::serve((Ipv4Addr::LOCALHOST, birth.port).into())),
+        Err(error) => Err(format!("cannot start a runtime: {error}")),
+    };
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::from(4)
+        }
+    }
+}
+
+/// Asks the kernel to kill this process when its parent dies: a member that is paused, or stuck,
+/// would never notice that its stdin has ended.
+fn die_with(parent: u32) -> Result<(), String> {
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|error| format!("cannot tie this process to its parent: {error}"))?;
+    // The parent may have died before the kernel was asked.
+    match getppid().map(Pid::as_raw_nonzero) {
+        Some(living) if living.get() as u32 == parent => Ok(()),
+        _ => Err("the parent is gone".to_owned()),
+    }
+}

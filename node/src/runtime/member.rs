@@ -1,0 +1,609 @@
+//! The member itself: one event after another, each on disk before it shows.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+
+use algorithms::erased::MessageId;
+use algorithms::registry::Links;
+use algorithms::{Change, NodeId};
+use rustix::time::{ClockId, clock_gettime};
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::net::UdpSocket;
+
+use super::alarm::Alarm as WakeUp;
+use super::clock::monotonic_ns;
+use super::control_channel::ControlChannel;
+use super::recorder::Recorder;
+use super::witness::{Testimony, Witness};
+use crate::control::{Counts, Order, Report, Start};
+use crate::frame::Seal;
+use crate::members::{self, Alarm, Effect, Event, Members};
+use crate::record::Record;
+use crate::run::UsageRow;
+use crate::transport::{self, Config, Contract, Identity, Transport};
+
+/// Bytes of kernel buffer asked for on each side of the socket; the kernel may give less.
+const SOCKET_BUFFER: usize = 1 << 20;
+/// How often the transport's counters go to the file while something happens.
+const COUNTERS_EVERY_NS: u64 = 100_000_000;
+/// So many events are handled, and so many datagrams taken, before the rest gets its turn.
+const EVENTS_PER_TURN: usize = 256;
+const DATAGRAMS_PER_TURN: usize = 64;
+/// Larger than any datagram a member sends; a longer one is cut off, and then not believed.
+const RECEIVE_BUFFER: usize = 16 * 1024;
+/// Silence after which a link's session ends, where links have sessions.
+const SESSION_SILENCE_NS: u64 = 1_000_000_000;
+
+/// Binds a socket, says hello, and does what it is told until the end.
+pub(super) async fn serve(address: SocketAddr) -> Result<(), String> {
+    let mut control = ControlChannel::open().map_err(|error| format!("stdin: {error}"))?;
+    let socket = bind(address).map_err(|error| format!("cannot bind {address}: {error}"))?;
+    let port = socket
+        .local_addr()
+        .map_err(|error| format!("no local address: {error}"))?
+        .port();
+    control.say(&Report::Hello { port });
+    let start = match control.next().await? {
+        Some(Order::Start(start)) => start,
+        Some(other) => return Err(format!("expected 'start', got {other:?}")),
+        None => return Ok(()),
+    };
+    let mut member = Member::new(*start, socket)?;
+    control.say(&Report::Ready);
+    match control.next().await? {
+        Some(Order::Go { zero_ns }) => member.zero_ns = zero_ns,
+        Some(other) => return Err(format!("expected 'go', got {other:?}")),
+        None => return Ok(()),
+    }
+    let ended = member.live(&mut control).await;
+    if let Err(why) = &ended {
+        control.say(&Report::Failed { why: why.clone() });
+    }
+    ended
+}
+
+fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::DGRAM,
+        Some(Protocol::UDP),
+    )?;
+    socket.set_recv_buffer_size(SOCKET_BUFFER)?;
+    socket.set_send_buffer_size(SOCKET_BUFFER)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    UdpSocket::from_std(socket.into())
+}
+
+struct Member {
+    me: NodeId,
+    /// Moment zero of the run on the monotonic clock.
+    zero_ns: u64,
+    /// Where to send what is for member i.
+    book: Vec<SocketAddr>,
+    socket: UdpSocket,
+    transport: Transport,
+    /// The algorithm and its clients; none in a later life of the member, which only listens.
+    members: Option<Members>,
+    witness: Witness,
+    recorder: Recorder,
+    wake_up: WakeUp,
+    alarms: BinaryHeap<Reverse<Armed>>,
+    alarms_armed: u64,
+    arrivals: VecDeque<Arrival>,
+    traffic: BTreeMap<NodeId, Traffic>,
+    inside: u64,
+    entries: u64,
+    clogged: bool,
+    /// Whether the orchestrator knows that the clients here have nothing to do.
+    said_idle: bool,
+    counters_due_ns: u64,
+    /// Empty between events; kept so that handling one allocates nothing.
+    effects: Vec<Effect>,
+    datagram: Vec<u8>,
+    message: Vec<u8>,
+}
+
+/// Something the transport brought that has not been handled.
+#[derive(Clone, Copy)]
+enum Arrival {
+    Message {
+        from: NodeId,
+        message: MessageId,
+        delay_ns: u64,
+    },
+    /// The member posted it to itself: it is handled like a message, and not counted.
+    Posted {
+        message: MessageId,
+    },
+    Link {
+        neighbour: NodeId,
+        change: Change,
+    },
+}
+
+/// Algorithm messages to and from one peer.
+#[derive(Clone, Copy, Default)]
+struct Traffic {
+    sent: u64,
+    received: u64,
+}
+
+/// An alarm and its place in the order of time, ties in the order they were armed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Armed {
+    at_ns: u64,
+    nth: u64,
+    alarm: Alarm,
+}
+
+impl Ord for Armed {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at_ns, self.nth).cmp(&(other.at_ns, other.nth))
+    }
+}
+
+impl PartialOrd for Armed {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Member {
+    fn new(start: Start, socket: UdpSocket) -> Result<Self, String> {
+        let Start {
+            plan,
+            me,
+            incarnation,
+            book,
+            run,
+            key,
+            dir,
+        } = start;
+        let entry = plan.entry();
+        let topology = plan
+            .build_topology()
+            .map_err(|error| format!("topology: {error}"))?;
+        let config = Config {
+            order: plan.links,
+            contract: match entry.links {
+                Links::Patient => Contract::Patient {
+                    suspect_after_ns: None,
+                },
+                Links::Sessions => Contract::Sessions {
+                    silence_ns: SESSION_SILENCE_NS,
+                },
+            },
+            ..Config::default()
+        };
+        let identity = Identity {
+            me,
+            incarnation,
+            members: plan.nodes,
+        };
+        let members = (incarnation == 0)
+            .then(|| Members::new(&plan, &plan.setting(topology), me.0..me.0 + 1));
+        let files = dir.join("members");
+        let records = files.join(format!("{me}.{incarnation}.rec"));
+        Ok(Self {
+            me,
+            zero_ns: 0,
+            book,
+            socket,
+            transport: Transport::new(config, Seal::new(&plan.algorithm, run, key), identity),
+            members,
+            witness: Witness::open(&files, (entry.admits)(&plan.params))
+                .map_err(|error| format!("cannot open the witness files: {error}"))?,
+            recorder: Recorder::create(&records)
+                .map_err(|error| format!("cannot make {}: {error}", records.display()))?,
+            wake_up: WakeUp::new().map_err(|error| format!("cannot make a timer: {error}"))?,
+            alarms: BinaryHeap::new(),
+            alarms_armed: 0,
+            arrivals: VecDeque::new(),
+            traffic: BTreeMap::new(),
+            inside: 0,
+            entries: 0,
+            clogged: false,
+            said_idle: false,
+            counters_due_ns: 0,
+            effects: Vec::new(),
+            datagram: Vec::new(),
+            message: Vec::new(),
+        })
+    }
+
+    fn now_ns(&self) -> u64 {
+        monotonic_ns().saturating_sub(self.zero_ns)
+    }
+
+    async fn live(&mut self, control: &mut ControlChannel) -> Result<(), String> {
+        if let Some(members) = &mut self.members {
+            for (at_ns, alarm) in members.opening() {
+                self.arm(at_ns, alarm);
+            }
+        }
+        let mut buffer = vec![0; RECEIVE_BUFFER];
+        loop {
+            self.turn(control)?;
+            tokio::select! {
+                biased;
+                ready = self.socket.readable() => {
+                    ready.map_err(|error| format!("the socket failed: {error}"))?;
+                    self.take_datagrams(&mut buffer)?;
+                }
+                rang = self.wake_up.wait() => {
+                    rang.map_err(|error| format!("the timer failed: {error}"))?;
+                }
+                order = control.next() => match order? {
+                    None => return Ok(()),
+                    Some(Order::Finish) => return self.finish(control),
+                    Some(order) => self.obey(order, control)?,
+                },
+            }
+        }
+    }
+
+    /// Handles what is due, puts it on disk, lets it out, and sets the timer for what comes next.
+    fn turn(&mut self, control: &ControlChannel) -> Result<(), String> {
+        let mut left = EVENTS_PER_TURN;
+        while left > 0 && self.handle_one()? {
+            left -= 1;
+        }
+        let now_ns = self.now_ns();
+        self.tick(now_ns);
+        self.note_congestion(now_ns)?;
+        self.keep_counters(now_ns);
+        self.flush()?;
+        self.transmit()?;
+        self.report_idleness(control);
+        let alarm_ns = self
+            .alarms
+            .peek()
+            .map(|Reverse(armed)| self.zero_ns + armed.at_ns);
+        let next = match self.arrivals.is_empty() {
+            true => alarm_ns
+                .into_iter()
+                .chain(self.transport.next_deadline())
+                .min(),
+            false => Some(monotonic_ns()),
+        };
+        self.wake_up
+            .set(next)
+            .map_err(|error| format!("cannot set the timer: {error}"))
+    }
+
+    /// Handles the first arrival, or else the first alarm that is due; says whether there was one.
+    fn handle_one(&mut self) -> Result<bool, String> {
+        let now_ns = self.now_ns();
+        let event = match self.arrivals.pop_front() {
+            Some(Arrival::Message {
+                from,
+                message,
+                delay_ns,
+            }) => {
+                let kind = self.kind(message);
+                self.traffic.entry(from).or_default().received += 1;
+                self.recorder.add(
+                    now_ns,
+                    &Record::Received {
+                        from,
+                        kind,
+                        delay_ns,
+                    },
+                );
+                Event::Message { from, message }
+            }
+            Some(Arrival::Posted { message }) => Event::Message {
+                from: self.me,
+                message,
+            },
+            Some(Arrival::Link { neighbour, change }) => Event::Link { neighbour, change },
+            None => match self.alarms.peek() {
+                Some(Reverse(armed)) if armed.at_ns <= now_ns => {
+                    let alarm = armed.alarm;
+                    self.alarms.pop();
+                    Event::Alarm(alarm)
+                }
+                _ => return Ok(false),
+            },
+        };
+        self.happen(now_ns, event)?;
+        Ok(true)
+    }
+
+    /// Lets an event happen and does what is to be done about it, except for letting it out.
+    fn happen(&mut self, now_ns: u64, event: Event) -> Result<(), String> {
+        let Some(members) = &mut self.members else {
+            return Ok(());
+        };
+        let mut effects = std::mem::take(&mut self.effects);
+        members.handle(now_ns, self.me, event, &mut effects);
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Send {
+                    to,
+                    message,
+                    charge: _,
+                } => self.send(now_ns, to, message)?,
+                Effect::Post { message } => self.arrivals.push_back(Arrival::Posted { message }),
+                Effect::Arm { at_ns, alarm } => self.arm(at_ns, alarm),
+                Effect::Record(record) => self.record(now_ns, &record)?,
+            }
+        }
+        self.effects = effects;
+        Ok(())
+    }
+
+    fn send(&mut self, now_ns: u64, to: NodeId, message: MessageId) -> Result<(), String> {
+        let kind = self.kind(message);
+        let Some(members) = &mut self.members else {
+            return Ok(());
+        };
+        // The time it was sent travels with it: the receiver knows the delay, whatever the order.
+        self.message.clear();
+        postcard::to_io(&now_ns, &mut self.message).expect("a number can be written to memory");
+        let stamped = self.message.len();
+        members.group().encode(message, &mut self.message);
+        members.group_mut().discard(message);
+        let bytes = (self.message.len() - stamped) as u32;
+        self.recorder.add(now_ns, &Record::Sent { to, kind, bytes });
+        self.traffic.entry(to).or_default().sent += 1;
+        self.transport.send(to, &self.message);
+        self.transport
+            .overflow()
+            .map_or(Ok(()), |overflow| Err(overflow.to_string()))
+    }
+
+    fn arm(&mut self, at_ns: u64, alarm: Alarm) {
+        self.alarms_armed += 1;
+        self.alarms.push(Reverse(Armed {
+            at_ns,
+            nth: self.alarms_armed,
+            alarm,
+        }));
+    }
+
+    /// Writes down what happened, and asks the kernel for its testimony about who is inside.
+    fn record(&mut self, now_ns: u64, record: &members::Record) -> Result<(), String> {
+        let witness_failed = |error| format!("the witness file failed: {error}");
+        let witness = match record {
+            members::Record::Entered { .. } => {
+                self.inside += 1;
+                self.entries += 1;
+                match self.witness.enter().map_err(witness_failed)? {
+                    Testimony::Admitted(slot) => Some(slot),
+                    Testimony::Refused => None,
+                }
+            }
+            members::Record::Left => {
+                self.inside -= 1;
+                self.witness.leave().map_err(witness_failed)?;
+                None
+            }
+            members::Record::Arrived { .. }
+            | members::Record::Asked
+            | members::Record::Retired
+            | members::Record::Note { .. }
+            | members::Record::ProtocolError { .. } => None,
+        };
+        self.recorder.add(now_ns, &Record::of(record, witness));
+        Ok(())
+    }
+
+    fn kind(&self, message: MessageId) -> u8 {
+        let members = self
+            .members
+            .as_ref()
+            .expect("only an algorithm has messages");
+        u8::try_from(members.group().kind(message)).expect("an algorithm has few kinds")
+    }
+
+    fn take_datagrams(&mut self, buffer: &mut [u8]) -> Result<(), String> {
+        for _ in 0..DATAGRAMS_PER_TURN {
+            let length = match self.socket.try_recv(buffer) {
+                Ok(length) => length,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // A datagram of ours met a closed port: its owner is dead, or not yet born again.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
+                Err(error) => return Err(format!("cannot receive: {error}")),
+            };
+            let now_ns = self.now_ns();
+            let mut sink = Sink {
+                members: &mut self.members,
+                arrivals: &mut self.arrivals,
+                now_ns,
+            };
+            // Whatever is not believed has been counted by its reason.
+            let _ =
+                self.transport
+                    .receive(self.zero_ns + now_ns, &buffer[..length], &mut |event| {
+                        sink.take(event);
+                    });
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self, now_ns: u64) {
+        let mut sink = Sink {
+            members: &mut self.members,
+            arrivals: &mut self.arrivals,
+            now_ns,
+        };
+        self.transport
+            .tick(self.zero_ns + now_ns, &mut |event| sink.take(event));
+    }
+
+    fn transmit(&mut self) -> Result<(), String> {
+        let now_ns = monotonic_ns();
+        while let Some(peer) = self.transport.poll_transmit(now_ns, &mut self.datagram) {
+            match self
+                .socket
+                .try_send_to(&self.datagram, self.book[peer.index()])
+            {
+                Ok(_) => {}
+                // A full buffer or a closed port loses the datagram, as any network may.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionRefused
+                    ) => {}
+                Err(error) => return Err(format!("cannot send to member {peer}: {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), String> {
+        self.recorder
+            .flush()
+            .map_err(|error| format!("cannot write the records: {error}"))
+    }
+
+    fn note_congestion(&mut self, now_ns: u64) -> Result<(), String> {
+        let clogged = self.transport.congested();
+        if clogged == self.clogged {
+            return Ok(());
+        }
+        self.clogged = clogged;
+        self.happen(now_ns, Event::Clogged(clogged))
+    }
+
+    fn keep_counters(&mut self, now_ns: u64) {
+        if now_ns >= self.counters_due_ns {
+            self.counters_due_ns = now_ns + COUNTERS_EVERY_NS;
+            self.recorder
+                .add(now_ns, &Record::Transport(self.transport.counters().into()));
+        }
+    }
+
+    fn report_idleness(&mut self, control: &ControlChannel) {
+        let idle = self.members.as_ref().is_none_or(|members| {
+            members.armed() == 0 && members.waiting() == 0 && self.inside == 0
+        });
+        if idle && !self.said_idle {
+            control.say(&Report::Idle);
+        }
+        self.said_idle = idle;
+    }
+
+    fn obey(&mut self, order: Order, control: &ControlChannel) -> Result<(), String> {
+        let now_ns = self.now_ns();
+        match order {
+            Order::Cue { cue } => self.happen(now_ns, Event::Cue(cue)),
+            Order::Count { round, dead } => {
+                control.say(&Report::Counts {
+                    round,
+                    counts: self.counts(&dead),
+                });
+                Ok(())
+            }
+            Order::Down { peer } => self.happen(
+                now_ns,
+                Event::Peer {
+                    peer,
+                    change: Change::Down,
+                },
+            ),
+            Order::Start(_) | Order::Go { .. } => Err("the run has begun already".to_owned()),
+            Order::Finish => unreachable!("finishing ends the loop"),
+        }
+    }
+
+    fn counts(&self, dead: &[NodeId]) -> Counts {
+        let living = self.traffic.iter().filter(|(peer, _)| !dead.contains(peer));
+        let (sent, received) = living.fold((0, 0), |(sent, received), (_, traffic)| {
+            (sent + traffic.sent, received + traffic.received)
+        });
+        let core = self.members.as_ref();
+        Counts {
+            sent,
+            received,
+            armed: core.map_or(0, Members::armed) as u64,
+            waiting: core.map_or(0, Members::waiting) as u64,
+            inside: self.inside,
+            entries: self.entries,
+        }
+    }
+
+    fn finish(&mut self, control: &ControlChannel) -> Result<(), String> {
+        let now_ns = self.now_ns();
+        self.recorder
+            .add(now_ns, &Record::Transport(self.transport.counters().into()));
+        self.flush()?;
+        let state_bytes = self
+            .members
+            .as_ref()
+            .map_or(0, |core| core.group().state_bytes(self.me) as u64);
+        control.say(&Report::Done {
+            state_bytes,
+            usage: usage(),
+        });
+        Ok(())
+    }
+}
+
+/// Takes what the transport brings, and puts it in line.
+struct Sink<'a> {
+    members: &'a mut Option<Members>,
+    arrivals: &'a mut VecDeque<Arrival>,
+    now_ns: u64,
+}
+
+impl Sink<'_> {
+    fn take(&mut self, event: transport::Event<'_>) {
+        match event {
+            transport::Event::Message { from, bytes } => {
+                let Some(members) = self.members else {
+                    return;
+                };
+                // It was sealed with this run's key, so its sender meant it; what a member of
+                // another build means may still be no message here, and then it is as good as lost.
+                let Ok((sent_ns, bytes)) = postcard::take_from_bytes::<u64>(bytes) else {
+                    return;
+                };
+                if let Ok(message) = members.group_mut().decode(bytes) {
+                    let delay_ns = self.now_ns.saturating_sub(sent_ns);
+                    self.arrivals.push_back(Arrival::Message {
+                        from,
+                        message,
+                        delay_ns,
+                    });
+                }
+            }
+            transport::Event::LinkDown { peer } => {
+                self.arrivals.push_back(Arrival::Link {
+                    neighbour: peer,
+                    change: Change::Down,
+                });
+            }
+            transport::Event::LinkUp { peer } => {
+                self.arrivals.push_back(Arrival::Link {
+                    neighbour: peer,
+                    change: Change::Up,
+                });
+            }
+            // What is lost with an earlier life of a peer is lost; nobody is suspected by silence.
+            transport::Event::Restarted { .. }
+            | transport::Event::Silent { .. }
+            | transport::Event::Heard { .. } => {}
+        }
+    }
+}
+
+/// What this process took of the machine.
+fn usage() -> UsageRow {
+    let cpu = clock_gettime(ClockId::ProcessCPUTime);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|rest| rest.split_whitespace().next()?.parse().ok())
+            .unwrap_or(0)
+    };
+    UsageRow {
+        cpu_ms: cpu.tv_sec as f64 * 1e3 + cpu.tv_nsec as f64 / 1e6,
+        max_rss_kib: field("VmHWM:"),
+        involuntary_switches: field("nonvoluntary_ctxt_switches:"),
+    }
+}

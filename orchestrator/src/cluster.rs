@@ -1,0 +1,70 @@
+//! The cluster engine: every member a process of its own, speaking UDP.
+//!
+//! ```text
+//!   launch ──► hello ──► start ──► ready ──► go ──► (play) ──► finish ──► done ──► merge
+//! ```
+//!
+//! [`child`] is one process, [`stage`] is all of them from launch to finish, [`settled`] decides
+//! when nothing moves any more, and [`merge`] makes one account of the files they left.
+
+mod child;
+mod merge;
+mod settled;
+mod stage;
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::{fs, io};
+
+use node::plan::Plan;
+use node::run::Run;
+
+use crate::Failure;
+use stage::Stage;
+
+/// What the engine needs to know.
+pub(crate) struct Cluster<'a> {
+    /// What to run.
+    pub(crate) plan: &'a Plan,
+    /// The program that is a member when told so.
+    pub(crate) executable: &'a Path,
+    /// The run's directory; members leave their records in `members` below it.
+    pub(crate) dir: &'a Path,
+    /// Set when somebody wants the run to stop.
+    pub(crate) interrupted: &'a AtomicBool,
+    /// Told now and then how many have entered.
+    pub(crate) progress: &'a dyn Fn(u64),
+}
+
+impl Cluster<'_> {
+    /// Runs it. Must be called on the main thread, which is the one the children depend on.
+    pub(crate) fn run(&self) -> Result<Run, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::Testbed(format!("cannot start a runtime: {error}")))?;
+        let members = self.dir.join("members");
+        fs::create_dir_all(&members).map_err(|error| {
+            Failure::Testbed(format!("cannot make {}: {error}", members.display()))
+        })?;
+        let played = runtime.block_on(async { Stage::new(self, members.clone())?.play().await })?;
+        let run = merge::merge(self.plan, &members, played)?;
+        sweep_up(&members).map_err(|error| {
+            Failure::Testbed(format!("cannot tidy {}: {error}", members.display()))
+        })?;
+        Ok(run)
+    }
+}
+
+/// Removes what only mattered while the run went on: lock files, and last words never spoken.
+fn sweep_up(members: &Path) -> io::Result<()> {
+    for file in fs::read_dir(members)? {
+        let file = file?;
+        let name = file.file_name();
+        let silent = file.metadata()?.len() == 0;
+        if silent && !name.to_string_lossy().ends_with(".rec") {
+            fs::remove_file(file.path())?;
+        }
+    }
+    Ok(())
+}

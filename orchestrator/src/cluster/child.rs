@@ -1,0 +1,130 @@
+//! A child process: started, spoken to, listened to, reaped.
+//!
+//! Children are this very program, re-executed with a hidden first argument, so a fresh clone, an
+//! installed copy and a test all find them. They must be started from the main thread: a child asks
+//! the kernel to be killed when its parent dies, and the kernel means the parent *thread*.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+
+use algorithms::NodeId;
+use node::control::{Order, Report};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{ChildStdout, Command};
+use tokio::sync::mpsc;
+
+/// What is heard of the children, all in one place.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    pub(crate) from: NodeId,
+    pub(crate) incarnation: u32,
+    pub(crate) what: Voice,
+}
+
+#[derive(Debug)]
+pub(crate) enum Voice {
+    /// It said something.
+    Said(Report),
+    /// It said something that cannot be understood.
+    Muttered(String),
+    /// It ended, and has been reaped.
+    Ended(io::Result<ExitStatus>),
+}
+
+/// Starts children.
+#[derive(Clone, Debug)]
+pub(crate) struct Launcher {
+    /// The program that is a child when told so.
+    pub(crate) executable: PathBuf,
+    /// Where the children's last words go.
+    pub(crate) members: PathBuf,
+    pub(crate) ear: mpsc::UnboundedSender<Heard>,
+}
+
+/// A member's process as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Child {
+    pub(crate) pid: rustix::process::Pid,
+    mouth: mpsc::UnboundedSender<Order>,
+}
+
+impl Launcher {
+    /// Starts a member; its port is 0 unless it takes over that of an earlier life.
+    pub(crate) fn start(&self, node: NodeId, incarnation: u32, port: u16) -> io::Result<Child> {
+        let mut process = Command::new(&self.executable)
+            .arg("--child=node")
+            .arg(format!("--port={port}"))
+            .arg(format!("--parent={}", std::process::id()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(File::create(self.last_words(node, incarnation))?)
+            // Ctrl-C is for the orchestrator, which then tells its children.
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let id = process.id().expect("it has not been reaped");
+        let pid = rustix::process::Pid::from_raw(id as i32).expect("a process id is not 0");
+        let mut stdin = process.stdin.take().expect("stdin is a pipe");
+        let stdout = process.stdout.take().expect("stdout is a pipe");
+        let (mouth, mut orders) = mpsc::unbounded_channel::<Order>();
+        tokio::spawn(async move {
+            while let Some(order) = orders.recv().await {
+                let mut line = serde_json::to_vec(&order).expect("an order is plain data");
+                line.push(b'\n');
+                // A dead child is noticed where it is reaped.
+                if stdin.write_all(&line).await.is_err() {
+                    break;
+                }
+            }
+        });
+        let ear = self.ear.clone();
+        tokio::spawn(async move {
+            listen(stdout, |what| {
+                drop(ear.send(Heard {
+                    from: node,
+                    incarnation,
+                    what,
+                }))
+            })
+            .await;
+            let what = Voice::Ended(process.wait().await);
+            drop(ear.send(Heard {
+                from: node,
+                incarnation,
+                what,
+            }));
+        });
+        Ok(Child { pid, mouth })
+    }
+
+    /// The file that holds what a member wrote to stderr.
+    pub(crate) fn last_words(&self, node: NodeId, incarnation: u32) -> PathBuf {
+        self.members.join(format!("{node}.{incarnation}.log"))
+    }
+}
+
+impl Child {
+    /// Tells the child something; a child that is gone does not hear it.
+    pub(crate) fn tell(&self, order: Order) {
+        drop(self.mouth.send(order));
+    }
+}
+
+async fn listen(stdout: ChildStdout, mut hear: impl FnMut(Voice)) {
+    let mut lines = BufReader::new(stdout).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        hear(match serde_json::from_str(&line) {
+            Ok(report) => Voice::Said(report),
+            Err(_) => Voice::Muttered(line),
+        });
+    }
+}
+
+/// The last lines of a file of last words, for an error message.
+pub(crate) fn last_lines(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let lines = text.lines().collect::<Vec<_>>();
+    lines[lines.len().saturating_sub(5)..].join("\n")
+}
