@@ -5,6 +5,7 @@ use std::time::Duration;
 use algorithms::params::Params;
 use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Order};
+use algorithms::topology::{Shape, TopologyError};
 use algorithms::{NodeId, Setting, Topology};
 use chaos::Delay;
 use serde::{Deserialize, Serialize};
@@ -54,9 +55,9 @@ impl Plan {
         registry::find(&self.algorithm).expect("a plan names a registered algorithm")
     }
 
-    /// The links it names.
-    pub fn build_topology(&self) -> Result<Topology, String> {
-        Ok(Topology::complete(self.nodes))
+    /// The links it names. Every process builds them for itself, from the same seed.
+    pub fn build_topology(&self) -> Result<Topology, TopologyError> {
+        self.topology.parse::<Shape>()?.build(self.nodes, self.seed)
     }
 
     /// What the members are told.

@@ -46,7 +46,6 @@ pub(crate) struct Launcher {
 /// A member's process as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Child {
-    pub(crate) pid: rustix::process::Pid,
     mouth: mpsc::UnboundedSender<Order>,
 }
 
@@ -64,8 +63,6 @@ impl Launcher {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
-        let id = process.id().expect("it has not been reaped");
-        let pid = rustix::process::Pid::from_raw(id as i32).expect("a process id is not 0");
         let mut stdin = process.stdin.take().expect("stdin is a pipe");
         let stdout = process.stdout.take().expect("stdout is a pipe");
         let (mouth, mut orders) = mpsc::unbounded_channel::<Order>();
@@ -80,23 +77,18 @@ impl Launcher {
             }
         });
         let ear = self.ear.clone();
-        tokio::spawn(async move {
-            listen(stdout, |what| {
-                drop(ear.send(Heard {
-                    from: node,
-                    incarnation,
-                    what,
-                }))
-            })
-            .await;
-            let what = Voice::Ended(process.wait().await);
+        let hear = move |what| {
             drop(ear.send(Heard {
                 from: node,
                 incarnation,
                 what,
             }));
+        };
+        tokio::spawn(async move {
+            listen(stdout, &hear).await;
+            hear(Voice::Ended(process.wait().await));
         });
-        Ok(Child { pid, mouth })
+        Ok(Child { mouth })
     }
 
     /// The file that holds what a member wrote to stderr.
@@ -112,7 +104,7 @@ impl Child {
     }
 }
 
-async fn listen(stdout: ChildStdout, mut hear: impl FnMut(Voice)) {
+async fn listen(stdout: ChildStdout, hear: &impl Fn(Voice)) {
     let mut lines = BufReader::new(stdout).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         hear(match serde_json::from_str(&line) {
