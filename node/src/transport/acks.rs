@@ -91,3 +91,45 @@ impl Acks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_arrival_decides_how_long_it_waits() {
+        let mut acks = Acks::default();
+        acks.note(100, 1, 1, 10);
+        acks.soon(100, 50, 1_000);
+        acks.note(130, 2, 1, 10);
+        acks.soon(130, 50, 1_000);
+        assert_eq!(acks.deadline(), Some(150));
+        acks.tick(149);
+        assert!(!acks.is_due());
+        acks.tick(150);
+        assert!(acks.is_due());
+    }
+
+    #[test]
+    fn a_quarter_of_the_window_does_not_wait() {
+        let mut acks = Acks::default();
+        acks.note(0, 1, 1, 249);
+        acks.soon(0, 50, 1_000);
+        assert!(!acks.is_due());
+        acks.note(0, 2, 1, 1);
+        acks.soon(0, 50, 1_000);
+        assert!(acks.is_due());
+    }
+
+    #[test]
+    fn a_frame_is_answered_once_with_how_long_it_waited() {
+        let mut acks = Acks::default();
+        acks.note(1_000_000, 7, 1, 10);
+        acks.at_once();
+        let first = acks.write(3_500_999, (4, 0));
+        assert_eq!((first.below, first.echo, first.held_us), (4, 7, 2_500));
+        assert!(!acks.is_due());
+        let second = acks.write(9_000_000, (4, 0));
+        assert_eq!((second.below, second.echo, second.held_us), (4, 0, 0));
+    }
+}

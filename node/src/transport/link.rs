@@ -250,3 +250,15 @@ impl Link {
         (desk.sink)(Event::LinkDown { peer: self.peer });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A member of a thousand may talk to all of them, and has a megabyte and a half for everything.
+    #[test]
+    fn a_link_is_small() {
+        let bytes = size_of::<Link>();
+        assert!(bytes <= 576, "{bytes}");
+    }
+}

@@ -278,3 +278,174 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window() -> Window {
+        Window::new(1_200, 48_000)
+    }
+
+    /// Sends everything that may leave, one segment to a frame; the numbers are those of frames.
+    fn send_all(sender: &mut Sender, frames: std::ops::Range<u64>) -> Vec<(u64, Vec<u8>)> {
+        let mut sent = Vec::new();
+        for frame in frames {
+            let Some(segment) = sender.next(10_000, frame, &window()) else {
+                break;
+            };
+            sent.push((segment.number, segment.pieces.concat()));
+        }
+        sent
+    }
+
+    fn ack(below: u64, beyond: u64) -> Ack {
+        Ack {
+            below,
+            beyond,
+            ..Ack::default()
+        }
+    }
+
+    #[test]
+    fn segments_leave_in_order_and_once() {
+        let mut sender = Sender::default();
+        sender.push(b"ab", 10);
+        sender.push(b"", 10);
+        sender.push(b"cde", 10);
+        let sent = send_all(&mut sender, 1..10);
+        let expected = [(0, b"ab".to_vec()), (1, b"".to_vec()), (2, b"cde".to_vec())];
+        assert_eq!(sent, expected);
+        assert!(!sender.has_next(&window()));
+        assert_eq!(sender.acknowledge(&ack(3, 0)).unwrap().bytes, 5);
+        assert!(sender.is_empty());
+        assert_eq!(sender.queued_bytes(), 0);
+    }
+
+    #[test]
+    fn the_ring_may_wrap_anywhere() {
+        let mut sender = Sender::default();
+        let mut below = 0;
+        for round in 0..200_u64 {
+            let message = vec![round as u8; 1 + (round as usize * 7) % 23];
+            sender.push(&message, 5);
+            let sent = send_all(&mut sender, 1_000 * round..1_000 * round + 100);
+            let bytes: Vec<u8> = sent.iter().flat_map(|(_, bytes)| bytes.clone()).collect();
+            assert_eq!(bytes, message);
+            // All but the last segment are acknowledged, so the ring is never empty.
+            let newest = sent.last().expect("something was sent").0;
+            assert!(newest >= below);
+            below = newest;
+            sender.acknowledge(&ack(below, 0)).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_was_never_sent_cannot_be_acknowledged() {
+        let mut sender = Sender::default();
+        for _ in 0..3 {
+            sender.push(b"x", 10);
+        }
+        send_all(&mut sender, 1..3);
+        for wrong in [
+            ack(3, 0),
+            ack(0, 0b10),
+            ack(1, 1),
+            ack(2, 1),
+            ack(u64::MAX, u64::MAX),
+        ] {
+            assert_eq!(
+                sender.acknowledge(&wrong),
+                Err(Rejected::Malformed),
+                "{wrong:?}"
+            );
+        }
+        assert_eq!(sender.acknowledge(&ack(0, 1)).unwrap().bytes, 1);
+        assert_eq!(sender.acknowledge(&ack(2, 0)).unwrap().bytes, 1);
+    }
+
+    #[test]
+    fn an_old_acknowledgement_changes_nothing() {
+        let mut sender = Sender::default();
+        for _ in 0..5 {
+            sender.push(b"x", 10);
+        }
+        send_all(&mut sender, 1..6);
+        assert_eq!(sender.acknowledge(&ack(3, 0)).unwrap().bytes, 3);
+        assert_eq!(
+            sender.acknowledge(&ack(1, 0b1)).unwrap(),
+            Progress::default()
+        );
+        assert_eq!(sender.unconfirmed(false), 2);
+    }
+
+    #[test]
+    fn only_frames_sent_later_overtake() {
+        let mut sender = Sender::default();
+        for _ in 0..5 {
+            sender.push(b"x", 10);
+        }
+        send_all(&mut sender, 1..6);
+        assert_eq!(sender.acknowledge(&ack(0, 0b011)).unwrap().overtaken, None);
+        assert_eq!(
+            sender.acknowledge(&ack(0, 0b111)).unwrap().overtaken,
+            Some(0)
+        );
+        // It leaves again, in frame 9; what overtook its first copy says nothing about this one.
+        assert_eq!(send_all(&mut sender, 9..10)[0].0, 0);
+        assert_eq!(sender.acknowledge(&ack(0, 0b1111)).unwrap().overtaken, None);
+        assert!(!sender.has_next(&window()));
+    }
+
+    #[test]
+    fn segments_of_one_frame_are_one_overtaker() {
+        let mut sender = Sender::default();
+        for _ in 0..5 {
+            sender.push(b"x", 10);
+        }
+        send_all(&mut sender, 1..2);
+        for _ in 0..4 {
+            sender
+                .next(10_000, 2, &window())
+                .expect("there are four more");
+        }
+        assert_eq!(sender.acknowledge(&ack(0, 0b1111)).unwrap().overtaken, None);
+    }
+
+    #[test]
+    fn after_a_timeout_all_but_the_arrived_leave_again() {
+        let mut sender = Sender::default();
+        for number in 0..4 {
+            sender.push(&[number], 10);
+        }
+        send_all(&mut sender, 1..5);
+        sender.acknowledge(&ack(0, 0b10)).unwrap();
+        sender.give_up_flying();
+        assert!(!sender.is_flying());
+        let again = send_all(&mut sender, 5..10);
+        assert_eq!(again, [(0, vec![0]), (1, vec![1]), (3, vec![3])]);
+    }
+
+    #[test]
+    fn no_more_leaves_than_an_acknowledgement_can_tell() {
+        let mut sender = Sender::default();
+        for _ in 0..100 {
+            sender.push(b"", 10);
+        }
+        assert_eq!(send_all(&mut sender, 1..100).len() as u64, SELECTIVE);
+        sender.acknowledge(&ack(10, 0)).unwrap();
+        assert_eq!(send_all(&mut sender, 100..200).len(), 10);
+    }
+
+    #[test]
+    fn with_any_order_what_overtook_is_not_lost() {
+        let mut sender = Sender::default();
+        sender.push(b"whole", 10);
+        sender.push(b"whole", 10);
+        sender.push(b"in two parts", 10);
+        send_all(&mut sender, 1..10);
+        sender.acknowledge(&ack(0, 0b101)).unwrap();
+        assert_eq!(sender.unconfirmed(false), 3);
+        assert_eq!(sender.unconfirmed(true), 2);
+    }
+}

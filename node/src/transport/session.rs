@@ -116,7 +116,7 @@ impl Session {
         match config.contract {
             Contract::Patient { .. } => {}
             Contract::Sessions { .. } => {
-                self.number += 1;
+                self.number = self.number.saturating_add(1);
                 self.phase = Phase::Answering;
             }
         }
@@ -236,9 +236,10 @@ impl Session {
     /// Proposes a session of a higher number than any before.
     fn propose(&mut self, now: u64, config: &Config) {
         self.quiet();
-        self.number += 1;
+        // Nobody proposes four thousand million times; at the end of the numbers a link stays down.
+        self.number = self.number.saturating_add(1);
         if self.number % 2 != self.parity {
-            self.number += 1;
+            self.number = self.number.saturating_add(1);
         }
         self.phase = Phase::Opening;
         self.call(now, Say::Open, config);

@@ -54,6 +54,8 @@ pub struct World {
     pub cut: BTreeSet<(NodeId, NodeId)>,
     /// Members whose sockets nobody reads.
     pub paused: BTreeSet<NodeId>,
+    /// Datagrams with these bytes in them do not arrive, if there are any.
+    pub censored: Vec<u8>,
     /// Every datagram that was sent: when, from whom, to whom.
     pub sent: Vec<(u64, NodeId, NodeId, Vec<u8>)>,
     config: Config,
@@ -85,6 +87,7 @@ impl World {
             told: vec![Vec::new(); members as usize],
             cut: BTreeSet::new(),
             paused: BTreeSet::new(),
+            censored: Vec::new(),
             sent: Vec::new(),
             config,
             incarnations: vec![0; members as usize],
@@ -231,7 +234,7 @@ impl World {
         let mut draw = Draw::new([self.seed, self.flown]);
         let weather = self.weather;
         let mut happens = |percent: u8| draw.below(100) < u64::from(percent);
-        if self.cut.contains(&(from, to)) || happens(weather.loss) {
+        if self.cut.contains(&(from, to)) || self.is_censored(datagram) || happens(weather.loss) {
             return;
         }
         let copies = 1 + u64::from(happens(weather.duplicate));
@@ -249,6 +252,11 @@ impl World {
             self.flown += 1;
             self.flights.insert((at, self.flown), (to, copy));
         }
+    }
+
+    fn is_censored(&self, datagram: &[u8]) -> bool {
+        let length = self.censored.len();
+        length > 0 && datagram.windows(length).any(|bytes| bytes == self.censored)
     }
 }
 
