@@ -251,7 +251,7 @@ fn a_link_to_the_dead_goes_down_and_nobody_calls() {
     world
         .member(A)
         .bury(B, &mut |event| told.push(format!("{event:?}")));
-    assert_eq!(told, ["LinkDown { peer: NodeId(1) }"]);
+    assert_eq!(told, ["LinkDown { peer: 1 }"]);
     let before = world.sent.len();
     world.run_for(10_000 * MS);
     assert_eq!(world.sent.len(), before);
