@@ -463,18 +463,22 @@ impl Group<'_> {
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = self.steps.iter().map(|step| {
-            let settled = match &step.deed {
+            let decided = match &step.deed {
                 Deed::Links(bad) => bad.iter().map(ToString::to_string).collect(),
                 _ => Vec::new(),
             };
-            (step.begin.to_string(), &step.text, settled)
+            // What the text says word for word need not be said again.
+            let news = decided
+                .into_iter()
+                .filter(|part: &String| !step.text.contains(part));
+            (step.begin.to_string(), &step.text, news)
         });
         let rows = rows.collect::<Vec<_>>();
         let width = rows.iter().map(|(begin, ..)| begin.chars().count()).max();
         let width = width.unwrap_or(0);
-        for (begin, text, settled) in rows {
+        for (begin, text, news) in rows {
             writeln!(f, "{begin:width$}  {text}")?;
-            for part in settled {
+            for part in news {
                 writeln!(f, "{:width$}    {part}", "")?;
             }
         }
@@ -493,10 +497,18 @@ impl fmt::Display for Begin {
 
 impl fmt::Display for BadLinks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} on {}", self.fault, self.reach)?;
-        match self.churn {
-            Some(churn) => write!(f, ", {churn}"),
-            None => Ok(()),
+        let (verb, in_flight) = match (&self.fault, &self.churn) {
+            (AnyFault::Cut(cut), None) => ("cut", cut.in_flight),
+            (AnyFault::Cut(cut), Some(_)) => ("churn", cut.in_flight),
+            (fault, _) => return write!(f, "{fault} on {}", self.reach),
+        };
+        write!(f, "{verb} {}", self.reach)?;
+        if let Some(churn) = self.churn {
+            write!(f, " {churn}")?;
+        }
+        match in_flight {
+            InFlight::Drop => Ok(()),
+            InFlight::Hold | InFlight::Deliver => write!(f, " {in_flight}"),
         }
     }
 }
