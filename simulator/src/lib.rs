@@ -4,6 +4,7 @@
 //! member does on an event is `node`'s, how long a link takes is `chaos`'s; the simulator keeps the
 //! time. The same plan gives the same run, to the byte. [`explore`] tries every schedule instead.
 
+pub mod bench;
 pub mod explore;
 mod links;
 mod queue;

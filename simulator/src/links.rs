@@ -13,27 +13,27 @@ pub(crate) struct Links {
     /// What every draw for a message begins with.
     draw: Draw,
     sent: Sent,
-    /// When the latest message of a link arrives, while it is under way; nothing where order need
-    /// not be kept, or keeps itself.
-    latest_ns: Option<FxHashMap<Link, u64>>,
+    /// Nothing where order need not be kept, or keeps itself.
+    latest: Option<Latest>,
 }
 
 /// A directed link: the sender above, the addressee below.
 type Link = u64;
 
-/// How many messages each link has carried.
+/// How many messages have been sent: what tells the draws of a link apart.
 #[derive(Clone, Debug)]
 enum Sent {
     /// Nobody needs to know.
     Uncounted,
-    /// A table of all links.
-    Dense { nodes: usize, counts: Vec<u32> },
-    /// The links that have carried any.
-    Sparse(FxHashMap<Link, u32>),
+    /// On each link.
+    ByLink { nodes: usize, counts: Vec<u32> },
+    /// By each sender. Among many nodes a count for each link would cost more than the event it is
+    /// for; so a link's draws also depend on what else its sender has sent, and on nothing more.
+    BySender { counts: Vec<u32> },
 }
 
-/// Up to so many nodes a table of all links is small.
-const DENSE_UP_TO: u32 = 1_024;
+/// Up to so many nodes each link counts for itself.
+const LINKS_COUNT_UP_TO: u32 = 256;
 
 /// Sets a message's delay apart from all other chance in a run.
 const DELAY: u64 = 0x0064_656c_6179;
@@ -47,13 +47,15 @@ impl Links {
             draw: Draw::new([plan.seed, DELAY]),
             sent: match plan.nodes {
                 _ if constant => Sent::Uncounted,
-                0..=DENSE_UP_TO => Sent::Dense {
+                0..=LINKS_COUNT_UP_TO => Sent::ByLink {
                     nodes,
                     counts: vec![0; nodes * nodes],
                 },
-                _ => Sent::Sparse(FxHashMap::default()),
+                _ => Sent::BySender {
+                    counts: vec![0; nodes],
+                },
             },
-            latest_ns: (plan.links == Order::Fifo && !constant).then(FxHashMap::default),
+            latest: (plan.links == Order::Fifo && !constant).then(|| Latest::new(plan.nodes)),
         }
     }
 
@@ -68,31 +70,75 @@ impl Links {
             }
         };
         let at_ns = now_ns.saturating_add(delay_ns);
-        let Some(latest_ns) = &mut self.latest_ns else {
-            return at_ns;
-        };
-        let latest_ns = latest_ns.entry(link(from, to)).or_default();
-        *latest_ns = at_ns.max(*latest_ns);
-        *latest_ns
-    }
-
-    /// A message arrives now.
-    pub(crate) fn arrived(&mut self, now_ns: u64, from: NodeId, to: NodeId) {
-        if let Some(latest_ns) = &mut self.latest_ns
-            && latest_ns.get(&link(from, to)) == Some(&now_ns)
-        {
-            latest_ns.remove(&link(from, to));
+        match &mut self.latest {
+            None => at_ns,
+            Some(latest) => latest.behind(now_ns, from, to, at_ns),
         }
     }
 }
 
+/// When the latest message of each link arrives, as far as it is still under way.
+#[derive(Clone, Debug)]
+struct Latest {
+    /// For each sender its latest message of all: mostly it has no other under way.
+    newest: Vec<Arrival>,
+    /// Those that were a sender's newest and may still be under way.
+    others_ns: FxHashMap<Link, u64>,
+    /// How many others to remember before forgetting those that have arrived.
+    room: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Arrival {
+    to: NodeId,
+    at_ns: u64,
+}
+
+impl Latest {
+    fn new(nodes: u32) -> Self {
+        Self {
+            newest: vec![Arrival::default(); nodes as usize],
+            others_ns: FxHashMap::default(),
+            room: 0,
+        }
+    }
+
+    /// When a message arrives that would arrive at that moment if it were alone on its link.
+    fn behind(&mut self, now_ns: u64, from: NodeId, to: NodeId, at_ns: u64) -> u64 {
+        let newest = self.newest[from.index()];
+        let ahead_ns = if newest.to == to {
+            newest.at_ns
+        } else {
+            if newest.at_ns > now_ns {
+                self.remember(now_ns, link(from, newest.to), newest.at_ns);
+            }
+            let other = match self.others_ns.is_empty() {
+                true => None,
+                false => self.others_ns.get(&link(from, to)),
+            };
+            other.copied().unwrap_or(now_ns)
+        };
+        let at_ns = at_ns.max(ahead_ns);
+        self.newest[from.index()] = Arrival { to, at_ns };
+        at_ns
+    }
+
+    fn remember(&mut self, now_ns: u64, link: Link, at_ns: u64) {
+        if self.others_ns.len() >= self.room {
+            self.others_ns.retain(|_, at_ns| *at_ns > now_ns);
+            self.room = (2 * self.others_ns.len()).max(1_024);
+        }
+        self.others_ns.insert(link, at_ns);
+    }
+}
+
 impl Sent {
-    /// Counts a message: the how-manieth of its link is it?
+    /// Counts a message: the how-manieth is it?
     fn count(&mut self, from: NodeId, to: NodeId) -> u64 {
         let count = match self {
             Sent::Uncounted => return 0,
-            Sent::Dense { nodes, counts } => &mut counts[from.index() * *nodes + to.index()],
-            Sent::Sparse(counts) => counts.entry(link(from, to)).or_default(),
+            Sent::ByLink { nodes, counts } => &mut counts[from.index() * *nodes + to.index()],
+            Sent::BySender { counts } => &mut counts[from.index()],
         };
         *count = count.wrapping_add(1);
         u64::from(*count)
@@ -101,4 +147,58 @@ impl Sent {
 
 fn link(from: NodeId, to: NodeId) -> Link {
     u64::from(from.0) << 32 | u64::from(to.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn no_message_overtakes_another_of_its_link() {
+        for seed in 0..20 {
+            let mut draw = Draw::new([seed]);
+            let mut latest = Latest::new(4);
+            let mut plain = BTreeMap::<_, u64>::new();
+            let mut now_ns = 0;
+            for _ in 0..5_000 {
+                now_ns += draw.below(3);
+                let from = NodeId(draw.below(4) as u32);
+                let to = NodeId(draw.below(4) as u32);
+                let alone_ns = now_ns + draw.below(50);
+                let expected = plain.entry((from, to)).or_default();
+                *expected = alone_ns.max(*expected);
+                let at_ns = latest.behind(now_ns, from, to, alone_ns);
+                assert_eq!(at_ns, *expected, "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_arrived_is_forgotten() {
+        let mut latest = Latest::new(2_000);
+        for n in 0..100_000 {
+            let (from, to) = (NodeId(n % 3), NodeId(n % 1_999));
+            latest.behind(u64::from(n), from, to, u64::from(n) + 20);
+        }
+        assert!(latest.others_ns.len() <= 1_024);
+    }
+
+    #[test]
+    fn a_links_draws_do_not_depend_on_other_links() {
+        let carry = |plan: &Plan, also: bool| {
+            let mut links = Links::new(plan);
+            let mut arrivals = Vec::new();
+            for now_ns in 0..100 {
+                if also {
+                    links.carry(now_ns, NodeId(0), NodeId(2));
+                }
+                arrivals.push(links.carry(now_ns, NodeId(0), NodeId(1)));
+            }
+            arrivals
+        };
+        let plan = crate::bench::plan(3, 1);
+        assert_eq!(carry(&plan, false), carry(&plan, true));
+    }
 }

@@ -187,7 +187,6 @@ impl<'a> World<'a> {
                 if from != to {
                     self.delays.add(self.now_ns - sent_ns, self.plan.bound_ns);
                 }
-                self.links.arrived(self.now_ns, from, to);
                 self.tell(to, Event::Message { from, message });
             }
         }

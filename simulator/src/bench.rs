@@ -1,0 +1,204 @@
+//! How fast the simulator is, as a ratio to a limit measured in the same run.
+//!
+//! The limit is a loop that does nothing but take the next event out of a binary heap and put one
+//! in, with as many events in flight as the simulated run has on average: what a discrete-event
+//! simulator could do if members, links and books cost nothing and its queue were the obvious one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hint::black_box;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::Order;
+use algorithms::{NodeId, Topology};
+use chaos::{Delay, Draw};
+use node::plan::Plan;
+use node::run::End;
+use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
+
+use crate::{Progress, simulate};
+
+/// Naimi and Trehel's algorithm in a closed loop against the bare loop, several times in turn.
+#[derive(Clone, Debug)]
+pub struct Race {
+    /// How many nodes.
+    pub nodes: u32,
+    /// Events in one simulated run.
+    pub events: u64,
+    /// Events in flight on average, in both.
+    pub in_flight: usize,
+    /// One simulated run and one bare loop, one right after the other.
+    pub pairs: Vec<Pair>,
+}
+
+/// Events per second, measured one right after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    /// Of the simulator.
+    pub simulated: f64,
+    /// Of the bare loop.
+    pub bare: f64,
+}
+
+/// One entry each.
+#[derive(Clone, Copy, Debug)]
+pub struct Crowd {
+    /// How many nodes.
+    pub nodes: u32,
+    /// How many entered.
+    pub entries: u64,
+    /// Events it took.
+    pub events: u64,
+    /// How long it took, from making the members to the finished run.
+    pub took: Duration,
+    /// How it ended.
+    pub end: End,
+}
+
+/// Races a simulated run of about so many events against the bare loop, after one run to warm up.
+pub fn race(nodes: u32, events: u64, pairs: usize) -> Race {
+    // An entry takes about ln N messages, one arrival and one exit.
+    let per_entry = f64::from(nodes).ln() + 2.0;
+    let per_node = (events as f64 / per_entry / f64::from(nodes)).ceil();
+    let plan = plan(nodes, per_node as u64);
+    let warm = run(&plan);
+    let pairs = (0..pairs).map(|nth| Pair {
+        simulated: run(&plan).per_second(),
+        bare: bare(nth as u64, warm.in_flight, warm.events),
+    });
+    Race {
+        nodes,
+        events: warm.events,
+        in_flight: warm.in_flight,
+        pairs: pairs.collect(),
+    }
+}
+
+/// Lets everybody in once.
+pub fn crowd(nodes: u32) -> Crowd {
+    let run = run(&plan(nodes, 1));
+    Crowd {
+        nodes,
+        entries: run.entries,
+        events: run.events,
+        took: run.took,
+        end: run.end,
+    }
+}
+
+impl Race {
+    /// The median of the pairs' ratios.
+    pub fn median(&self) -> f64 {
+        let ratios = self.ratios();
+        let (low, high) = ((ratios.len() - 1) / 2, ratios.len() / 2);
+        f64::midpoint(ratios[low], ratios[high])
+    }
+
+    /// Simulated to bare, ascending.
+    pub fn ratios(&self) -> Vec<f64> {
+        let ratios = self.pairs.iter().map(|pair| pair.simulated / pair.bare);
+        let mut ratios = ratios.collect::<Vec<_>>();
+        ratios.sort_by(f64::total_cmp);
+        ratios
+    }
+}
+
+/// Half as many requests as could be served, so that the events in flight are about one per node.
+pub(crate) fn plan(nodes: u32, entries_per_node: u64) -> Plan {
+    let hold_ns = 1_000_000;
+    let delay_ns = 5_000_000;
+    Plan {
+        algorithm: "naimi-trehel".to_owned(),
+        nodes,
+        topology: "complete".to_owned(),
+        holder: NodeId(0),
+        params: Params::default(),
+        printed: Printed::repaired(),
+        workload: Workload {
+            arrivals: Arrivals::Closed {
+                think: PerNode::All(Span::Exponential(
+                    2 * (hold_ns + delay_ns) * u64::from(nodes),
+                )),
+            },
+            hold: PerNode::All(Span::Constant(hold_ns)),
+            quota: Quota::PerNode(entries_per_node),
+            priority: PerNode::All(0),
+            weights: Vec::new(),
+            clients: 1,
+        },
+        delay: Delay::Uniform {
+            mean_ns: delay_ns,
+            jitter_ns: delay_ns / 5,
+        },
+        links: Order::Fifo,
+        bound_ns: delay_ns + delay_ns / 5,
+        seed: 1,
+        time_limit_ns: None,
+        warm_up_entries: 0,
+        trace: false,
+    }
+}
+
+/// A simulated run, measured.
+struct Measured {
+    events: u64,
+    in_flight: usize,
+    entries: u64,
+    took: Duration,
+    end: End,
+}
+
+impl Measured {
+    fn per_second(&self) -> f64 {
+        self.events as f64 / self.took.as_secs_f64()
+    }
+}
+
+fn run(plan: &Plan) -> Measured {
+    let (mut reports, mut in_flight) = (0, 0);
+    let mut watch = |progress: Progress| {
+        reports += 1;
+        in_flight += progress.in_flight;
+        ControlFlow::Continue(())
+    };
+    let start = Instant::now();
+    let run = simulate(plan, Topology::complete(plan.nodes), &mut watch);
+    let took = start.elapsed();
+    let run = run.expect("links take time, so time passes");
+    let arrivals = run.messages.values().map(|row| row.received).sum::<u64>();
+    let entries = run.requests.len() as u64;
+    Measured {
+        // Each message arrives, and each client arrives and leaves.
+        events: arrivals + 2 * entries,
+        in_flight: in_flight / reports.max(1),
+        entries,
+        took,
+        end: run.end,
+    }
+}
+
+/// Takes so many events out of a binary heap and puts each back in at a random later moment.
+fn bare(seed: u64, in_flight: usize, events: u64) -> f64 {
+    let mut draw = Draw::new([seed]);
+    let mut sequence = 0_u64;
+    let mut heap = BinaryHeap::with_capacity(in_flight + 1);
+    for _ in 0..in_flight.max(1) {
+        heap.push(Reverse((draw.below(GAP_NS), sequence)));
+        sequence += 1;
+    }
+    let start = Instant::now();
+    for _ in 0..events {
+        let Reverse((at_ns, _)) = heap.pop().expect("what was taken out is put back in");
+        heap.push(Reverse((at_ns + draw.below(GAP_NS), sequence)));
+        sequence += 1;
+    }
+    let took = start.elapsed();
+    black_box(heap);
+    events as f64 / took.as_secs_f64()
+}
+
+/// The longest time to the next event in the bare loop.
+const GAP_NS: u64 = 1_000_000_000;
