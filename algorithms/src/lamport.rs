@@ -181,7 +181,8 @@ impl Algorithm for Lamport {
     }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        self.clock += 1;
+        // No group lives to count so far; a forged time must not end us either.
+        self.clock = self.clock.saturating_add(1);
         let time = self.clock;
         self.ours = Some((time, self.me));
         self.queue.insert((time, self.me));
@@ -207,7 +208,7 @@ impl Algorithm for Lamport {
             Message::Request { time } => {
                 self.queue.insert((time, from));
                 // The answer is later than what it answers.
-                self.clock = self.clock.max(time + 1);
+                self.clock = self.clock.max(time.saturating_add(1));
                 out.send_for(from, from, Message::Ack { time: self.clock });
             }
             Message::Ack { .. } => {}

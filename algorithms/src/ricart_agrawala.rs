@@ -163,7 +163,8 @@ impl Algorithm for RicartAgrawala {
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.requesting = true;
-        self.our_sequence_number = self.highest_sequence_number + 1;
+        // No group lives to count so far; a forged number must not end us either.
+        self.our_sequence_number = self.highest_sequence_number.saturating_add(1);
         self.highest_sequence_number = self.our_sequence_number;
         self.outstanding_reply_count = self.nodes - 1;
         let request = Message::Request {

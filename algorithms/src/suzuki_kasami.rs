@@ -21,6 +21,7 @@
 //! Chosen here: the scan begins behind the leaving node, so that no number is favoured.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -175,12 +176,18 @@ pub(crate) enum Message {
 }
 
 /// What travels with the right to enter.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Privilege {
     /// The number of each node's last served request.
     ln: Vec<u64>,
     /// Who gets it next.
     q: VecDeque<NodeId>,
+}
+
+impl fmt::Debug for Privilege {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ln: {:?}, q: {:?}", self.ln, self.q)
+    }
 }
 
 impl crate::contract::Message for Message {
