@@ -18,8 +18,15 @@ const WORLDLY: [&str; 10] = [
 ];
 
 /// The places outside `orchestrator` that may touch the world, and why.
-const WORLDLY_PLACES: [(&str, &str); 1] =
-    [("analysis/src/files", "reads and writes run directories")];
+const WORLDLY_PLACES: [(&str, &str); 4] = [
+    ("analysis/src/files", "reads and writes run directories"),
+    ("node/src/control.rs", "names addresses, as data"),
+    ("node/src/main.rs", "starts the runtime"),
+    (
+        "node/src/runtime",
+        "sockets, timers and files around the pure core",
+    ),
+];
 
 /// Crates that are pure but for those places.
 const PURE_CRATES: [&str; 5] = ["algorithms", "analysis", "chaos", "node", "simulator"];

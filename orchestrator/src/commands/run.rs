@@ -45,8 +45,8 @@ impl Run {
             print(&resolved.to_toml())?;
             return Ok(Exit::Holds);
         }
-        let pending = Pending::begin(self.out.as_deref(), &resolved.name)?;
         let interrupted = interrupt::flag_on_interrupt()?;
+        let pending = Pending::begin(self.out.as_deref(), &resolved.name)?;
         let bar = Bar::new(&resolved);
         let run = match resolved.engine {
             Engine::Sim => simulate(&resolved, &bar, &interrupted)?,

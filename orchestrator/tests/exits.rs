@@ -1,0 +1,235 @@
+//! The exit codes that scripts rely on, and Ctrl-C.
+
+mod common;
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Finished, Place};
+
+#[test]
+fn a_run_that_holds_ends_with_0() {
+    let place = Place::new();
+    let finished = place.run(["run", "raymond"]).expect(0);
+    assert!(
+        finished.stdout.contains("verdict: holds"),
+        "{}",
+        finished.stdout
+    );
+    assert_eq!(finished.stderr, "", "a run in a pipe is quiet");
+}
+
+#[test]
+fn results_appear_whole_and_latest_leads_to_them() {
+    let place = Place::new();
+    place.run(["run", "raymond", "--seed", "1"]).expect(0);
+    place.run(["run", "lamport", "--seed", "2"]).expect(0);
+    let runs =
+        |name: &str| fs::read_dir(place.path().join("results").join(name)).map(Iterator::count);
+    assert_eq!(runs("raymond").ok(), Some(1));
+    assert_eq!(runs("lamport").ok(), Some(1));
+    let summary = fs::read_to_string(place.path().join("results/latest/summary.csv"));
+    assert!(summary.is_ok_and(|text| text.contains("lamport")));
+    let checked = place.run(["check", "results/latest"]).expect(0);
+    assert!(checked.stdout.starts_with("lamport"), "{}", checked.stdout);
+}
+
+#[test]
+fn files_that_disagree_with_themselves_end_with_1() {
+    let place = Place::new();
+    place.run(["run", "lamport", "--out", "here"]).expect(0);
+    let path = place.path().join("here/summary.csv");
+    let text = fs::read_to_string(&path).expect("a summary");
+    fs::write(&path, text.replace("holds", "violated")).expect("a file can be written");
+    let finished = place.run(["check", "here"]).expect(1);
+    assert!(
+        finished.stderr.contains("summary.csv"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn two_inside_at_once_end_with_1() {
+    let place = Place::new();
+    place
+        .run(["run", "raymond", "-n", "3", "--seed", "1", "--out", "here"])
+        .expect(0);
+    // The second entry begins before the first has left.
+    let path = place.path().join("here/entries.csv");
+    let mut reader = csv::Reader::from_path(&path).expect("a table");
+    let headings = reader.headers().expect("headings").clone();
+    let column = |name| {
+        headings
+            .iter()
+            .position(|heading| heading == name)
+            .expect(name)
+    };
+    let (enter, exit) = (column("enter_ns"), column("exit_ns"));
+    let mut rows: Vec<Vec<String>> = reader
+        .records()
+        .map(|row| row.expect("a row").iter().map(str::to_owned).collect())
+        .collect();
+    let last = rows
+        .iter()
+        .map(|row| row[exit].parse::<u64>().expect("a time"))
+        .max();
+    rows[0][exit] = last.expect("a row").to_string();
+    assert_ne!(rows[0][enter], rows[0][exit]);
+    let mut writer = csv::Writer::from_path(&path).expect("a table");
+    writer.write_record(&headings).expect("a row");
+    for row in rows {
+        writer.write_record(row).expect("a row");
+    }
+    writer.flush().expect("a file can be written");
+    drop(writer);
+    let finished = place.run(["check", "here"]).expect(1);
+    assert!(
+        finished.stdout.contains("verdict: violated"),
+        "{}",
+        finished.stdout
+    );
+    assert!(
+        finished.stdout.contains("because safety"),
+        "{}",
+        finished.stdout
+    );
+}
+
+#[test]
+fn a_time_limit_that_cuts_a_run_ends_with_3() {
+    let place = Place::new();
+    let finished = place
+        .run(["run", "raymond", "--time-limit", "50ms"])
+        .expect(3);
+    assert!(
+        finished.stdout.contains("verdict: inconclusive"),
+        "{}",
+        finished.stdout
+    );
+}
+
+#[test]
+fn a_directory_that_holds_no_run_ends_with_2() {
+    let place = Place::new();
+    let finished = place.run(["check", "."]).expect(2);
+    assert!(finished.stderr.contains("run.json"), "{}", finished.stderr);
+}
+
+#[test]
+fn json_is_one_object_on_stdout() {
+    let place = Place::new();
+    let finished = place
+        .run(["run", "lamport", "--workload", "one-at-a-time", "--json"])
+        .expect(0);
+    let object: serde_json::Value =
+        serde_json::from_str(&finished.stdout).expect("one JSON object");
+    assert_eq!(object["summary"]["messages_per_entry"], 27.0);
+    assert_eq!(object["summary"]["expected_messages_per_entry"], 27.0);
+    assert_eq!(object["exit_code"], 0);
+    let directory = object["directory"].as_str().expect("a path");
+    assert!(place.path().join(directory).join("run.json").is_file());
+    let checked = place.run(["check", directory, "--json"]).expect(0);
+    let checked: serde_json::Value =
+        serde_json::from_str(&checked.stdout).expect("one JSON object");
+    assert_eq!(checked["summary"], object["summary"]);
+    let listed = place.run(["list", "--json"]).expect(0);
+    let listed: serde_json::Value = serde_json::from_str(&listed.stdout).expect("JSON");
+    let names = listed.as_array().map(Vec::len);
+    assert_eq!(names, Some(algorithms::registry::ALL.len()));
+}
+
+#[test]
+fn a_reader_that_has_read_enough_is_no_failure() {
+    let place = Place::new();
+    let mut command = place.command(["explain", "raymond"]);
+    let mut child = Process(command.stdout(Stdio::piped()).spawn().expect("it starts"));
+    drop(child.0.stdout.take());
+    let status = child.0.wait().expect("it ends");
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_recorded() {
+    let place = Place::new();
+    // A run of an hour, at least: it does not end by itself while the test looks on.
+    let line = ["run", "raymond", "--total", "40000000", "--name", "long"];
+    let mut command = place.command(line);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = Process(command.spawn().expect("it starts"));
+    // The directory in the making is there before the run begins.
+    let results = place.path().join("results/long");
+    child.wait_until(|| fs::read_dir(&results).is_ok_and(|mut entries| entries.next().is_some()));
+    child.interrupt();
+    let finished = child.finish().expect(130);
+    assert!(
+        finished.stdout.contains("interrupted"),
+        "{}",
+        finished.stdout
+    );
+    let checked = place.run(["check", "results/latest"]).expect(3);
+    assert!(
+        checked.stdout.contains("verdict: inconclusive"),
+        "{}",
+        checked.stdout
+    );
+    assert!(place.path().join("results/latest/summary.csv").is_file());
+    let left = fs::read_dir(&results)
+        .expect("the results are there")
+        .count();
+    assert_eq!(left, 1, "only the run itself is left");
+}
+
+/// A child that does not outlive its test.
+struct Process(Child);
+
+impl Process {
+    fn wait_until(&mut self, condition: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !condition() {
+            assert!(
+                self.0.try_wait().expect("a child").is_none(),
+                "it ended before its time"
+            );
+            assert!(
+                Instant::now() < deadline,
+                "it did not come that far within 30 s"
+            );
+            std::thread::yield_now();
+        }
+    }
+
+    fn interrupt(&self) {
+        let pid = rustix::process::Pid::from_child(&self.0);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it is alive");
+    }
+
+    fn finish(mut self) -> Finished {
+        let stdout = read(self.0.stdout.take());
+        let stderr = read(self.0.stderr.take());
+        let status = self.0.wait().expect("it ends");
+        Finished {
+            code: status.code().expect("no signal ended it"),
+            stdout,
+            stderr,
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already, which is just as well.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn read(stream: Option<impl std::io::Read>) -> String {
+    let mut text = String::new();
+    let mut stream = stream.expect("the stream was asked for");
+    stream
+        .read_to_string(&mut text)
+        .expect("the program writes text");
+    text
+}

@@ -1,0 +1,200 @@
+//! Flags and files say the same thing, and what is shown can be said again.
+
+mod common;
+
+use std::fs;
+
+use common::Place;
+
+/// One line for every flag of a scenario, each with the file that says the same.
+#[rustfmt::skip]
+const PAIRS: &[(&[&str], &str)] = &[
+    (&["raymond"], "algorithm = \"raymond\""),
+    (&["lamport", "-n", "4", "--name", "four", "--holder", "3"],
+     "algorithm = \"lamport\"\nnodes = 4\nname = \"four\"\nholder = 3"),
+    (&["raymond", "--topology", "tree:2", "--links", "any", "--bound", "3ms", "--engine", "sim"],
+     "algorithm = \"raymond\"\ntopology = \"tree:2\"\nlinks = \"any\"\nbound = \"3ms\"\nengine = \"sim\""),
+    (&["raymond", "--entries", "5", "--hold", "1ms,exp:2ms", "--think", "uniform:1ms..2ms"],
+     "algorithm = \"raymond\"\nentries = 5\nhold = [\"1ms\", \"exp:2ms\"]\nthink = \"uniform:1ms..2ms\""),
+    (&["raymond", "--duration", "2s", "--clients", "3", "--time-limit", "1min", "--delay", "5ms 1ms distribution normal"],
+     "algorithm = \"raymond\"\nduration = \"2s\"\nclients = 3\ntime-limit = \"1min\"\ndelay = \"5ms 1ms distribution normal\""),
+    (&["raymond", "--workload", "open", "--rate", "4", "--total", "70", "--warm-up", "7", "--weights", "1=5"],
+     "algorithm = \"raymond\"\nworkload = \"open\"\ngap = \"250ms\"\ntotal = 70\nwarm-up = 7\nweights = [1, 5, 1, 1, 1, 1, 1, 1, 1, 1]"),
+    (&["raymond", "--workload", "batch", "--asks", "2, 0, 3 at 5ms priority 7 hold 2ms", "--priority", "1,2"],
+     "algorithm = \"raymond\"\nworkload = \"batch\"\nasks = [2, 0, \"3 at 5ms priority 7 hold 2ms\"]\npriority = [1, 2]"),
+    (&["raymond", "--workload", "batch", "--settled", "--asks", "4"],
+     "algorithm = \"raymond\"\nworkload = \"batch\"\nasks = 4\nsettled = true"),
+    (&["raymond", "--workload", "one-at-a-time", "--total", "9"],
+     "algorithm = \"raymond\"\nworkload = \"one-at-a-time\"\ntotal = 9"),
+    (&["raymond", "--workload", "window", "--askers", "3", "--within", "4ms"],
+     "algorithm = \"raymond\"\nworkload = \"window\"\naskers = 3\nwithin = \"4ms\""),
+    (&["raymond", "--workload", "trace", "--arrivals", "traces/some.csv"],
+     "algorithm = \"raymond\"\nworkload = \"trace\"\narrivals = \"traces/some.csv\""),
+];
+
+#[test]
+fn a_file_says_the_same_as_flags() {
+    for (flags, file) in PAIRS {
+        let place = place_with_trace();
+        place.file("raymond.toml", file);
+        let by_flags = dry_run(&place, flags);
+        let by_file = dry_run(&place, &["raymond.toml"]);
+        assert_eq!(by_flags, by_file, "{flags:?}\n{file}");
+    }
+}
+
+#[test]
+fn a_dry_run_can_be_fed_back() {
+    for (flags, _) in PAIRS {
+        let place = place_with_trace();
+        let shown = dry_run(&place, flags);
+        place.file("again.toml", &shown);
+        assert_eq!(dry_run(&place, &["again.toml"]), shown, "{flags:?}");
+    }
+}
+
+#[test]
+fn flags_win_over_the_file() {
+    let place = Place::new();
+    place.file(
+        "some.toml",
+        "algorithm = \"raymond\"\nnodes = 4\nthink = \"9ms\"\nentries = 3\nhold = \"4ms\"",
+    );
+    let shown = dry_run(&place, &["some.toml", "-n", "6", "--total", "12"]);
+    for line in [
+        "nodes = 6",
+        "total = 12",
+        "think = \"9ms\"",
+        "hold = \"4ms\"",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+    assert!(
+        !shown.contains("entries"),
+        "--total replaces the file's entries\n{shown}"
+    );
+    // Another workload takes what belongs to the file's with it.
+    let shown = dry_run(&place, &["some.toml", "--workload", "open"]);
+    assert!(!shown.contains("think"), "{shown}");
+    assert!(shown.contains("hold = \"4ms\""), "{shown}");
+    let shown = dry_run(&place, &["some.toml", "--workload", "closed"]);
+    assert!(shown.contains("think = \"9ms\""), "{shown}");
+    let shown = dry_run(&place, &["some.toml", "--algorithm", "lamport"]);
+    assert!(shown.contains("algorithm = \"lamport\""), "{shown}");
+}
+
+#[test]
+fn a_file_names_its_trace_relative_to_itself() {
+    let place = Place::new();
+    place.file("far/away/some.csv", "node,request_ns\n2,1000\n");
+    let text = "algorithm = \"raymond\"\nworkload = \"trace\"\narrivals = \"some.csv\"";
+    place.file("far/away/some.toml", text);
+    let shown = dry_run(&place, &["far/away/some.toml"]);
+    assert!(shown.contains("asks = \"2 at 1us\""), "{shown}");
+    assert!(shown.contains("name = \"some\""), "{shown}");
+}
+
+#[test]
+fn a_runs_entries_are_a_trace() {
+    let place = Place::new();
+    place
+        .run([
+            "run",
+            "raymond",
+            "--entries",
+            "3",
+            "--hold",
+            "exp:2ms",
+            "--out",
+            "first",
+        ])
+        .expect(0);
+    let line = [
+        "run",
+        "lamport",
+        "--workload",
+        "trace",
+        "--arrivals",
+        "first/entries.csv",
+    ];
+    place.run(line.iter().chain(&["--out", "second"])).expect(0);
+    let asked = |dir: &str| {
+        let path = place.path().join(dir).join("entries.csv");
+        let mut reader = csv::Reader::from_path(path).expect("a table");
+        let rows = reader.deserialize().map(|row| row.expect("a row"));
+        let mut asked: Vec<(u64, u32, u64)> = rows
+            .map(|row: Row| (row.request_ns, row.node, row.exit_ns - row.enter_ns))
+            .collect();
+        asked.sort_unstable();
+        asked
+    };
+    assert_eq!(asked("first"), asked("second"));
+}
+
+#[derive(serde::Deserialize)]
+struct Row {
+    node: u32,
+    request_ns: u64,
+    enter_ns: u64,
+    exit_ns: u64,
+}
+
+#[test]
+fn help_tells_units_and_defaults() {
+    let place = Place::new();
+    let help = place.run(["run", "--help"]).expect(0).stdout;
+    let flags = help.split("\n      --").skip(1);
+    let mut seen = 0;
+    for flag in flags {
+        seen += 1;
+        let name = flag.split([' ', '\n', '[', '=']).next().unwrap_or_default();
+        let said = [
+            "[default",
+            "and run nothing",
+            "instead of",
+            "may be given several times",
+        ];
+        let told = said.iter().any(|words| flag.contains(words))
+            || ["duration", "gap", "arrivals"].contains(&name);
+        assert!(told, "--{name} does not tell its default:\n{flag}");
+        if flag.contains("<TIME>") {
+            assert!(
+                flag.contains("ms")
+                    || flag.contains("s;")
+                    || flag.contains("60s")
+                    || flag.contains("10s"),
+                "--{name} shows no unit:\n{flag}"
+            );
+        }
+    }
+    assert!(seen > 25, "only {seen} flags were found:\n{help}");
+    for command in ["run", "list", "explain", "check"] {
+        let short = place.run([command, "-h"]).expect(0).stdout;
+        assert!(
+            short.starts_with(|c: char| c.is_uppercase()),
+            "{command}: {short}"
+        );
+    }
+}
+
+fn place_with_trace() -> Place {
+    let place = Place::new();
+    place.file(
+        "traces/some.csv",
+        "node,request_ns,priority,hold_ns\n3,500,,\n1,0,4,1000000\n",
+    );
+    place
+}
+
+/// The resolved scenario, always of the same seed.
+fn dry_run(place: &Place, line: &[&str]) -> String {
+    let arguments = ["run"]
+        .iter()
+        .chain(line)
+        .chain(&["--seed", "5", "--dry-run"]);
+    let finished = place.run(arguments).expect(0);
+    assert!(fs::read_dir(place.path()).is_ok_and(|mut entries| {
+        entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() != "results"))
+    }));
+    finished.stdout
+}
