@@ -40,6 +40,8 @@ pub(crate) fn plan(algorithm: &str, nodes: u32) -> Plan {
         time_limit_ns: None,
         warm_up_entries: 0,
         trace: false,
+        faults: chaos::Timeline::default(),
+        detect_after_ns: node::plan::default_detect_after_ns(),
     }
 }
 

@@ -52,6 +52,13 @@ pub enum Order {
         /// Which.
         peer: NodeId,
     },
+    /// Stop where you are, say so, and wait until you may go on.
+    Halt,
+    /// Go on: the fault you waited for is in force.
+    GoOn {
+        /// When you next enter, that is a hit of this step of the plan's faults.
+        catch: Option<usize>,
+    },
     /// The run is over: write what is left, say done, and end.
     Finish,
 }
@@ -94,6 +101,18 @@ pub enum Report {
         round: u64,
         /// So much.
         counts: Counts,
+    },
+    /// Something happened that a fault waits for. Nothing of it has left, and I wait.
+    Hit {
+        /// Which step of the plan's faults.
+        step: usize,
+    },
+    /// I have stopped where I am, and wait.
+    Halted {
+        /// Since when somebody is inside here, if anybody is.
+        inside_since_ns: Option<u64>,
+        /// When the token last came here, if it ever did.
+        token_since_ns: Option<u64>,
     },
     /// Everything is on disk; I am about to end.
     Done {

@@ -7,7 +7,7 @@ use algorithms::NodeId;
 use crate::measure::Measure;
 use crate::members::Record;
 use crate::plan::Plan;
-use crate::run::{End, NoteRow, RequestRow, Run};
+use crate::run::{End, FaultRow, NoteRow, RequestRow, Run};
 
 /// So many protocol errors are kept in words.
 const ERRORS_KEPT: usize = 100;
@@ -24,6 +24,8 @@ pub struct Ledger {
     most_inside: u32,
     entries: u64,
     measure: Measure,
+    /// What the steps of the plan's faults are called.
+    steps: Vec<String>,
 }
 
 /// The requests of one node that something may still happen to, by their rows.
@@ -57,6 +59,12 @@ impl Ledger {
             most_inside: 0,
             entries: 0,
             measure: Measure::new(plan),
+            steps: plan
+                .faults
+                .steps
+                .iter()
+                .map(|step| step.name.clone())
+                .collect(),
         }
     }
 
@@ -119,6 +127,7 @@ impl Ledger {
                 self.measure.left(now_ns);
             }
             Record::Retired => self.measure.retired(),
+            Record::Tampered { step } => self.tampered(now_ns, step),
             Record::Note {
                 name,
                 value,
@@ -173,6 +182,22 @@ impl Ledger {
             registered: None,
         });
         row
+    }
+
+    /// A fault acted on a message: once more, or for the first time.
+    fn tampered(&mut self, now_ns: u64, step: usize) {
+        let fault = self.steps[step].clone();
+        let known = self.run.faults.iter_mut().find(|row| row.fault == fault);
+        match known {
+            Some(row) => row.acted += 1,
+            None => self.run.faults.push(FaultRow {
+                time_ns: now_ns,
+                fault,
+                target: "messages".to_owned(),
+                until_ns: Some(now_ns),
+                acted: 1,
+            }),
+        }
     }
 
     /// The request of a node that the algorithm was asked for last.

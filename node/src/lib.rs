@@ -6,6 +6,7 @@ mod demand;
 pub mod frame;
 pub mod ledger;
 mod measure;
+mod meddler;
 pub mod members;
 pub mod plan;
 pub mod record;
@@ -16,4 +17,5 @@ mod timers;
 pub mod transport;
 pub mod workload;
 
+pub use meddler::HeldId;
 pub use timers::TimerId;

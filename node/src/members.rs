@@ -19,6 +19,7 @@ use algorithms::{Change, NodeId, Request, Setting};
 use serde::{Deserialize, Serialize};
 
 use crate::demand::{Demand, Rhythm};
+use crate::meddler::{HeldId, Meddler};
 use crate::plan::Plan;
 use crate::timers::{TimerId, Timers};
 
@@ -63,6 +64,8 @@ pub enum Alarm {
     Leave(NodeId),
     /// A timer of the algorithm, unless it was moved or cancelled.
     Timer(TimerId),
+    /// A message that a fault held back leaves.
+    Held(HeldId),
 }
 
 /// What the conductor of a workload tells a member.
@@ -94,6 +97,19 @@ pub enum Effect {
     Post {
         /// What to post.
         message: MessageId,
+    },
+    /// Count a message as sent, and forget it: a fault took it.
+    Lose {
+        /// To whom it would have gone.
+        to: NodeId,
+        /// What is lost.
+        message: MessageId,
+    },
+    /// An event that a fault waits for: the fault must be in force before anything after this is
+    /// done.
+    Hit {
+        /// Which step of the plan's faults.
+        step: usize,
     },
     /// Wake the member up at that moment.
     Arm {
@@ -136,6 +152,11 @@ pub enum Record {
         /// The node whose latest request it belongs to, if any.
         charge: Option<NodeId>,
     },
+    /// A fault did something to a message of the algorithm, or kept a piece of news from it.
+    Tampered {
+        /// Which step of the plan's faults.
+        step: usize,
+    },
     /// Something arrived, or the algorithm did something, that the paper says cannot happen.
     ProtocolError {
         /// What was wrong.
@@ -151,6 +172,7 @@ pub struct Members {
     group: Box<dyn Group>,
     clients: Vec<Client>,
     timers: Timers,
+    meddler: Option<Meddler>,
     /// Client alarms that have not gone off.
     client_alarms: usize,
     /// Requests that have arrived and not entered.
@@ -199,6 +221,7 @@ impl Members {
             group: machine.group(setting, members.clone()),
             clients: vec![Client::default(); members.len()],
             timers: Timers::default(),
+            meddler: Meddler::new(plan),
             client_alarms: 0,
             waiting: 0,
             wishes: Vec::new(),
@@ -236,6 +259,12 @@ impl Members {
         match alarm {
             Alarm::Arrive(node) | Alarm::Leave(node) => node,
             Alarm::Timer(id) => self.timers.node(id),
+            Alarm::Held(id) => {
+                let meddler = self.meddler.as_ref();
+                meddler
+                    .expect("only a meddler holds messages back")
+                    .holder(id)
+            }
         }
     }
 
@@ -244,6 +273,24 @@ impl Members {
     /// # Panics
     /// If the member is not one of these, or the message is not under way.
     pub fn handle(&mut self, now_ns: u64, node: NodeId, event: Event, effects: &mut Vec<Effect>) {
+        if let Event::Alarm(Alarm::Held(id)) = event {
+            // What was held back has been meddled with.
+            let meddler = self.meddler.as_mut();
+            effects.push(
+                meddler
+                    .expect("only a meddler holds messages back")
+                    .release(id),
+            );
+            return;
+        }
+        let first = effects.len();
+        self.react(now_ns, node, event, effects);
+        if let Some(meddler) = &mut self.meddler {
+            meddler.meddle(now_ns, node, first, effects, &mut *self.group);
+        }
+    }
+
+    fn react(&mut self, now_ns: u64, node: NodeId, event: Event, effects: &mut Vec<Effect>) {
         match event {
             Event::Message { from, message } => {
                 self.happen(
@@ -266,6 +313,7 @@ impl Members {
                     self.happen(now_ns, node, erased::Event::Timer(timer), effects);
                 }
             }
+            Event::Alarm(Alarm::Held(_)) => unreachable!("it does not reach the algorithm"),
             Event::Cue(Cue::Ask { stay }) => {
                 self.client(node).stays |= stay;
                 self.arrive(now_ns, node, effects);
@@ -281,6 +329,12 @@ impl Members {
                 self.ask(now_ns, node, effects);
             }
             Event::Peer { peer, change } => {
+                let hides = |meddler: &Meddler| meddler.hides(node, peer);
+                if let (Change::Down, Some(step)) = (change, self.meddler.as_ref().and_then(hides))
+                {
+                    effects.push(Effect::Record(Record::Tampered { step }));
+                    return;
+                }
                 self.happen(now_ns, node, erased::Event::Peer { peer, change }, effects);
             }
             Event::Link { neighbour, change } => {
@@ -292,7 +346,8 @@ impl Members {
 
     /// How many alarms are armed that will still mean something.
     pub fn armed(&self) -> usize {
-        self.client_alarms + self.timers.live()
+        let held = self.meddler.as_ref().map_or(0, Meddler::holds);
+        self.client_alarms + self.timers.live() + held
     }
 
     /// How many requests have arrived and not entered.

@@ -7,7 +7,7 @@ use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Order};
 use algorithms::topology::{Shape, TopologyError};
 use algorithms::{NodeId, Setting, Topology};
-use chaos::Delay;
+use chaos::{Delay, Timeline};
 use serde::{Deserialize, Serialize};
 
 use crate::workload::Workload;
@@ -44,6 +44,17 @@ pub struct Plan {
     pub warm_up_entries: u64,
     /// Whether every send and receipt is recorded too.
     pub trace: bool,
+    /// What goes wrong, and when.
+    #[serde(default)]
+    pub faults: Timeline,
+    /// How long it takes a member to learn that another has died: between the two, in nanoseconds.
+    #[serde(default = "default_detect_after_ns")]
+    pub detect_after_ns: (u64, u64),
+}
+
+/// Unless said otherwise, a death is known after 50 to 500 ms.
+pub fn default_detect_after_ns() -> (u64, u64) {
+    (50_000_000, 500_000_000)
 }
 
 impl Plan {
@@ -103,6 +114,8 @@ pub(crate) mod tests {
             time_limit_ns: None,
             warm_up_entries: 0,
             trace: false,
+            faults: Timeline::default(),
+            detect_after_ns: default_detect_after_ns(),
         }
     }
 }

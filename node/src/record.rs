@@ -50,6 +50,18 @@ pub enum Record<'a> {
         /// What was wrong.
         why: Cow<'a, str>,
     },
+    /// A fault did something to a message, or kept a piece of news from the algorithm.
+    Tampered {
+        /// Which step of the plan's faults.
+        step: u32,
+    },
+    /// An algorithm message was sent, and a fault took it.
+    Lost {
+        /// The addressee.
+        to: NodeId,
+        /// Its kind, as the machine numbers them.
+        kind: u8,
+    },
     /// An algorithm message was sent.
     Sent {
         /// The addressee.
@@ -92,6 +104,7 @@ impl<'a> Record<'a> {
             },
             members::Record::Left => Record::Left,
             members::Record::Retired => Record::Retired,
+            members::Record::Tampered { step } => Record::Tampered { step: *step as u32 },
             members::Record::Note {
                 name,
                 value,

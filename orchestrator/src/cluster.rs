@@ -5,9 +5,11 @@
 //! ```
 //!
 //! [`child`] is one process, [`stage`] is all of them from launch to finish, [`settled`] decides
-//! when nothing moves any more, and [`merge`] makes one account of the files they left.
+//! when nothing moves any more, [`faults`] kills, pauses and restarts, and [`merge`] makes one account of the files they left.
 
+mod agenda;
 mod child;
+mod faults;
 mod merge;
 mod settled;
 mod stage;

@@ -139,6 +139,8 @@ pub(crate) fn plan(nodes: u32, entries_per_node: u64) -> Plan {
         time_limit_ns: None,
         warm_up_entries: 0,
         trace: false,
+        faults: chaos::Timeline::default(),
+        detect_after_ns: node::plan::default_detect_after_ns(),
     }
 }
 

@@ -210,6 +210,9 @@ impl<'a> World<'a> {
                     self.send(node, to, message);
                 }
                 Effect::Post { message } => self.send(node, node, message),
+                Effect::Lose { .. } | Effect::Hit { .. } => {
+                    unreachable!("no simulated scenario has faults yet")
+                }
                 Effect::Arm { at_ns, alarm } => self.queue.push(at_ns, Due::Alarm(alarm)),
                 Effect::Record(record) => {
                     let starts_over = match record {

@@ -20,6 +20,7 @@ use super::witness::{Testimony, Witness};
 use crate::control::{Counts, Order, Report, Start};
 use crate::frame::Seal;
 use crate::members::{self, Alarm, Effect, Event, Members};
+use crate::plan::Plan;
 use crate::record::Record;
 use crate::run::UsageRow;
 use crate::transport::{self, Config, Contract, Identity, Transport};
@@ -94,8 +95,19 @@ struct Member {
     alarms_armed: u64,
     arrivals: VecDeque<Arrival>,
     traffic: BTreeMap<NodeId, Traffic>,
-    inside: u64,
     entries: u64,
+    /// Since when somebody is inside here.
+    inside_since_ns: Option<u64>,
+    /// When the token last came here.
+    token_since_ns: Option<u64>,
+    /// The number of the kind of message that carries the token.
+    token_kind: Option<u8>,
+    /// Steps of the plan's faults that must be in force before anything leaves.
+    hits: Vec<usize>,
+    /// The step that waits for the next entry here.
+    catch: Option<usize>,
+    /// Orders that came while the member waited for a fault.
+    postponed: VecDeque<Order>,
     clogged: bool,
     /// Whether the orchestrator knows that the clients here have nothing to do.
     said_idle: bool,
@@ -203,8 +215,13 @@ impl Member {
             alarms_armed: 0,
             arrivals: VecDeque::new(),
             traffic: BTreeMap::new(),
-            inside: 0,
             entries: 0,
+            inside_since_ns: None,
+            token_since_ns: (entry.token.is_some() && plan.holder == me).then_some(0),
+            token_kind: token_kind(&plan),
+            hits: Vec::new(),
+            catch: None,
+            postponed: VecDeque::new(),
             clogged: false,
             said_idle: false,
             counters_due_ns: 0,
@@ -226,36 +243,53 @@ impl Member {
         }
         let mut buffer = vec![0; RECEIVE_BUFFER];
         loop {
-            self.turn(control)?;
-            tokio::select! {
-                biased;
-                ready = self.socket.readable() => {
-                    ready.map_err(|error| format!("the socket failed: {error}"))?;
-                    self.take_datagrams(&mut buffer)?;
-                }
-                rang = self.wake_up.wait() => {
-                    rang.map_err(|error| format!("the timer failed: {error}"))?;
-                }
-                order = control.next() => match order? {
-                    None => return Ok(()),
-                    Some(Order::Finish) => return self.finish(control),
-                    Some(order) => self.obey(order, control)?,
+            self.handle_due()?;
+            self.flush()?;
+            if !self.hits.is_empty() {
+                self.wait_for_faults(control).await?;
+            }
+            self.let_out(control)?;
+            let order = match self.postponed.pop_front() {
+                Some(order) => Some(order),
+                None => tokio::select! {
+                    biased;
+                    ready = self.socket.readable() => {
+                        ready.map_err(|error| format!("the socket failed: {error}"))?;
+                        self.take_datagrams(&mut buffer)?;
+                        continue;
+                    }
+                    rang = self.wake_up.wait() => {
+                        rang.map_err(|error| format!("the timer failed: {error}"))?;
+                        continue;
+                    }
+                    order = control.next() => order?,
                 },
+            };
+            match order {
+                None => return Ok(()),
+                Some(Order::Finish) => return self.finish(control),
+                Some(Order::Halt) => self.halt(control).await?,
+                Some(order) => self.obey(order, control)?,
             }
         }
     }
 
-    /// Handles what is due, puts it on disk, lets it out, and sets the timer for what comes next.
-    fn turn(&mut self, control: &ControlChannel) -> Result<(), String> {
-        let mut left = EVENTS_PER_TURN;
-        while left > 0 && self.handle_one()? {
-            left -= 1;
+    /// Handles what has arrived and what is due, until a fault must come into force first.
+    fn handle_due(&mut self) -> Result<(), String> {
+        for _ in 0..EVENTS_PER_TURN {
+            if !self.hits.is_empty() || !self.handle_one()? {
+                break;
+            }
         }
         let now_ns = self.now_ns();
         self.tick(now_ns);
         self.note_congestion(now_ns)?;
         self.keep_counters(now_ns);
-        self.flush()?;
+        Ok(())
+    }
+
+    /// Lets out what is on disk, and sets the timer for what comes next.
+    fn let_out(&mut self, control: &ControlChannel) -> Result<(), String> {
         self.transmit()?;
         self.report_idleness(control);
         let alarm_ns = self
@@ -274,6 +308,64 @@ impl Member {
             .map_err(|error| format!("cannot set the timer: {error}"))
     }
 
+    /// Reports what faults wait for, and waits until they are in force.
+    async fn wait_for_faults(&mut self, control: &mut ControlChannel) -> Result<(), String> {
+        let hits = std::mem::take(&mut self.hits);
+        for step in &hits {
+            control.say(&Report::Hit { step: *step });
+        }
+        self.wait_to_go_on(hits.len(), control).await
+    }
+
+    /// Stops for a fault that has yet to find out whom it hits.
+    async fn halt(&mut self, control: &mut ControlChannel) -> Result<(), String> {
+        self.say_halted(control);
+        self.wait_to_go_on(1, control).await
+    }
+
+    fn say_halted(&self, control: &ControlChannel) {
+        control.say(&Report::Halted {
+            inside_since_ns: self.inside_since_ns,
+            token_since_ns: self.token_since_ns,
+        });
+    }
+
+    /// Waits until told so often to go on. Everything else is put off, except for counting.
+    async fn wait_to_go_on(
+        &mut self,
+        mut times: usize,
+        control: &mut ControlChannel,
+    ) -> Result<(), String> {
+        let since_ns = self.now_ns();
+        while times > 0 {
+            match control.next().await? {
+                Some(Order::GoOn { catch }) => {
+                    self.catch = catch.or(self.catch);
+                    times -= 1;
+                }
+                Some(order @ Order::Count { .. }) => self.obey(order, control)?,
+                Some(Order::Halt) => {
+                    self.say_halted(control);
+                    times += 1;
+                }
+                Some(Order::Finish) => {
+                    self.postponed.push_back(Order::Finish);
+                    break;
+                }
+                Some(order) => self.postponed.push_back(order),
+                None => return Err("stdin ended while a fault was to come into force".to_owned()),
+            }
+        }
+        let now_ns = self.now_ns();
+        self.recorder.add(
+            now_ns,
+            &Record::Stalled {
+                ns: now_ns - since_ns,
+            },
+        );
+        Ok(())
+    }
+
     /// Handles the first arrival, or else the first alarm that is due; says whether there was one.
     fn handle_one(&mut self) -> Result<bool, String> {
         let now_ns = self.now_ns();
@@ -285,6 +377,9 @@ impl Member {
             }) => {
                 let kind = self.kind(message);
                 self.traffic.entry(from).or_default().received += 1;
+                if Some(kind) == self.token_kind {
+                    self.token_since_ns = Some(now_ns);
+                }
                 self.recorder.add(
                     now_ns,
                     &Record::Received {
@@ -327,6 +422,8 @@ impl Member {
                     message,
                     charge: _,
                 } => self.send(now_ns, to, message)?,
+                Effect::Lose { to, message } => self.lose(now_ns, to, message),
+                Effect::Hit { step } => self.hits.push(step),
                 Effect::Post { message } => self.arrivals.push_back(Arrival::Posted { message }),
                 Effect::Arm { at_ns, alarm } => self.arm(at_ns, alarm),
                 Effect::Record(record) => self.record(now_ns, &record)?,
@@ -356,6 +453,14 @@ impl Member {
             .map_or(Ok(()), |overflow| Err(overflow.to_string()))
     }
 
+    fn lose(&mut self, now_ns: u64, to: NodeId, message: MessageId) {
+        let kind = self.kind(message);
+        self.recorder.add(now_ns, &Record::Lost { to, kind });
+        if let Some(members) = &mut self.members {
+            members.group_mut().discard(message);
+        }
+    }
+
     fn arm(&mut self, at_ns: u64, alarm: Alarm) {
         self.alarms_armed += 1;
         self.alarms.push(Reverse(Armed {
@@ -370,21 +475,23 @@ impl Member {
         let witness_failed = |error| format!("the witness file failed: {error}");
         let witness = match record {
             members::Record::Entered { .. } => {
-                self.inside += 1;
+                self.inside_since_ns = Some(now_ns);
                 self.entries += 1;
+                self.hits.extend(self.catch.take());
                 match self.witness.enter().map_err(witness_failed)? {
                     Testimony::Admitted(slot) => Some(slot),
                     Testimony::Refused => None,
                 }
             }
             members::Record::Left => {
-                self.inside -= 1;
+                self.inside_since_ns = None;
                 self.witness.leave().map_err(witness_failed)?;
                 None
             }
             members::Record::Arrived { .. }
             | members::Record::Asked
             | members::Record::Retired
+            | members::Record::Tampered { .. }
             | members::Record::Note { .. }
             | members::Record::ProtocolError { .. } => None,
         };
@@ -480,7 +587,7 @@ impl Member {
 
     fn report_idleness(&mut self, control: &ControlChannel) {
         let idle = self.members.as_ref().is_none_or(|members| {
-            members.armed() == 0 && members.waiting() == 0 && self.inside == 0
+            members.armed() == 0 && members.waiting() == 0 && self.inside_since_ns.is_none()
         });
         if idle && !self.said_idle {
             control.say(&Report::Idle);
@@ -507,7 +614,12 @@ impl Member {
                 },
             ),
             Order::Start(_) | Order::Go { .. } => Err("the run has begun already".to_owned()),
-            Order::Finish => unreachable!("finishing ends the loop"),
+            // Told to go on, although it did not wait: the fault was in force already.
+            Order::GoOn { catch } => {
+                self.catch = catch.or(self.catch);
+                Ok(())
+            }
+            Order::Halt | Order::Finish => unreachable!("the loop itself sees to these"),
         }
     }
 
@@ -522,7 +634,7 @@ impl Member {
             received,
             armed: core.map_or(0, Members::armed) as u64,
             waiting: core.map_or(0, Members::waiting) as u64,
-            inside: self.inside,
+            inside: u64::from(self.inside_since_ns.is_some()),
             entries: self.entries,
         }
     }
@@ -590,6 +702,14 @@ impl Sink<'_> {
             | transport::Event::Heard { .. } => {}
         }
     }
+}
+
+/// The number of the kind of message that carries the token, where there is one.
+fn token_kind(plan: &Plan) -> Option<u8> {
+    let token = plan.entry().token?;
+    let machine = (plan.entry().machine)(&plan.params, &plan.printed);
+    let place = machine.kinds().iter().position(|kind| *kind == token)?;
+    u8::try_from(place).ok()
 }
 
 /// What this process took of the machine.

@@ -11,6 +11,7 @@ use std::process::{ExitStatus, Stdio};
 
 use algorithms::NodeId;
 use node::control::{Order, Report};
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdout, Command};
 use tokio::sync::mpsc;
@@ -46,6 +47,7 @@ pub(crate) struct Launcher {
 /// A member's process as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Child {
+    pid: Pid,
     mouth: mpsc::UnboundedSender<Order>,
 }
 
@@ -63,6 +65,8 @@ impl Launcher {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
+        let id = process.id().expect("it has not been reaped");
+        let pid = Pid::from_raw(id as i32).expect("a process id is not 0");
         let mut stdin = process.stdin.take().expect("stdin is a pipe");
         let stdout = process.stdout.take().expect("stdout is a pipe");
         let (mouth, mut orders) = mpsc::unbounded_channel::<Order>();
@@ -88,7 +92,7 @@ impl Launcher {
             listen(stdout, &hear).await;
             hear(Voice::Ended(process.wait().await));
         });
-        Ok(Child { mouth })
+        Ok(Child { pid, mouth })
     }
 
     /// The file that holds what a member wrote to stderr.
@@ -101,6 +105,11 @@ impl Child {
     /// Tells the child something; a child that is gone does not hear it.
     pub(crate) fn tell(&self, order: Order) {
         drop(self.mouth.send(order));
+    }
+
+    /// Sends it a signal. One that has just ended does not get it.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _ = kill_process(self.pid, signal);
     }
 }
 

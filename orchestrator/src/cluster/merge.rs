@@ -62,6 +62,9 @@ impl<'a> Account<'a> {
         for (at_ns, node, record) in records {
             self.tell(at_ns, node, record);
         }
+        let mut run = self.ledger.close(played.end, played.ended_ns);
+        run.faults.extend(played.faults);
+        run.faults.sort_by_key(|fault| fault.time_ns);
         Run {
             engine: Engine::Cluster,
             messages: self.rest.messages,
@@ -72,8 +75,7 @@ impl<'a> Account<'a> {
             most_inside: None,
             usage: played.usage,
             state_bytes: played.state_bytes,
-            faults: played.faults,
-            ..self.ledger.close(played.end, played.ended_ns)
+            ..run
         }
     }
 
@@ -114,6 +116,16 @@ impl<'a> Account<'a> {
             Record::ProtocolError { why } => {
                 let why = why.into_owned();
                 self.ledger.record(at_ns, node, Core::ProtocolError { why });
+            }
+            Record::Tampered { step } => {
+                let step = step as usize;
+                self.ledger.record(at_ns, node, Core::Tampered { step });
+            }
+            Record::Lost { to, kind } => {
+                self.ledger.sent(None);
+                let row = self.link(node, to, kind);
+                row.sent += 1;
+                row.lost += 1;
             }
             Record::Sent { to, kind, bytes } => {
                 self.ledger.sent(None);

@@ -48,6 +48,12 @@ impl Rounds {
         self.missing > 0
     }
 
+    /// Somebody who was asked will not answer any more.
+    pub(crate) fn abandon(&mut self) {
+        self.missing = 0;
+        self.answers.fill(None);
+    }
+
     /// Takes in an answer; the last one completes the round. Answers to earlier rounds are void.
     pub(crate) fn answer(&mut self, member: usize, round: u64, counts: Counts) -> Option<Finding> {
         if round != self.round || self.missing == 0 || self.answers[member].is_some() {
@@ -113,5 +119,17 @@ mod tests {
         let mut rounds = Rounds::new(2);
         assert!(!round(&mut rounds, [counts(1, 0, 0), counts(0, 1, 0)]));
         assert!(!round(&mut rounds, [counts(2, 1, 0), counts(1, 2, 0)]));
+    }
+
+    #[test]
+    fn an_abandoned_round_counts_for_nothing() {
+        let mut rounds = Rounds::new(2);
+        let quiet = [counts(1, 0, 0), counts(0, 1, 0)];
+        assert!(!round(&mut rounds, quiet));
+        let number = rounds.begin(2);
+        rounds.answer(0, number, quiet[0]);
+        rounds.abandon();
+        assert_eq!(rounds.answer(1, number, quiet[1]), None);
+        assert!(!round(&mut rounds, quiet));
     }
 }

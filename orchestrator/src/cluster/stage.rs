@@ -1,8 +1,10 @@
 //! All members of a run, from launch to finish.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -12,11 +14,13 @@ use node::control::{Order, Report, Start};
 use node::frame::Key;
 use node::run::{End, FaultRow, StateBytes, UsageRow};
 use node::runtime::monotonic_ns;
+use rustix::process::Signal;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::Cluster;
 use super::child::{Child, Heard, Launcher, Voice, last_lines};
+use super::faults::Mischief;
 use super::settled::{Finding, Rounds};
 use crate::Failure;
 
@@ -34,30 +38,47 @@ const LIVELY: u64 = 1_000;
 
 /// The members and what is known of them.
 pub(super) struct Stage<'a> {
-    cluster: &'a Cluster<'a>,
+    pub(super) cluster: &'a Cluster<'a>,
     launcher: Launcher,
     heard: mpsc::UnboundedReceiver<Heard>,
-    places: Vec<Place>,
+    pub(super) places: Vec<Place>,
     /// Moment zero on the monotonic clock, once the run has begun.
     zero_ns: u64,
     conductor: Option<Conductor>,
-    rounds: Rounds,
+    pub(super) rounds: Rounds,
     ask_at: Instant,
     /// Messages sent up to the last entry that was seen.
     sent_at_entry: u64,
     entries: u64,
-    faults: Vec<FaultRow>,
+    pub(super) mischief: Mischief,
+    /// Who is who, and the key of this run, for those who come later.
+    start: Option<Start>,
 }
 
 /// One member as the orchestrator sees it.
 #[derive(Debug, Default)]
-struct Place {
+pub(super) struct Place {
     child: Option<Child>,
+    pub(super) life: Life,
     incarnation: u32,
     port: u16,
     ready: bool,
     idle: bool,
     done: Option<(u64, UsageRow)>,
+}
+
+/// What a member's process is like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Life {
+    #[default]
+    Running,
+    Paused,
+    /// Killed on purpose, and not reaped yet; it may come back after so many nanoseconds.
+    Killed(Option<u64>),
+    /// Reaped.
+    Dead,
+    /// In a later life, in which it runs no algorithm.
+    Revived,
 }
 
 /// What the stage knows when the run is over.
@@ -89,7 +110,8 @@ impl<'a> Stage<'a> {
             ask_at: Instant::now(),
             sent_at_entry: 0,
             entries: 0,
-            faults: Vec::new(),
+            mischief: Mischief::new(&cluster.plan.faults),
+            start: None,
         };
         for node in 0..nodes {
             let child = stage.launcher.start(NodeId(node as u32), 0, 0);
@@ -114,55 +136,82 @@ impl<'a> Stage<'a> {
         });
         let end = self.watch().await?;
         let ended_ns = self.now_ns();
+        for place in &mut self.places {
+            if place.life == Life::Paused {
+                place.life = Life::Running;
+                place.signal(Signal::CONT);
+            }
+        }
         self.tell_all(&Order::Finish);
         self.until("finish", |place| place.child.is_none()).await?;
         Ok(self.played(end, ended_ns))
     }
 
-    fn now_ns(&self) -> u64 {
+    /// Nanoseconds since the run began.
+    pub(super) fn now_ns(&self) -> u64 {
         monotonic_ns().saturating_sub(self.zero_ns)
     }
 
+    /// The members that run the algorithm, paused or not.
+    pub(super) fn living(&self) -> impl Iterator<Item = NodeId> {
+        let places = self.places.iter().enumerate();
+        let living = places.filter(|(_, place)| place.is_alive());
+        living.map(|(node, _)| NodeId(node as u32))
+    }
+
+    /// The members that can answer.
+    pub(super) fn running(&self) -> impl Iterator<Item = NodeId> {
+        self.living()
+            .filter(|node| self.places[node.index()].life == Life::Running)
+    }
+
     /// Tells everybody who is who.
-    fn introduce(&self) -> Result<(), Failure> {
+    fn introduce(&mut self) -> Result<(), Failure> {
         let mut secret = [0; 40];
-        let random = |error| Failure::Testbed(format!("no random numbers for a key: {error}"));
         rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())
-            .map_err(random)?;
+            .map_err(|error| Failure::Testbed(format!("no random numbers for a key: {error}")))?;
         let (key, run) = secret.split_at(32);
-        let key = Key::new(key.try_into().expect("32 of 40 bytes"));
-        let run = u64::from_le_bytes(run.try_into().expect("8 of 40 bytes"));
-        let book = self.places.iter();
-        let book = book.map(|place| SocketAddr::from((Ipv4Addr::LOCALHOST, place.port)));
-        let book = book.collect::<Vec<_>>();
-        for (node, place) in self.places.iter().enumerate() {
-            let start = Start {
-                plan: self.cluster.plan.clone(),
-                me: NodeId(node as u32),
-                incarnation: place.incarnation,
-                book: book.clone(),
-                run,
-                key: key.clone(),
-                dir: self.cluster.dir.to_owned(),
-            };
-            place.tell(Order::Start(Box::new(start)));
+        let ports = self.places.iter().map(|place| place.port);
+        self.start = Some(Start {
+            plan: self.cluster.plan.clone(),
+            me: NodeId(0),
+            incarnation: 0,
+            book: ports
+                .map(|port| (Ipv4Addr::LOCALHOST, port).into())
+                .collect(),
+            run: u64::from_le_bytes(run.try_into().expect("8 of 40 bytes")),
+            key: Key::new(key.try_into().expect("32 of 40 bytes")),
+            dir: self.cluster.dir.to_owned(),
+        });
+        for node in 0..self.places.len() {
+            self.introduce_to(NodeId(node as u32));
         }
         Ok(())
     }
 
+    fn introduce_to(&self, node: NodeId) {
+        let place = &self.places[node.index()];
+        if let Some(start) = &self.start {
+            let incarnation = place.incarnation;
+            let start = Start {
+                me: node,
+                incarnation,
+                ..start.clone()
+            };
+            place.tell(Order::Start(Box::new(start)));
+        }
+    }
+
     /// Listens until every member has got so far.
     async fn until(&mut self, what: &str, so_far: fn(&Place) -> bool) -> Result<(), Failure> {
-        let deadline = Instant::now() + PATIENCE + PATIENCE_PER_MEMBER * self.places.len() as u32;
-        while !self.places.iter().all(so_far) {
+        let patience = PATIENCE + PATIENCE_PER_MEMBER * self.places.len() as u32;
+        let deadline = Instant::now() + patience;
+        while let Some(late) = self.places.iter().position(|place| !so_far(place)) {
             match timeout_at(deadline, self.heard.recv()).await {
-                Ok(Some(heard)) => drop(self.hear(heard)?),
-                Ok(None) => unreachable!("the stage keeps an ear of its own"),
+                Ok(heard) => drop(self.hear(heard.expect("the stage keeps an ear of its own"))?),
                 Err(_) => {
-                    let late = self.places.iter().position(|place| !so_far(place));
-                    let late = late.expect("somebody is late");
                     return Err(Failure::Testbed(format!(
-                        "member {late} did not {what} within {:?}",
-                        PATIENCE + PATIENCE_PER_MEMBER * self.places.len() as u32
+                        "member {late} did not {what} within {patience:?}"
                     )));
                 }
             }
@@ -172,9 +221,9 @@ impl<'a> Stage<'a> {
 
     /// Watches the run until it is over.
     async fn watch(&mut self) -> Result<End, Failure> {
-        let limit = self.cluster.plan.time_limit_ns;
+        let limit_ns = self.cluster.plan.time_limit_ns.unwrap_or(u64::MAX);
         loop {
-            let look_up = Instant::now() + LOOK_UP_EVERY;
+            let (next_task, may_ask) = (self.next_task(), self.may_ask());
             tokio::select! {
                 heard = self.heard.recv() => {
                     let heard = heard.expect("the stage keeps an ear of its own");
@@ -184,25 +233,54 @@ impl<'a> Stage<'a> {
                         return Ok(end);
                     }
                 }
-                () = sleep_until(self.ask_at), if !self.rounds.is_open() => self.ask(),
-                () = sleep_until(look_up) => {}
+                () = sleep_until(self.ask_at), if may_ask => self.ask(),
+                () = sleep_until(next_task) => {
+                    let now_ns = self.now_ns();
+                    while let Some(task) = self.mischief.agenda.due(now_ns) {
+                        self.perform(task)?;
+                    }
+                }
             }
             if self.cluster.interrupted.load(Ordering::Relaxed) {
                 return Ok(End::Interrupted);
             }
-            if limit.is_some_and(|limit_ns| self.now_ns() >= limit_ns) {
+            if self.now_ns() >= limit_ns {
                 return Ok(End::TimeLimit);
             }
         }
     }
 
+    /// When the next task is due, or else when to look up again.
+    fn next_task(&self) -> Instant {
+        let now = Instant::now();
+        let next_ns = self.mischief.agenda.next_ns();
+        let next_ns = next_ns.map(|at_ns| at_ns.saturating_sub(self.now_ns()));
+        now + next_ns.map_or(LOOK_UP_EVERY, |ns| {
+            Duration::from_nanos(ns).min(LOOK_UP_EVERY)
+        })
+    }
+
+    /// Whether a round of questions would be answered: nobody is paused, or about to be reaped.
+    fn may_ask(&self) -> bool {
+        let answers = |place: &Place| match place.life {
+            Life::Running | Life::Dead | Life::Revived => true,
+            Life::Paused | Life::Killed(_) => false,
+        };
+        !self.rounds.is_open() && self.places.iter().all(answers)
+    }
+
     /// Begins a round of questions.
     fn ask(&mut self) {
-        let round = self.rounds.begin(self.places.len());
-        self.tell_all(&Order::Count {
-            round,
-            dead: Vec::new(),
-        });
+        let asked = self.running().collect::<Vec<_>>();
+        let nodes = (0..self.places.len() as u32).map(NodeId);
+        let dead = nodes
+            .filter(|node| !asked.contains(node))
+            .collect::<Vec<_>>();
+        let round = self.rounds.begin(asked.len());
+        for node in asked {
+            let dead = dead.clone();
+            self.places[node.index()].tell(Order::Count { round, dead });
+        }
     }
 
     /// What a completed round of answers means for the run.
@@ -212,16 +290,14 @@ impl<'a> Stage<'a> {
             self.sent_at_entry = sum.sent;
             (self.cluster.progress)(sum.entries);
         }
+        // Where somebody died, what it had sent and been sent no longer counts.
+        self.sent_at_entry = self.sent_at_entry.min(sum.sent);
         let nodes = self.places.len() as u64;
         if sum.waiting > 0 && sum.sent - self.sent_at_entry > LIVELY * nodes {
             return Some(End::LiveLock);
         }
-        let all_idle = self.places.iter().all(|place| place.idle);
-        self.ask_at = Instant::now()
-            + match (&self.conductor, all_idle) {
-                (Some(_), _) | (None, true) => CONDUCT_EVERY,
-                (None, false) => ASK_EVERY,
-            };
+        let soon = self.conductor.is_some() || self.all_idle();
+        self.ask_at = Instant::now() + if soon { CONDUCT_EVERY } else { ASK_EVERY };
         if !settled {
             return None;
         }
@@ -238,8 +314,16 @@ impl<'a> Stage<'a> {
         }
         match sum.waiting {
             0 => Some(End::Finished),
+            // A fault that is yet to come may set it in motion again.
+            _ if !self.mischief.agenda.is_empty() => None,
             _ => Some(End::Deadlock),
         }
+    }
+
+    fn all_idle(&self) -> bool {
+        self.places
+            .iter()
+            .all(|place| place.idle || !place.is_alive())
     }
 
     /// Takes in what a child said, or that it ended. A completed round of answers comes back.
@@ -253,45 +337,105 @@ impl<'a> Stage<'a> {
         if incarnation != place.incarnation {
             return Ok(None);
         }
-        match what {
-            Voice::Said(Report::Hello { port }) => place.port = port,
-            Voice::Said(Report::Ready) => place.ready = true,
-            Voice::Said(Report::Idle) => {
-                place.idle = true;
-                if self.places.iter().all(|place| place.idle) {
-                    self.ask_at = Instant::now();
-                }
-            }
-            Voice::Said(Report::Counts { round, counts }) => {
-                return Ok(self.rounds.answer(from.index(), round, counts));
-            }
-            Voice::Said(Report::Done { state_bytes, usage }) => {
-                place.done = Some((state_bytes, usage));
-            }
-            Voice::Said(Report::Failed { why }) => {
-                return Err(Failure::Testbed(format!("member {from} failed: {why}")));
-            }
+        let report = match what {
+            Voice::Said(report) => report,
             Voice::Muttered(line) => {
                 return Err(Failure::Testbed(format!(
                     "member {from} said something that is no report: {line}"
                 )));
             }
             Voice::Ended(status) => {
-                place.child = None;
-                if place.done.is_none() {
-                    let last_words = last_lines(&self.launcher.last_words(from, incarnation));
-                    let status = status.map_or_else(|error| error.to_string(), |s| s.to_string());
-                    let said = match last_words.as_str() {
-                        "" => "it said nothing on stderr".to_owned(),
-                        words => format!("its last words:\n{words}"),
-                    };
-                    return Err(Failure::Testbed(format!(
-                        "member {from} died unasked ({status}); {said}"
-                    )));
+                let died = Death {
+                    node: from,
+                    incarnation,
+                    status,
+                };
+                return self.ended(died).map(|()| None);
+            }
+        };
+        match report {
+            Report::Hello { port } => {
+                place.port = port;
+                if place.life == Life::Revived {
+                    self.introduce_to(from);
                 }
+            }
+            Report::Ready => {
+                place.ready = true;
+                if place.life == Life::Revived {
+                    place.tell(Order::Go {
+                        zero_ns: self.zero_ns,
+                    });
+                }
+            }
+            Report::Idle => {
+                place.idle = true;
+                if self.all_idle() {
+                    self.ask_at = Instant::now();
+                }
+            }
+            Report::Counts { round, counts } => {
+                return Ok(self.rounds.answer(from.index(), round, counts));
+            }
+            Report::Hit { step } => self.hit(step, from),
+            Report::Halted {
+                inside_since_ns,
+                token_since_ns,
+            } => {
+                self.halted(from, inside_since_ns, token_since_ns);
+            }
+            Report::Done { state_bytes, usage } => place.done = Some((state_bytes, usage)),
+            Report::Failed { why } => {
+                return Err(Failure::Testbed(format!("member {from} failed: {why}")));
             }
         }
         Ok(None)
+    }
+
+    /// A child has been reaped: as it should, or unasked.
+    fn ended(&mut self, death: Death) -> Result<(), Failure> {
+        let Death {
+            node,
+            incarnation,
+            status,
+        } = death;
+        let place = &mut self.places[node.index()];
+        place.child = None;
+        match place.life {
+            Life::Killed(revive_after_ns) => {
+                place.life = Life::Dead;
+                self.buried(node, revive_after_ns);
+                Ok(())
+            }
+            _ if place.done.is_some() => Ok(()),
+            _ => {
+                let last_words = last_lines(&self.launcher.last_words(node, incarnation));
+                let status = status.map_or_else(|error| error.to_string(), |s| s.to_string());
+                let said = match last_words.as_str() {
+                    "" => "it said nothing on stderr".to_owned(),
+                    words => format!("its last words:\n{words}"),
+                };
+                Err(Failure::Testbed(format!(
+                    "member {node} died unasked ({status}); {said}"
+                )))
+            }
+        }
+    }
+
+    /// Starts a killed member anew, on its old port, in a life in which it only listens.
+    pub(super) fn revive(&mut self, node: NodeId) -> Result<(), Failure> {
+        let place = &mut self.places[node.index()];
+        if place.life != Life::Dead {
+            return Ok(());
+        }
+        place.incarnation += 1;
+        place.life = Life::Revived;
+        let child = self.launcher.start(node, place.incarnation, place.port);
+        place.child =
+            Some(child.map_err(|error| {
+                Failure::Testbed(format!("cannot restart member {node}: {error}"))
+            })?);
+        Ok(())
     }
 
     fn tell_all(&self, order: &Order) {
@@ -310,21 +454,54 @@ impl<'a> Stage<'a> {
             state_bytes.sum += bytes;
             state_bytes.max = state_bytes.max.max(bytes);
         }
+        let idle = self.idle_faults();
+        let faults = self.mischief.rows.into_iter().chain(idle).collect();
         Played {
             end,
             ended_ns,
             usage,
             state_bytes,
-            faults: self.faults,
+            faults,
         }
     }
 }
 
+/// A child that has been reaped.
+struct Death {
+    node: NodeId,
+    incarnation: u32,
+    status: io::Result<ExitStatus>,
+}
+
 impl Place {
-    fn tell(&self, order: Order) {
+    pub(super) fn tell(&self, order: Order) {
         if let Some(child) = &self.child {
             child.tell(order);
         }
+    }
+
+    pub(super) fn signal(&self, signal: Signal) {
+        if let Some(child) = &self.child {
+            child.signal(signal);
+        }
+    }
+
+    /// Whether it runs the algorithm.
+    pub(super) fn is_alive(&self) -> bool {
+        match self.life {
+            Life::Running | Life::Paused => true,
+            Life::Killed(_) | Life::Dead | Life::Revived => false,
+        }
+    }
+
+    pub(super) fn kill(&mut self, revive_after_ns: Option<u64>) {
+        self.life = Life::Killed(revive_after_ns);
+        self.signal(Signal::KILL);
+    }
+
+    pub(super) fn pause(&mut self) {
+        self.life = Life::Paused;
+        self.signal(Signal::STOP);
     }
 }
 

@@ -103,6 +103,8 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         time_limit_ns: time_limit_ns(scenario)?,
         warm_up_entries,
         trace: trace(scenario)?,
+        faults: chaos::Timeline::default(),
+        detect_after_ns: node::plan::default_detect_after_ns(),
     };
     let engine = scenario.engine.unwrap_or_default();
     Ok(Resolved {

@@ -1,0 +1,315 @@
+//! Faults that need a member's help: events that a fault waits for, and messages of the algorithm
+//! that get lost, late or doubled above the transport, which would repair it.
+//!
+//! The meddler looks at what a member wants done and changes it before anybody does it. Both engines
+//! get its work with the effects of an event, so a fault means the same in both.
+
+use std::collections::BTreeMap;
+
+use algorithms::NodeId;
+use algorithms::erased::{Group, MessageId};
+use algorithms::registry::Order;
+use chaos::language::{Event as Awaited, MessageFault, Selector};
+use chaos::timeline::{Begin, Deed};
+
+use crate::members::{Alarm, Effect, Record};
+use crate::plan::Plan;
+
+/// A message that is held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HeldId(u32);
+
+/// Meddles with what some members want done.
+#[derive(Debug)]
+pub(crate) struct Meddler {
+    kinds: &'static [&'static str],
+    links: Order,
+    bound_ns: u64,
+    watches: Vec<Watch>,
+    tampers: Vec<Tamper>,
+    /// Who shall not hear of whose death, and the step that says so.
+    hidden: Vec<(NodeId, NodeId, usize)>,
+    held: BTreeMap<u32, Held>,
+    held_ever: u32,
+    /// When the last message that is held back on a link leaves.
+    held_until: BTreeMap<(NodeId, NodeId), u64>,
+}
+
+/// An event that a step of the timeline waits for.
+#[derive(Debug)]
+struct Watch {
+    step: usize,
+    event: Awaited,
+    /// How often it has happened, by member.
+    seen: BTreeMap<NodeId, u32>,
+}
+
+/// What a step of the timeline does to a message.
+#[derive(Debug)]
+struct Tamper {
+    step: usize,
+    fault: MessageFault,
+    /// How many such messages each member has sent.
+    seen: BTreeMap<NodeId, u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    from: NodeId,
+    to: NodeId,
+    message: MessageId,
+    charge: Option<NodeId>,
+}
+
+/// What becomes of one message.
+enum Turn {
+    Pass,
+    Lose,
+    Double,
+    Late(u64),
+}
+
+impl Meddler {
+    /// The meddler of the planned run, if a fault needs one.
+    pub(crate) fn new(plan: &Plan) -> Option<Self> {
+        let machine = (plan.entry().machine)(&plan.params, &plan.printed);
+        let mut meddler = Self {
+            kinds: machine.kinds(),
+            links: plan.links,
+            bound_ns: plan.bound_ns,
+            watches: Vec::new(),
+            tampers: Vec::new(),
+            hidden: Vec::new(),
+            held: BTreeMap::new(),
+            held_ever: 0,
+            held_until: BTreeMap::new(),
+        };
+        for (step, fault) in plan.faults.steps.iter().enumerate() {
+            if let Begin::When { event, .. } = &fault.begin {
+                let (event, seen) = (event.clone(), BTreeMap::new());
+                meddler.watches.push(Watch { step, event, seen });
+            }
+            match &fault.deed {
+                Deed::Message(MessageFault::HideDown { of, from }) => {
+                    meddler.hidden.push((NodeId(*from), NodeId(*of), step));
+                }
+                Deed::Message(fault) => {
+                    let (fault, seen) = (fault.clone(), BTreeMap::new());
+                    meddler.tampers.push(Tamper { step, fault, seen });
+                }
+                Deed::Links(_)
+                | Deed::Isolate(..)
+                | Deed::Heal(_)
+                | Deed::Kill(_)
+                | Deed::Pause(_)
+                | Deed::Resume(_)
+                | Deed::Restart(..) => {}
+            }
+        }
+        let idle =
+            meddler.watches.is_empty() && meddler.tampers.is_empty() && meddler.hidden.is_empty();
+        (!idle).then_some(meddler)
+    }
+
+    /// Looks through what a member wants done, from `first` on, and changes it.
+    pub(crate) fn meddle(
+        &mut self,
+        now_ns: u64,
+        node: NodeId,
+        first: usize,
+        effects: &mut Vec<Effect>,
+        group: &mut dyn Group,
+    ) {
+        for effect in effects.split_off(first) {
+            match effect {
+                Effect::Send {
+                    to,
+                    message,
+                    charge,
+                } => {
+                    let held = Held {
+                        from: node,
+                        to,
+                        message,
+                        charge,
+                    };
+                    self.send(now_ns, held, effects, group);
+                }
+                Effect::Record(record) => {
+                    let hits = self.happened(node, &record);
+                    effects.push(Effect::Record(record));
+                    effects.extend(hits.into_iter().map(|step| Effect::Hit { step }));
+                }
+                Effect::Post { .. }
+                | Effect::Arm { .. }
+                | Effect::Hit { .. }
+                | Effect::Lose { .. } => effects.push(effect),
+            }
+        }
+    }
+
+    /// The message that was held back and leaves now.
+    pub(crate) fn release(&mut self, id: HeldId) -> Effect {
+        let Held {
+            to,
+            message,
+            charge,
+            ..
+        } = self.held.remove(&id.0).expect("a message is released once");
+        Effect::Send {
+            to,
+            message,
+            charge,
+        }
+    }
+
+    /// Who holds it back.
+    pub(crate) fn holder(&self, id: HeldId) -> NodeId {
+        self.held[&id.0].from
+    }
+
+    /// How many messages are held back.
+    pub(crate) fn holds(&self) -> usize {
+        self.held.len()
+    }
+
+    /// The step that keeps the news of a death from a member, if one does.
+    pub(crate) fn hides(&self, node: NodeId, peer: NodeId) -> Option<usize> {
+        let hidden = self
+            .hidden
+            .iter()
+            .find(|(from, of, _)| (*from, *of) == (node, peer));
+        hidden.map(|(_, _, step)| *step)
+    }
+
+    fn happened(&mut self, node: NodeId, record: &Record) -> Vec<usize> {
+        let awaited = |event: &Awaited| match (event, record) {
+            (Awaited::Enter(member, nth), Record::Entered { .. })
+            | (Awaited::Exit(member, nth), Record::Left)
+            | (Awaited::Request(member, nth), Record::Asked) => {
+                (*member == node.0).then_some(nth.get())
+            }
+            _ => None,
+        };
+        let hit = |watch: &mut Watch| {
+            let nth = awaited(&watch.event)?;
+            (count(&mut watch.seen, node) == nth).then_some(watch.step)
+        };
+        self.watches.iter_mut().filter_map(hit).collect()
+    }
+
+    fn send(
+        &mut self,
+        now_ns: u64,
+        letter: Held,
+        effects: &mut Vec<Effect>,
+        group: &mut dyn Group,
+    ) {
+        let Held {
+            from,
+            to,
+            message,
+            charge,
+        } = letter;
+        let kind = self.kinds[group.kind(message)];
+        let origin = group.origin(message).map(|origin| origin.0);
+        let is_nth = |selector: &Selector, seen: &mut BTreeMap<NodeId, u32>| {
+            selector.matches(kind, from.0, to.0, origin) && count(seen, from) == selector.nth.get()
+        };
+        for watch in &mut self.watches {
+            if let Awaited::Message(selector) = &watch.event
+                && is_nth(selector, &mut watch.seen)
+            {
+                effects.push(Effect::Hit { step: watch.step });
+            }
+        }
+        let mut turn = Turn::Pass;
+        for Tamper { step, fault, seen } in &mut self.tampers {
+            let meant = match fault {
+                MessageFault::Lose(selector) if is_nth(selector, seen) => Turn::Lose,
+                MessageFault::Duplicate(selector) if is_nth(selector, seen) => Turn::Double,
+                MessageFault::Delay(selector, by) if is_nth(selector, seen) => {
+                    Turn::Late(now_ns.saturating_add(by.ns(self.bound_ns)))
+                }
+                MessageFault::Lose(_)
+                | MessageFault::Duplicate(_)
+                | MessageFault::Delay(..)
+                | MessageFault::HideDown { .. } => continue,
+            };
+            turn = meant;
+            effects.push(Effect::Record(Record::Tampered { step: *step }));
+        }
+        match turn {
+            Turn::Lose => effects.push(Effect::Lose { to, message }),
+            Turn::Double => {
+                let again = group.duplicate(message);
+                self.pass(now_ns, letter, effects);
+                self.pass(
+                    now_ns,
+                    Held {
+                        message: again,
+                        ..letter
+                    },
+                    effects,
+                );
+            }
+            Turn::Late(until_ns) => self.hold(until_ns, letter, effects),
+            Turn::Pass => self.pass(
+                now_ns,
+                Held {
+                    from,
+                    to,
+                    message,
+                    charge,
+                },
+                effects,
+            ),
+        }
+    }
+
+    /// Lets a message go, unless its link keeps the order and an earlier one is held back.
+    fn pass(&mut self, now_ns: u64, letter: Held, effects: &mut Vec<Effect>) {
+        let until_ns = self.held_until.get(&(letter.from, letter.to)).copied();
+        match until_ns {
+            Some(until_ns) if self.links == Order::Fifo && until_ns > now_ns => {
+                self.hold(until_ns, letter, effects);
+            }
+            _ => {
+                let Held {
+                    to,
+                    message,
+                    charge,
+                    ..
+                } = letter;
+                effects.push(Effect::Send {
+                    to,
+                    message,
+                    charge,
+                });
+            }
+        }
+    }
+
+    fn hold(&mut self, until_ns: u64, letter: Held, effects: &mut Vec<Effect>) {
+        let last_ns = self.held_until.entry((letter.from, letter.to)).or_default();
+        let at_ns = match self.links {
+            Order::Fifo => until_ns.max(*last_ns),
+            Order::Any => until_ns,
+        };
+        *last_ns = at_ns.max(*last_ns);
+        let id = self.held_ever;
+        self.held_ever += 1;
+        self.held.insert(id, letter);
+        effects.push(Effect::Arm {
+            at_ns,
+            alarm: Alarm::Held(HeldId(id)),
+        });
+    }
+}
+
+/// Counts one more for the member, and says how many that makes.
+fn count(seen: &mut BTreeMap<NodeId, u32>, node: NodeId) -> u32 {
+    let seen = seen.entry(node).or_default();
+    *seen += 1;
+    *seen
+}
