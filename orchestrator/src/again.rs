@@ -9,6 +9,25 @@ pub(crate) fn line(seed: u64) -> String {
     repeat(arguments, seed)
 }
 
+/// The program's own command line, with one flag and its value instead of those it had.
+pub(crate) fn line_with(flag: &str, value: &str) -> String {
+    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    instead(arguments, flag, value)
+}
+
+fn instead(mut arguments: impl Iterator<Item = String>, flag: &str, value: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    while let Some(argument) = arguments.next() {
+        if argument == flag {
+            arguments.next();
+        } else if !argument.starts_with(&format!("{flag}=")) {
+            words.push(quoted(&argument).into_owned());
+        }
+    }
+    words.extend([flag.to_owned(), quoted(value).into_owned()]);
+    words.join(" ")
+}
+
 fn repeat(arguments: impl Iterator<Item = String>, seed: u64) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut seeded = false;
@@ -62,6 +81,24 @@ mod tests {
         assert_eq!(
             again(&["o", "--out", "here", "x", "--out=there"]),
             "o x --seed 7"
+        );
+    }
+
+    #[test]
+    fn a_flag_is_replaced_with_its_value() {
+        let line = [
+            "o",
+            "explore",
+            "lamport",
+            "--replay",
+            "req 1",
+            "--json",
+            "--replay=req 2",
+        ];
+        let line = line.iter().map(|&word| word.to_owned());
+        assert_eq!(
+            instead(line, "--replay", "req 0"),
+            "o explore lamport --json --replay 'req 0'"
         );
     }
 

@@ -4,6 +4,7 @@
 
 mod check;
 mod explain;
+mod explore;
 mod list;
 mod run;
 
@@ -18,6 +19,7 @@ pub(crate) enum Command {
     List(list::List),
     Explain(explain::Explain),
     Check(check::Check),
+    Explore(Box<explore::Explore>),
 }
 
 impl Command {
@@ -28,6 +30,7 @@ impl Command {
             Command::List(list) => list.perform(),
             Command::Explain(explain) => explain.perform(),
             Command::Check(check) => check.perform(),
+            Command::Explore(explore) => explore.perform(),
         }
     }
 }

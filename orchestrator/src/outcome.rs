@@ -49,18 +49,8 @@ fn show(judgement: &Judgement) -> String {
         theory(&judgement.theory),
         checked(judgement),
     ];
-    let width = |cell: fn(&Row) -> &str| {
-        let cells = rows.iter().flatten().map(cell);
-        cells.map(|text| text.chars().count()).max().unwrap_or(0)
-    };
-    let widths = [width(|row| &row.label), width(|row| &row.value)];
     let mut text = headline(&judgement.summary);
-    for block in rows.iter().filter(|block| !block.is_empty()) {
-        text.push('\n');
-        for row in block {
-            text.push_str(&row.show(widths));
-        }
-    }
+    text.push_str(&blocks(&rows));
     text.push_str(&format!("\nverdict: {}\n", judgement.summary.verdict));
     let lead = match judgement.verdict {
         Verdict::Holds => "  but ",
@@ -68,6 +58,23 @@ fn show(judgement: &Judgement) -> String {
     };
     for reason in &judgement.reasons {
         text.push_str(&indented(lead, reason));
+    }
+    text
+}
+
+/// Blocks of rows, all aligned, an empty line before each.
+pub(crate) fn blocks(blocks: &[Vec<Row>]) -> String {
+    let width = |cell: fn(&Row) -> &str| {
+        let cells = blocks.iter().flatten().map(cell);
+        cells.map(|text| text.chars().count()).max().unwrap_or(0)
+    };
+    let widths = [width(|row| &row.label), width(|row| &row.value)];
+    let mut text = String::new();
+    for block in blocks.iter().filter(|block| !block.is_empty()) {
+        text.push('\n');
+        for row in block {
+            text.push_str(&row.show(widths));
+        }
     }
     text
 }
@@ -219,14 +226,14 @@ fn checked(judgement: &Judgement) -> Vec<Row> {
 }
 
 /// A line of the table: what, how much, and what to think of it.
-struct Row {
+pub(crate) struct Row {
     label: String,
     value: String,
     remark: String,
 }
 
 impl Row {
-    fn new(label: &str, value: impl Into<String>, remark: impl Into<String>) -> Self {
+    pub(crate) fn new(label: &str, value: impl Into<String>, remark: impl Into<String>) -> Self {
         Self {
             label: label.to_owned(),
             value: value.into(),

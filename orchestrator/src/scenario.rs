@@ -26,7 +26,8 @@ use crate::suggest::did_you_mean;
 pub use links::topology_of;
 pub use resolve::Resolved;
 pub use said::Said;
-use words::{AsPrinted, AskText, Assignment, List, Time, Weight};
+pub(crate) use words::{AsPrinted, Assignment};
+use words::{AskText, List, Time, Weight};
 
 /// Everything that can be said about a run; what is not said has a default.
 ///

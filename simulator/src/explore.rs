@@ -32,9 +32,12 @@ use algorithms::registry::{Entry, Order};
 use serde::Serialize;
 use thiserror::Error;
 
-pub use replay::{Outcome, ReplayError, replay};
+pub use replay::{Mishap, Outcome, ReplayError, replay};
 pub use schedule::{Letter, ParseError, Schedule, Step};
 pub use search::explore;
+
+/// The most nodes that are explored. Six are many already.
+pub const MOST_NODES: u32 = 64;
 
 /// How large the world is and what may happen in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +117,12 @@ pub enum Unfit {
         given: usize,
         /// How many there should be.
         nodes: usize,
+    },
+    /// No small world any more.
+    #[error("{nodes} nodes are no small world; {MOST_NODES} are the most")]
+    Crowded {
+        /// How many there are.
+        nodes: u32,
     },
     /// There is nothing to search.
     #[error("at least 1 state must be allowed")]
@@ -197,7 +206,7 @@ impl std::fmt::Display for Kind {
 }
 
 /// One step of a schedule, and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Told {
     /// What happened.
     pub step: Step,
@@ -214,11 +223,5 @@ impl std::fmt::Display for Told {
             write!(f, "  -> {}", self.effects.join(", "))?;
         }
         Ok(())
-    }
-}
-
-impl Serialize for Told {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }

@@ -2,6 +2,7 @@
 
 use algorithms::registry::Entry;
 use algorithms::{NodeId, Setting};
+use serde::Serialize;
 use thiserror::Error;
 
 use super::schedule::{Schedule, Step};
@@ -10,12 +11,12 @@ use super::world::World;
 use super::{Kind, Options, Told, Unfit};
 
 /// What came of a schedule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// Each step and what it did.
     pub told: Vec<Told>,
-    /// The bad things, each with the number of the step, from 1, after which it was so.
-    pub findings: Vec<(usize, Kind, String)>,
+    /// The bad things, in the order they came.
+    pub findings: Vec<Mishap>,
     /// Who is inside at the end.
     pub inside: Vec<NodeId>,
     /// Who waits at the end.
@@ -26,9 +27,20 @@ pub struct Outcome {
 
 impl Outcome {
     /// The first bad thing.
-    pub fn finding(&self) -> Option<&(usize, Kind, String)> {
+    pub fn finding(&self) -> Option<&Mishap> {
         self.findings.first()
     }
+}
+
+/// Something bad on the way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mishap {
+    /// The step after which it was so, counted from 1.
+    pub step: usize,
+    /// What it is.
+    pub kind: Kind,
+    /// In words.
+    pub why: String,
 }
 
 /// Why a schedule cannot be replayed.
@@ -57,7 +69,7 @@ pub fn replay(
     options: &Options,
     schedule: &Schedule,
 ) -> Result<Outcome, ReplayError> {
-    options.fit(setting)?;
+    options.fit(setting.nodes())?;
     let options = with_room_for(schedule, options);
     let kinds = (entry.machine)(&setting.params, &setting.printed).kinds();
     let mut world = World::new(entry, setting, &options);
@@ -71,12 +83,19 @@ pub fn replay(
         };
         let one = walk.perform(step).map_err(impossible)?;
         let bad = one.wrong.clone().or_else(|| walk.world.fault(&walk.state));
-        findings.extend(bad.map(|(kind, why)| (number, kind, why)));
+        findings.extend(bad.map(|(kind, why)| Mishap {
+            step: number,
+            kind,
+            why,
+        }));
         told.push(one);
     }
     if walk.world.is_stuck(&walk.state) {
-        let why = walk.world.deadlock(&walk.state);
-        findings.push((told.len(), Kind::Deadlock, why));
+        findings.push(Mishap {
+            step: told.len(),
+            kind: Kind::Deadlock,
+            why: walk.world.deadlock(&walk.state),
+        });
     }
     Ok(Outcome {
         told,

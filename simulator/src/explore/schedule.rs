@@ -166,6 +166,12 @@ impl Serialize for Schedule {
     }
 }
 
+impl Serialize for Step {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl FromStr for Schedule {
     type Err = ParseError;
 

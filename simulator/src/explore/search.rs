@@ -9,7 +9,7 @@ use super::graph::{Graph, Met};
 use super::schedule::Schedule;
 use super::walk::Walk;
 use super::world::{Successors, World, listed};
-use super::{Finding, Kind, Options, Progress, Report, Unfit};
+use super::{Finding, Kind, MOST_NODES, Options, Progress, Report, Unfit};
 
 /// How many states are looked at between two glances of the watcher.
 const WATCHED_EVERY: usize = 1 << 16;
@@ -22,7 +22,7 @@ pub fn explore(
     options: &Options,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, Unfit> {
-    options.fit(setting)?;
+    options.fit(setting.nodes())?;
     let kinds = (entry.machine)(&setting.params, &setting.printed).kinds();
     let mut search = Search::new(World::new(entry, setting, options), options);
     let bad = search.forwards(watch);
@@ -44,8 +44,11 @@ pub fn explore(
 
 impl Options {
     /// Whether there is one of everything for each node.
-    pub(super) fn fit(&self, setting: &Setting) -> Result<(), Unfit> {
-        let nodes = setting.nodes() as usize;
+    pub fn fit(&self, nodes: u32) -> Result<(), Unfit> {
+        if nodes > MOST_NODES {
+            return Err(Unfit::Crowded { nodes });
+        }
+        let nodes = nodes as usize;
         let count = |what, given| match given == nodes {
             true => Ok(()),
             false => Err(Unfit::Count { what, given, nodes }),

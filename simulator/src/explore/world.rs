@@ -1,6 +1,7 @@
 //! A small world: its states, what can happen in each, and what must be true in all.
 //!
-//! A state is a row of numbers: the site of each node, and what was lost and doubled so far.
+//! A state is a row of numbers: the site of each node and, where messages may be lost or doubled,
+//! how many were.
 
 use algorithms::erased::{MessageId, StateId};
 use algorithms::registry::Entry;
@@ -117,7 +118,10 @@ impl World {
 
     /// How many numbers a state has.
     pub(super) fn width(&self) -> usize {
-        self.nodes + usize::from(self.lose + self.duplicate > 0)
+        match (self.lose, self.duplicate) {
+            (0, 0) => self.nodes,
+            _ => self.nodes + 2,
+        }
     }
 
     /// The state before anything happened.
@@ -147,8 +151,8 @@ impl World {
                         (true, None)
                     }
                     What::Timer(_) => (timers_run, None),
-                    What::Lose { .. } => (lost < self.lose, Some(1)),
-                    What::Duplicate { .. } => (doubled < self.duplicate, Some(self.lose + 1)),
+                    What::Lose { .. } => (lost < self.lose, Some(0)),
+                    What::Duplicate { .. } => (doubled < self.duplicate, Some(1)),
                 };
                 if !allowed {
                     continue;
@@ -161,8 +165,8 @@ impl World {
                 let wrong = made.wrong;
                 let next = successors.add(state, Transition { act, wrong });
                 next[node] = made.next.0;
-                if let Some(cost) = fault {
-                    next[self.nodes] += cost;
+                if let Some(which) = fault {
+                    next[self.nodes + which] += 1;
                 }
                 self.sites.post(made, next);
             }
@@ -256,8 +260,10 @@ impl World {
 
     /// How many messages were lost, and how many doubled.
     fn spent(&self, state: &[u32]) -> (u32, u32) {
-        let spent = state.get(self.nodes).copied().unwrap_or(0);
-        (spent % (self.lose + 1), spent / (self.lose + 1))
+        match state[self.nodes..] {
+            [lost, doubled] => (lost, doubled),
+            _ => (0, 0),
+        }
     }
 
     fn expand_crash(&mut self, state: &[u32], victim: usize, successors: &mut Successors) {

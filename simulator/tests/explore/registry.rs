@@ -86,8 +86,8 @@ fn every_schedule_of_a_defect_shows_it() {
                 Ok(outcome) => outcome,
                 Err(error) => panic!("{id}: {error}"),
             };
-            let (step, kind, why) = outcome.finding().expect(id);
-            assert_eq!(*step, schedule.steps.len(), "{id}: {kind}: {why}");
+            let mishap = outcome.finding().expect(id);
+            assert_eq!(mishap.step, schedule.steps.len(), "{id}: {mishap:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use algorithms::erased::{Event, Group, MessageId};
 use algorithms::registry::{self, Entry, Order};
 use algorithms::{Effect, NodeId, Request, Setting};
-use simulator::explore::{Kind, Letter, Options, Outcome, Schedule, Step, explore, replay};
+use simulator::explore::{Kind, Letter, Mishap, Options, Outcome, Schedule, Step, explore, replay};
 
 use crate::registry::setting_of;
 use crate::toys;
@@ -38,7 +38,11 @@ fn what_the_explorer_finds_replays_to_the_same_end() {
         let report = explore(entry, &setting, &options, watch).expect("the options fit");
         let finding = report.finding.expect(name);
         let outcome = replay(entry, &setting, &options, &finding.schedule).expect(name);
-        let end = (finding.schedule.steps.len(), finding.kind, finding.why);
+        let end = Mishap {
+            step: finding.schedule.steps.len(),
+            kind: finding.kind,
+            why: finding.why,
+        };
         assert_eq!(outcome.findings, [end], "{name}: {}", finding.schedule);
         assert_eq!(outcome.told, finding.told, "{name}");
     }
@@ -50,7 +54,7 @@ fn mail_of_the_dead_may_arrive_after_the_news_of_their_death() {
     let outcome = replayed(&toys::HEIR, 3, late).expect("every step is possible");
     assert_eq!(
         outcome.findings,
-        [(6, Kind::Exclusion, "1 and 2 are inside".to_owned())]
+        [mishap(6, Kind::Exclusion, "1 and 2 are inside")]
     );
     assert_eq!(outcome.inside, [NodeId(1), NodeId(2)]);
 }
@@ -59,8 +63,8 @@ fn mail_of_the_dead_may_arrive_after_the_news_of_their_death() {
 fn mail_of_the_dead_may_die_with_them() {
     let lost = "req 2; 2>0:ASK; crash 0 losing 0>2:GRANT; down 0@1; down 0@2";
     let outcome = replayed(&toys::HEIR, 3, lost).expect("every step is possible");
-    let (step, kind, _) = outcome.finding().expect("2 waits for ever");
-    assert_eq!((*step, *kind), (5, Kind::Deadlock));
+    let why = "nothing can happen any more; waiting: 2";
+    assert_eq!(outcome.findings, [mishap(5, Kind::Deadlock, why)]);
     assert_eq!(outcome.waiting, [NodeId(2)]);
     assert_eq!(outcome.possible, []);
 }
@@ -120,14 +124,8 @@ fn a_message_is_named_by_its_age() {
     let schedule = "req 0; exit 0; 0>1:NUMBER; req 0; exit 0; 0>1:NUMBER#2";
     let outcome = replayed(&toys::PEDANT, 2, schedule).expect("every step is possible");
     // On the way were 2, then 1 and 2 again.
-    assert_eq!(
-        outcome.findings[0],
-        (
-            6,
-            Kind::ProtocolError,
-            "1: heard Number(1) after 1".to_owned()
-        )
-    );
+    let why = "1: heard Number(1) after 1";
+    assert_eq!(outcome.findings[0], mishap(6, Kind::ProtocolError, why));
     let kinds_may_be_left_out = "req 0; exit 0; 0>1; 0>1#1";
     replayed(&toys::PEDANT, 2, kinds_may_be_left_out).expect("every step is possible");
 }
@@ -225,6 +223,11 @@ impl Members {
         let (place, _) = places.into_iter().nth(nth).expect("it is under way");
         self.mail.remove(place).2
     }
+}
+
+fn mishap(step: usize, kind: Kind, why: &str) -> Mishap {
+    let why = why.to_owned();
+    Mishap { step, kind, why }
 }
 
 fn replayed(entry: &Entry, nodes: u32, schedule: &str) -> Result<Outcome, String> {

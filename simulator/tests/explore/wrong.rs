@@ -188,6 +188,11 @@ fn numbers_that_do_not_fit_are_refused() {
         refused(&|options| options.max_states = 0),
         "at least 1 state must be allowed"
     );
+    let too_many = Options::new(&toys::RECKLESS, 65).fit(65).unwrap_err();
+    assert_eq!(
+        too_many.to_string(),
+        "65 nodes are no small world; 64 are the most"
+    );
     assert!(
         "bounded:3"
             .parse::<Timers>()

@@ -1,0 +1,308 @@
+//! `orchestrator explore`: every schedule of a small world.
+
+mod show;
+
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use algorithms::Setting;
+use algorithms::registry::{Entry, Order};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use simulator::explore::{Options, ParseError, Progress, Schedule, Timers, Unfit, explore, replay};
+
+use crate::numbers::{count, time};
+use crate::scenario::{AsPrinted, Assignment, Resolved, Said, Scenario, find_algorithm};
+use crate::{Exit, Failure, interrupt, print};
+use show::{headline, replay_line, replayed, shown, verdict};
+
+/// Tries every schedule of a small world, and shows the shortest one that ends badly
+///
+/// Looks for more inside than may be, entries that nobody asked for, messages that cannot arrive,
+/// broken invariants, deadlocks, and states from which not everybody can be served. Exit code 0:
+/// nothing of that kind in any state; 1: found; 3: cut off before all states were seen.
+#[derive(Debug, Args)]
+pub(crate) struct Explore {
+    /// An algorithm, as `orchestrator list` shows it
+    algorithm: String,
+
+    /// Number of nodes [default: as many as --wants names, else 3 or the nearest number that the
+    /// algorithm admits]
+    #[arg(short = 'n', long, help_heading = "Group")]
+    nodes: Option<u32>,
+
+    /// Links between the nodes, such as complete, tree:2 or edges:0-1,1-2 [default: what the
+    /// algorithm needs]
+    #[arg(long, value_name = "SHAPE", help_heading = "Group")]
+    topology: Option<String>,
+
+    /// Number that a random topology comes from
+    #[arg(long, default_value_t = 0, help_heading = "Group")]
+    seed: u64,
+
+    /// Node where the token or the controller starts [default: 0]
+    #[arg(long, value_name = "NODE", help_heading = "Group")]
+    holder: Option<u32>,
+
+    /// Parameter of the algorithm; may be given several times
+    #[arg(long = "param", value_name = "NAME=VALUE", help_heading = "Group")]
+    params: Vec<Assignment>,
+
+    /// Leave the defects of the printed text unrepaired: all, or those named [default: none]
+    #[arg(long, value_name = "IDS", help_heading = "Group", num_args = 0..=1,
+          require_equals = true, default_missing_value = "all")]
+    as_printed: Option<AsPrinted>,
+
+    /// How often each node wants in, such as 1,1,2; one number: each node that often [default: 1]
+    #[arg(
+        long,
+        value_name = "NUMBERS",
+        help_heading = "World",
+        value_delimiter = ','
+    )]
+    wants: Vec<u32>,
+
+    /// Urgency of each node's requests, larger is more urgent; one number: of all [default: 0]
+    #[arg(
+        long,
+        value_name = "NUMBERS",
+        help_heading = "World",
+        value_delimiter = ','
+    )]
+    priority: Vec<u32>,
+
+    /// Whether links keep the order of messages: fifo or any [default: what the algorithm needs]
+    #[arg(long, value_name = "ORDER", help_heading = "World",
+          value_parser = PossibleValuesParser::new(["fifo", "any"]).map(|name| order(&name)))]
+    links: Option<Order>,
+
+    /// When timers go off: free, at any moment, or patient, when no message is under way
+    #[arg(long, default_value = "free", help_heading = "World")]
+    timers: Timers,
+
+    /// Messages that may be lost
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 0,
+        help_heading = "World"
+    )]
+    lose: u32,
+
+    /// Messages that may arrive twice
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 0,
+        help_heading = "World"
+    )]
+    duplicate: u32,
+
+    /// Nodes that may crash
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 0,
+        help_heading = "World"
+    )]
+    crash: u32,
+
+    /// Links that may be cut (not explored yet)
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 0,
+        help_heading = "World"
+    )]
+    cut: u32,
+
+    /// Only count deadlocks and trapped states, and look past them
+    #[arg(long, help_heading = "Search")]
+    safety_only: bool,
+
+    /// States after which to give up; a state takes about 70 bytes
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 10_000_000,
+        help_heading = "Search"
+    )]
+    max_states: u32,
+
+    /// Replay this schedule instead, such as "req 1; 1>0:REQUEST; 0>1:REPLY"
+    ///
+    /// Steps: req 1 · exit 1 · 1>0:KIND, or 1>0:KIND#2 for the second oldest · timer 0:NAME ·
+    /// lose 1>0:KIND · dup 1>0:KIND · crash 2 [losing 2>0:KIND, …] · down 2@1. Nobody asks again
+    /// unless --wants says so.
+    #[arg(long, value_name = "SCHEDULE", help_heading = "Search")]
+    replay: Option<String>,
+
+    /// One JSON object on stdout instead of the table
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// What is explored, ready to go.
+struct World {
+    entry: &'static Entry,
+    setting: Setting,
+    options: Options,
+    /// In words.
+    headline: String,
+}
+
+impl Explore {
+    pub(crate) fn perform(self) -> Result<Exit, Failure> {
+        let world = self.world().map_err(Failure::Usage)?;
+        match &self.replay {
+            Some(schedule) => self.replay(&world, schedule),
+            None => self.search(&world),
+        }
+    }
+
+    fn world(&self) -> Result<World, String> {
+        if self.cut > 0 {
+            return Err("--cut: links are not cut here yet; leave it out".to_owned());
+        }
+        let entry = find_algorithm(&self.algorithm)?;
+        let resolved = self.resolved(entry)?;
+        let nodes = resolved.plan.nodes;
+        let each = |numbers: &[u32], unless_said| match *numbers {
+            [] => vec![unless_said; nodes as usize],
+            [one] => vec![one; nodes as usize],
+            _ => numbers.to_vec(),
+        };
+        let options = Options {
+            wants: each(&self.wants, u32::from(self.replay.is_none())),
+            priorities: each(&self.priority, 0),
+            order: self.links.unwrap_or(entry.order),
+            timers: self.timers,
+            lose: self.lose,
+            duplicate: self.duplicate,
+            crash: self.crash,
+            safety_only: self.safety_only,
+            max_states: self.max_states,
+        };
+        options.fit(nodes).map_err(|unfit| match unfit {
+            Unfit::Count { .. } => format!("{unfit}; write one number, or one for each node"),
+            Unfit::Crowded { .. } => format!("--nodes: {unfit}"),
+            Unfit::NoStates => format!("--max-states: {unfit}"),
+        })?;
+        Ok(World {
+            entry,
+            headline: headline(&resolved, &options, self.replay.is_some()),
+            setting: resolved.plan.setting(resolved.topology),
+            options,
+        })
+    }
+
+    /// The group, with everything that a run would decide decided.
+    fn resolved(&self, entry: &'static Entry) -> Result<Resolved, String> {
+        let flags = Scenario {
+            nodes: Some(self.nodes.unwrap_or_else(|| self.size(entry))),
+            topology: self.topology.clone(),
+            holder: self.holder,
+            params: self.params.clone(),
+            as_printed: self.as_printed.clone(),
+            seed: Some(self.seed),
+            ..Scenario::default()
+        };
+        Said::new(entry.name, flags)?.resolve()
+    }
+
+    /// How many nodes, where that is not said.
+    fn size(&self, entry: &Entry) -> u32 {
+        match self.wants.len() {
+            0 | 1 => (3..1_000)
+                .find(|&size| entry.admits_size(size))
+                .unwrap_or(3),
+            named => named as u32,
+        }
+    }
+
+    fn search(&self, world: &World) -> Result<Exit, Failure> {
+        let interrupted = interrupt::flag_on_interrupt()?;
+        let bar = progress_bar();
+        let start = Instant::now();
+        let mut watch = |progress: Progress| {
+            bar.set_message(format!(
+                "{} states, {} of them to be looked at, {} steps deep, {}",
+                count(progress.states),
+                count(progress.open),
+                progress.depth,
+                time(start.elapsed().as_secs_f64() * 1e6),
+            ));
+            bar.tick();
+            match interrupted.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let report = explore(world.entry, &world.setting, &world.options, &mut watch)
+            .map_err(|unfit| Failure::Usage(unfit.to_string()))?;
+        let elapsed = start.elapsed();
+        bar.finish_and_clear();
+        let exit = match (&report.finding, report.complete) {
+            (Some(_), _) => Exit::Violated,
+            (None, true) => Exit::Holds,
+            (None, false) if interrupted.load(Ordering::Relaxed) => Exit::Interrupted,
+            (None, false) => Exit::Inconclusive,
+        };
+        if self.json {
+            let object = json!({
+                "explored": world.headline,
+                "verdict": verdict(exit),
+                "seconds": elapsed.as_secs_f64(),
+                "report": report,
+                "replay": report.finding.as_ref().map(replay_line),
+                "exit_code": exit.code(),
+            });
+            print(&format!("{object:#}\n"))?;
+        } else {
+            print(&shown(world, &report, elapsed, exit))?;
+        }
+        Ok(exit)
+    }
+
+    fn replay(&self, world: &World, schedule: &str) -> Result<Exit, Failure> {
+        let misfit = |why: String| Failure::Usage(format!("--replay: {why}"));
+        let schedule: Schedule = schedule
+            .parse()
+            .map_err(|error: ParseError| misfit(error.to_string()))?;
+        let outcome = replay(world.entry, &world.setting, &world.options, &schedule)
+            .map_err(|error| misfit(error.to_string()))?;
+        let exit = match outcome.finding() {
+            Some(_) => Exit::Violated,
+            None => Exit::Holds,
+        };
+        if self.json {
+            let object = json!({
+                "replayed": world.headline,
+                "verdict": verdict(exit),
+                "outcome": outcome,
+                "exit_code": exit.code(),
+            });
+            print(&format!("{object:#}\n"))?;
+        } else {
+            print(&replayed(world, &outcome, exit))?;
+        }
+        Ok(exit)
+    }
+}
+
+fn order(name: &str) -> Order {
+    match name {
+        "fifo" => Order::Fifo,
+        _ => Order::Any,
+    }
+}
+
+fn progress_bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{spinner} {msg}");
+    bar.set_style(style.expect("the template is well formed"));
+    bar
+}

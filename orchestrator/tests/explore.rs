@@ -1,0 +1,125 @@
+//! `orchestrator explore`, as a user types it.
+
+mod common;
+
+use common::Place;
+use serde_json::Value;
+
+#[test]
+fn a_world_without_anything_bad_holds() {
+    let done = Place::new().run(["explore", "raymond", "--wants", "1,1,2"]);
+    let done = done.expect(0);
+    assert_eq!(done.stderr, "", "progress is for terminals");
+    let head = "raymond · 3 nodes · tree:2 · wants 1,1,2 · links any\n";
+    assert!(done.stdout.starts_with(head), "{}", done.stdout);
+    assert!(done.stdout.contains("all there are"), "{}", done.stdout);
+    assert!(done.stdout.ends_with("verdict: holds\n"), "{}", done.stdout);
+}
+
+#[test]
+fn a_counter_example_is_shown_with_the_line_that_replays_it() {
+    let place = Place::new();
+    let done = place.run(["explore", "lamport", "-n", "2", "--links", "any"]);
+    let done = done.expect(1);
+    let shown = "\
+verdict: violated
+  because too many inside: 0 and 1 are inside
+
+    1  req 0        sends Request { time: 1 } to 1
+    2  req 1        sends Request { time: 1 } to 0
+    3  1>0:REQUEST  sends Ack { time: 2 } to 1, enters
+    4  0>1:ACK      enters
+
+schedule: req 0; req 1; 1>0:REQUEST; 0>1:ACK
+";
+    assert!(done.stdout.contains(shown), "{}", done.stdout);
+    let line = done.stdout.lines().last().expect("there is a last line");
+    let (_, arguments) = line.split_once("orchestrator ").expect("the program");
+    let (before, schedule) = arguments.split_once("--replay '").expect("a schedule");
+    let schedule = schedule.strip_suffix('\'').expect("it is quoted");
+    let again = before.split_whitespace().chain(["--replay", schedule]);
+    let again = place.run(again).expect(1);
+    let end = "\
+inside at the end:  0, 1
+waiting at the end: nobody
+possible next:      exit 0; exit 1; 0>1:REQUEST
+
+verdict: violated
+  because after step 4: too many inside: 0 and 1 are inside
+";
+    assert!(again.stdout.ends_with(end), "{}", again.stdout);
+}
+
+#[test]
+fn a_search_that_is_cut_off_is_inconclusive() {
+    let line = ["explore", "lamport", "--max-states", "1000"];
+    let done = Place::new().run(line).expect(3);
+    assert!(
+        done.stdout.contains("verdict: inconclusive"),
+        "{}",
+        done.stdout
+    );
+    assert!(done.stdout.contains("--max-states"), "{}", done.stdout);
+}
+
+#[test]
+fn a_script_reads_numbers_and_the_schedule() {
+    let json = |line: &[&str], code| {
+        let done = Place::new().run(line).expect(code);
+        serde_json::from_str::<Value>(&done.stdout).expect("it is JSON")
+    };
+    let fine = json(
+        &["explore", "ricart-agrawala", "--links", "fifo", "--json"],
+        0,
+    );
+    assert_eq!(fine["verdict"], "holds");
+    assert_eq!(fine["report"]["states"], 2101);
+    assert_eq!(fine["report"]["trapped"], 0);
+    let line = [
+        "explore",
+        "suzuki-kasami",
+        "--as-printed=SK1",
+        "--wants",
+        "0,1",
+        "--json",
+    ];
+    let bad = json(&line, 1);
+    assert_eq!(bad["report"]["finding"]["kind"], "deadlock");
+    assert_eq!(bad["report"]["finding"]["schedule"], "req 1; 1>0:REQUEST");
+    let line = ["explore", "raymond", "--replay", "req 0; exit 0", "--json"];
+    let replayed = json(&line, 0);
+    assert_eq!(replayed["outcome"]["told"][0]["effects"][0], "enters");
+}
+
+#[test]
+fn every_wrong_input_is_named() {
+    #[rustfmt::skip]
+    let cases: [(&[&str], &str); 15] = [
+        (&["raymnod"], "did you mean 'raymond'"),
+        (&["raymond.toml"], "there is no algorithm 'raymond.toml'"),
+        (&["raymond", "-n", "0"], "--nodes: raymond does not run on 0 nodes"),
+        (&["raymond", "-n", "1000"], "--nodes: 1000 nodes are no small world; 64 are the most"),
+        (&["raymond", "--wants", "1,2", "-n", "3"], "wants for 2 nodes, but there are 3"),
+        (&["raymond", "--wants", "1,x"], "invalid value 'x' for '--wants"),
+        (&["raymond", "--links", "sorted"], "invalid value 'sorted' for '--links"),
+        (&["raymond", "--timers", "bounded:3"], "bounded timers are not explored yet"),
+        (&["raymond", "--cut", "1"], "--cut: links are not cut here yet"),
+        (&["raymond", "--max-states", "0"], "--max-states: at least 1 state"),
+        (&["raymond", "--holder", "9"], "--holder: there is no node 9"),
+        (&["raymond", "--as-printed=Z9"], "--as-printed: raymond has no defect 'Z9'"),
+        (&["raymond", "--param", "k=2"], "--param: raymond has no parameter 'k'"),
+        (&["raymond", "--replay", "req 0; jump"], "--replay: step 2, 'jump': 'jump' is no step"),
+        (&["raymond", "--replay", "req 0; req 0"], "--replay: step 2, 'req 0': it cannot happen here; possible here: exit 0"),
+    ];
+    for (arguments, culprit) in cases {
+        let done = Place::new()
+            .run([&["explore"], arguments].concat())
+            .expect(2);
+        assert!(
+            done.stderr.contains(culprit),
+            "{arguments:?}: {}",
+            done.stderr
+        );
+        assert_eq!(done.stdout, "", "{arguments:?}");
+    }
+}
