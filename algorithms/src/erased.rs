@@ -112,3 +112,108 @@ fn happen<A: Algorithm>(
         node.receive(me, message, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+    use crate::contract::{Effect, Invariant};
+    use crate::params::Params;
+    use crate::printed::Printed;
+    use crate::setup::Setup;
+    use crate::topology::Topology;
+
+    /// Counts down, telling itself before it tells its neighbour.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+    struct Talker {
+        heard: Vec<(NodeId, u8)>,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    struct Word(u8);
+
+    impl Message for Word {
+        const KINDS: &'static [&'static str] = &["WORD"];
+
+        fn kind(&self) -> usize {
+            0
+        }
+
+        fn origin(&self) -> Option<NodeId> {
+            None
+        }
+    }
+
+    const ME: NodeId = NodeId(3);
+    const OTHER: NodeId = NodeId(4);
+
+    impl Algorithm for Talker {
+        type Message = Word;
+
+        fn new(_: &Setup<'_>) -> Self {
+            Self { heard: Vec::new() }
+        }
+
+        fn request(&mut self, _: Request, out: &mut Outbox<Word>) {
+            out.send(ME, Word(20));
+            out.send(OTHER, Word(1));
+            out.send(ME, Word(10));
+            out.enter();
+        }
+
+        fn release(&mut self, _: &mut Outbox<Word>) {}
+
+        fn receive(&mut self, from: NodeId, Word(word): Word, out: &mut Outbox<Word>) {
+            self.heard.push((from, word));
+            if word.is_multiple_of(10) {
+                out.send_for(ME, ME, Word(word + 1));
+                out.send_for(ME, OTHER, Word(word + 2));
+            }
+        }
+
+        fn timer(&mut self, _: Timer, _: &mut Outbox<Word>) {}
+
+        fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Word>) {}
+
+        fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Word>) {}
+
+        fn invariants() -> &'static [Invariant<Self>] {
+            &[]
+        }
+    }
+
+    #[test]
+    fn what_a_node_says_to_itself_it_hears_in_order_before_the_event_is_over() {
+        let complete = Topology::complete(5);
+        let bound = Duration::from_millis(1);
+        let (none, repaired) = (Params::default(), Printed::repaired());
+        let setting = Setting::new(complete, NodeId(0), none, repaired, bound);
+        let mut group = Of::<Talker>::MACHINE.group(&setting, 0..5);
+        let mut effects = Vec::new();
+        group.handle(ME, Event::Request(Request { priority: 0 }), &mut effects);
+        let heard = "Talker { heard: [(3, 20), (3, 10), (3, 21), (3, 11)] }";
+        assert_eq!(group.describe_state(ME), heard, "first said, first heard");
+        let shown = effects.iter().map(|effect| match effect {
+            Effect::Send {
+                to,
+                message,
+                charge,
+            } => format!("{} to {to} for {charge:?}", group.describe(*message)),
+            other => format!("{other:?}"),
+        });
+        let expected = [
+            "Word(1) to 4 for None",
+            "Enter { fence: None }",
+            "Word(22) to 4 for Some(3)",
+            "Word(12) to 4 for Some(3)",
+        ];
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            expected,
+            "and none of it is sent"
+        );
+    }
+}

@@ -69,9 +69,9 @@ There is one token; whoever has it may enter. Each site remembers two things:
     last   who asked last, as far as it knows; itself, if it is the root
     next   who gets the token from it
 
-A request follows `last` from site to site until it meets a root. Everyone on the
-way then lets `last` point to the requester: it will be the root, so the detour
-is paid once. This is path reversal.
+A request follows `last` from site to site until it meets a root. Everyone on
+the way then lets `last` point to the requester: it will be the root, so the
+detour is paid once. This is path reversal.
 
     0 is inside; the arrows are `last`      3 asks: its request goes to 1, then 0
 

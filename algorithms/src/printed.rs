@@ -174,3 +174,80 @@ impl fmt::Display for Printed {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn defect(id: &'static str, rules: &'static [&'static str]) -> Defect {
+        Defect {
+            id,
+            what: "something",
+            rules,
+            needs_printed: &[],
+            needs_repaired: &[],
+            schedule: "",
+            result: "",
+        }
+    }
+
+    const DEFECTS: &[Defect] = &[
+        defect("kanrar-M1", &["one"]),
+        Defect {
+            needs_printed: &["kanrar-M1"],
+            ..defect("kanrar-M2", &["two"])
+        },
+        Defect {
+            needs_repaired: &["kanrar-M1"],
+            ..defect("kanrar-M3", &["three", "four"])
+        },
+        defect("kanrar-M4", &[]),
+    ];
+
+    fn some(ids: &[&str]) -> Result<Printed, PrintedError> {
+        let ids: Vec<_> = ids.iter().map(|&id| id.to_owned()).collect();
+        Printed::some("mra", DEFECTS, &ids)
+    }
+
+    #[test]
+    fn a_defect_leaves_out_its_rules_and_no_others() {
+        let printed = some(&["M3"]).unwrap();
+        assert!(printed.leaves_out("three") && printed.leaves_out("four"));
+        assert!(!printed.leaves_out("one") && !printed.is_repaired());
+        assert_eq!(printed.to_string(), "kanrar-M3");
+        assert!(Printed::repaired().is_repaired());
+        assert!(some(&[]).unwrap().is_repaired());
+    }
+
+    #[test]
+    fn a_defect_brings_those_it_needs() {
+        let printed = some(&["kanrar-M2"]).unwrap();
+        assert_eq!(printed.to_string(), "kanrar-M1,kanrar-M2");
+        assert!(printed.leaves_out("one") && printed.leaves_out("two"));
+    }
+
+    #[test]
+    fn everything_in_print_is_every_rule_that_is_missing() {
+        let printed = Printed::all(DEFECTS);
+        assert_eq!(printed.to_string(), "kanrar-M1,kanrar-M2,kanrar-M3");
+    }
+
+    #[test]
+    fn a_meaningless_set_is_refused_with_the_reason() {
+        let why = |ids| some(ids).unwrap_err().to_string();
+        assert_eq!(
+            why(&["M9"]),
+            "mra has no defect 'M9'; it has kanrar-M1, kanrar-M2, kanrar-M3, kanrar-M4"
+        );
+        assert_eq!(
+            why(&["M4"]),
+            "kanrar-M4 is a misprint without behaviour of its own; 'explain mra' tells it"
+        );
+        let hidden = "kanrar-M3 shows only when kanrar-M1 is repaired";
+        assert_eq!(why(&["M3", "M1"]), hidden);
+        assert_eq!(why(&["M1", "M3"]), hidden);
+        assert_eq!(why(&["M2", "M3"]), hidden, "M2 needs M1 printed");
+        let none = Printed::some("raymond", &[], &["M1".to_owned()]).unwrap_err();
+        assert_eq!(none.to_string(), "raymond has no defect 'M1'; it has none");
+    }
+}

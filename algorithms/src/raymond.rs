@@ -104,10 +104,10 @@ longer than one that is near.
 
 What it costs: 2d messages for a single request d hops from the privilege, so it
 depends on the tree: on average under 4 on a star, at most 4 log2 N on a binary
-tree, 2N/3 on a path. When everybody always wants in, the privilege walks round the whole tree
-and serves everybody on the way: 4(N-1) messages for N entries, hardly more than
-4 each however large the tree. A site's memory grows only with its neighbours.
-Links need not keep order.";
+tree, 2N/3 on a path. When everybody always wants in, the privilege walks round
+the whole tree and serves everybody on the way: 4(N-1) messages for N entries,
+under 4 each however large the tree. A site's memory grows only with its
+neighbours. Links need not keep order.";
 
 /// The privilege is where the last request was made, so requester and holder are two sites drawn
 /// uniformly; a REQUEST goes one way and the privilege comes back, once per edge between them.

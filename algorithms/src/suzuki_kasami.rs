@@ -93,8 +93,8 @@ heard from each of the others. The privilege carries two things:
     LN   the number of each node's last request that was served
     Q    a queue of nodes that will get the privilege
 
-Who leaves writes LN[me] := RN[me], appends every node j that is not in Q and has
-RN[j] > LN[j] (it asked and was not served), and sends the privilege to the
+Who leaves writes LN[me] := RN[me], appends every node j that is not in Q and
+has RN[j] > LN[j] (it asked and was not served), and sends the privilege to the
 first in Q. If nobody waits it keeps the privilege; then the next REQUEST that
 arrives sends it off at once, and an entry of its own costs nothing.
 

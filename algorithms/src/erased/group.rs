@@ -137,3 +137,78 @@ impl<A: Algorithm> Group for Members<A> {
         format!("{:?}", self.node(member))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::contract::Request;
+    use crate::params::Params;
+    use crate::printed::Printed;
+    use crate::ricart_agrawala::RicartAgrawala;
+    use crate::topology::Topology;
+
+    fn three() -> Members<RicartAgrawala> {
+        Members::new(&setting(), 0..3)
+    }
+
+    fn setting() -> Setting {
+        let bound = Duration::from_millis(1);
+        let (none, repaired) = (Params::default(), Printed::repaired());
+        Setting::new(Topology::complete(3), NodeId(0), none, repaired, bound)
+    }
+
+    fn ask(group: &mut dyn Group, node: u32) -> Vec<MessageId> {
+        let mut effects = Vec::new();
+        let request = Event::Request(Request { priority: 0 });
+        group.handle(NodeId(node), request, &mut effects);
+        let sent = effects.into_iter().filter_map(|effect| match effect {
+            Effect::Send { message, .. } => Some(message),
+            _ => None,
+        });
+        sent.collect()
+    }
+
+    #[test]
+    fn a_duplicate_is_a_message_of_its_own() {
+        let mut group = three();
+        let sent = ask(&mut group, 0);
+        let again = group.duplicate(sent[0]);
+        assert!(!sent.contains(&again));
+        assert_eq!(group.describe(again), group.describe(sent[0]));
+        let from = NodeId(0);
+        let mut effects = Vec::new();
+        for message in [sent[0], again] {
+            group.handle(NodeId(1), Event::Receive { from, message }, &mut effects);
+        }
+        assert_eq!(effects.len(), 2, "each was delivered and answered");
+    }
+
+    #[test]
+    fn what_is_discarded_makes_room_for_another() {
+        let mut group = three();
+        let sent = ask(&mut group, 0);
+        group.discard(sent[0]);
+        let next = ask(&mut group, 1);
+        assert_eq!(next[0], sent[0], "its place is used again");
+        assert_ne!(next[1], sent[1], "the other is still under way");
+    }
+
+    #[test]
+    #[should_panic(expected = "the message is under way")]
+    fn a_message_arrives_once() {
+        let mut group = three();
+        let message = ask(&mut group, 0)[0];
+        group.discard(message);
+        let from = NodeId(0);
+        group.handle(NodeId(1), Event::Receive { from, message }, &mut Vec::new());
+    }
+
+    #[test]
+    fn some_members_may_live_elsewhere() {
+        let mut group = Members::<RicartAgrawala>::new(&setting(), 2..3);
+        assert_eq!(ask(&mut group, 2).len(), 2);
+        assert!(group.describe_state(NodeId(2)).contains("me: 2"));
+    }
+}

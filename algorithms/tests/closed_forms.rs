@@ -1,0 +1,126 @@
+//! What each closed form says, and when it keeps silent.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use algorithms::params::Params;
+use algorithms::registry::{self, Circumstances, FormKind, Load, Order};
+use algorithms::topology::Shape;
+use algorithms::{NodeId, Topology};
+
+/// A run whose circumstances meet every condition but the load's.
+fn run<'a>(topology: &'a Topology, params: &'a Params, load: Load) -> Circumstances<'a> {
+    Circumstances {
+        nodes: topology.nodes(),
+        topology,
+        holder: NodeId(0),
+        params,
+        load,
+        constant_delay: Some(Duration::from_millis(1)),
+        constant_hold: Some(Duration::from_millis(2)),
+        order: Order::Fifo,
+        undisturbed: true,
+        whole_cycles: load == Load::Saturated,
+        whole_requests: load == Load::OneAtATime,
+        note: &|_| None,
+        entries: 100,
+    }
+}
+
+/// The values of an algorithm's forms under changed circumstances, and how they hold.
+fn values(
+    algorithm: &str,
+    shape: &str,
+    nodes: u32,
+    load: Load,
+    change: impl Fn(&mut Circumstances<'_>),
+) -> Vec<(f64, FormKind)> {
+    let entry = registry::find(algorithm).expect("it is registered");
+    let shape: Shape = shape.parse().expect("a shape");
+    let topology = shape.build(nodes, 0).expect("it can be built");
+    let params = Params::resolve(entry.name, entry.params, &BTreeMap::new()).expect("defaults");
+    let mut circumstances = run(&topology, &params, load);
+    change(&mut circumstances);
+    let forms = entry.forms.iter();
+    forms
+        .filter_map(|form| Some(((form.value)(&circumstances)?, form.kind)))
+        .collect()
+}
+
+/// What it says when nothing is changed.
+fn plainly(algorithm: &str, shape: &str, nodes: u32, load: Load) -> Vec<(f64, FormKind)> {
+    values(algorithm, shape, nodes, load, |_| ())
+}
+
+#[test]
+fn one_at_a_time() {
+    use FormKind::{Exact, Mean};
+    let alone = |algorithm, nodes| plainly(algorithm, "complete", nodes, Load::OneAtATime);
+    assert_eq!(alone("ricart-agrawala", 5), [(8.0, Exact)]);
+    assert_eq!(alone("lamport", 5), [(12.0, Exact)]);
+    assert_eq!(alone("centralised", 4), [(2.25, Mean)]);
+    assert_eq!(alone("suzuki-kasami", 5), [(4.0, Mean)]);
+    assert_eq!(alone("naimi-trehel", 4), [(1.0 + 0.5 + 1.0 / 3.0, Mean)]);
+    // A star of 4: of 16 ordered pairs 4 are the same node, 6 one edge apart, 6 two.
+    let star = plainly("raymond", "star", 4, Load::OneAtATime);
+    assert_eq!(star, [(2.0 * 18.0 / 16.0, Mean)]);
+    // A path of 3: 4 pairs one edge apart, 2 two.
+    let path = plainly("raymond", "path", 3, Load::OneAtATime);
+    assert_eq!(path, [(2.0 * 8.0 / 9.0, Mean)]);
+}
+
+#[test]
+fn saturated() {
+    use FormKind::Exact;
+    let busy = |algorithm, nodes| plainly(algorithm, "complete", nodes, Load::Saturated);
+    assert_eq!(busy("centralised", 4), [(2.25, Exact)]);
+    assert_eq!(busy("suzuki-kasami", 5), [(5.0, Exact)]);
+    assert_eq!(busy("naimi-trehel", 5), []);
+    let raymond = plainly("raymond", "tree:2", 8, Load::Saturated);
+    assert_eq!(raymond, [(3.5, Exact)]);
+}
+
+#[test]
+fn a_node_alone_needs_no_message() {
+    for entry in registry::ALL {
+        for load in [Load::OneAtATime, Load::Saturated] {
+            for (value, _) in plainly(entry.name, "path", 1, load) {
+                assert_eq!(value, 0.0, "{}", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn outside_their_conditions_forms_keep_silent() {
+    for entry in registry::ALL {
+        for load in [Load::OneAtATime, Load::Saturated, Load::Other] {
+            let silent = |change: fn(&mut Circumstances<'_>)| {
+                assert_eq!(
+                    values(entry.name, "path", 5, load, change),
+                    [],
+                    "{}",
+                    entry.name
+                );
+            };
+            silent(|run| run.undisturbed = false);
+            silent(|run| {
+                run.whole_cycles = false;
+                run.whole_requests = false;
+                if run.load == Load::OneAtATime {
+                    run.load = Load::Other;
+                }
+            });
+        }
+    }
+    for algorithm in ["raymond", "centralised", "suzuki-kasami"] {
+        let silent = |change: fn(&mut Circumstances<'_>)| {
+            let values = values(algorithm, "path", 5, Load::Saturated, change);
+            assert_eq!(values, [], "{algorithm}");
+        };
+        silent(|run| run.constant_delay = None);
+        silent(|run| run.constant_hold = None);
+        silent(|run| run.constant_hold = Some(Duration::from_micros(999)));
+        silent(|run| run.load = Load::Other);
+    }
+}

@@ -1,0 +1,302 @@
+//! What must be true of every algorithm there is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use algorithms::erased::{Event, Group, MessageId};
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::{self, Entry, Order};
+use algorithms::topology::Shape;
+use algorithms::{Effect, NodeId, Request, Setting};
+use proptest::prelude::*;
+
+fn defaults(entry: &Entry) -> Params {
+    let none = BTreeMap::new();
+    Params::resolve(entry.name, entry.params, &none).expect("the defaults fit")
+}
+
+fn kinds(entry: &Entry) -> &'static [&'static str] {
+    (entry.machine)(&defaults(entry), &Printed::repaired()).kinds()
+}
+
+#[test]
+fn names_are_unique_and_can_be_typed() {
+    let names: BTreeSet<_> = registry::ALL.iter().map(|entry| entry.name).collect();
+    assert_eq!(names.len(), registry::ALL.len());
+    for name in names {
+        let typed = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+        assert!(name.chars().all(typed), "{name}");
+        assert_eq!(registry::find(name).map(|entry| entry.name), Some(name));
+    }
+    assert!(registry::find("no-such-algorithm").is_none());
+}
+
+#[test]
+fn kinds_are_shouted_and_the_token_is_one_of_them() {
+    for entry in registry::ALL {
+        let kinds = kinds(entry);
+        let distinct: BTreeSet<_> = kinds.iter().collect();
+        assert_eq!(distinct.len(), kinds.len(), "{}", entry.name);
+        for kind in kinds {
+            let shouted = |letter: char| letter.is_ascii_uppercase() || letter == '_';
+            assert!(kind.chars().all(shouted), "{}: {kind}", entry.name);
+        }
+        if let Some(token) = entry.token {
+            assert!(kinds.contains(&token), "{}: {token}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn explanations_fit_a_terminal_and_teach() {
+    for entry in registry::ALL {
+        let lines: Vec<_> = entry.explanation.lines().collect();
+        let enough = (20..=50).contains(&lines.len());
+        assert!(enough, "{} takes {} lines", entry.name, lines.len());
+        for line in lines {
+            assert!(line.chars().count() <= 80, "{}: {line}", entry.name);
+            assert_eq!(line.trim_end(), line, "{}", entry.name);
+        }
+        assert!(entry.explanation.is_ascii(), "{}", entry.name);
+    }
+}
+
+#[test]
+fn defects_are_told_and_can_be_chosen_by_name() {
+    for entry in registry::ALL {
+        for defect in entry.defects {
+            let (id, name) = (defect.id, entry.name);
+            assert!(id.contains('-'), "{name}: {id} does not name its source");
+            assert!(!defect.what.is_empty() && !defect.result.is_empty(), "{id}");
+            let chosen = Printed::some(name, entry.defects, &[id.to_owned()]);
+            assert_eq!(chosen.is_ok(), !defect.rules.is_empty(), "{id}");
+            assert_eq!(defect.schedule.is_empty(), defect.rules.is_empty(), "{id}");
+        }
+    }
+}
+
+#[test]
+fn every_size_that_is_admitted_has_a_default_topology() {
+    for entry in registry::ALL {
+        let sizes = (1..=30).filter(|&nodes| entry.admits_size(nodes));
+        for nodes in sizes {
+            let shape = Shape::default_for(entry.graph, nodes);
+            let topology = shape.build(nodes, 0).expect("a default shape can be built");
+            let last = NodeId(nodes - 1);
+            assert_eq!(topology.fits(entry.graph, last), Ok(()), "{}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn the_estimate_of_a_nodes_size_is_no_less_than_what_it_needs_at_rest() {
+    for entry in registry::ALL {
+        for nodes in [1, 10, 1000].into_iter().filter(|&n| entry.admits_size(n)) {
+            let play = Play::new(entry, nodes);
+            let largest = (0..nodes).map(|node| play.group.state_bytes(NodeId(node)));
+            let largest = largest.max().unwrap_or_default() as u64;
+            let estimate = (entry.state_bytes)(u64::from(nodes));
+            // The holder of a token may carry what exists once.
+            let once = 16 * u64::from(nodes);
+            assert!(largest <= estimate + once, "{}: {largest}", entry.name);
+        }
+    }
+}
+
+/// Some members that are played by chance, and everything that goes wrong.
+struct Play {
+    entry: &'static Entry,
+    group: Box<dyn Group>,
+    kinds: &'static [&'static str],
+    nodes: u32,
+    waiting: BTreeSet<NodeId>,
+    inside: BTreeSet<NodeId>,
+    flight: Vec<(NodeId, NodeId, MessageId)>,
+    entries: u32,
+    errors: Vec<String>,
+}
+
+impl Play {
+    fn new(entry: &'static Entry, nodes: u32) -> Self {
+        let shape = Shape::default_for(entry.graph, nodes);
+        let topology = shape.build(nodes, 0).expect("a default shape can be built");
+        let (params, printed) = (defaults(entry), Printed::repaired());
+        let machine = (entry.machine)(&params, &printed);
+        let bound = Duration::from_millis(50);
+        let setting = Setting::new(topology, NodeId(0), params, printed, bound);
+        Self {
+            entry,
+            group: machine.group(&setting, 0..nodes),
+            kinds: machine.kinds(),
+            nodes,
+            waiting: BTreeSet::new(),
+            inside: BTreeSet::new(),
+            flight: Vec::new(),
+            entries: 0,
+            errors: Vec::new(),
+        }
+    }
+
+    /// Lets one thing happen, chosen by a number.
+    fn step(&mut self, choice: usize) {
+        let node = NodeId(choice as u32 / 2 % self.nodes);
+        let flight = self.flight.len();
+        if choice.is_multiple_of(2) && flight > 0 {
+            self.deliver(choice / 2 % flight);
+        } else if self.inside.remove(&node) {
+            self.happen(node, Event::Release);
+        } else if self.waiting.insert(node) {
+            self.happen(node, Event::Request(Request { priority: 0 }));
+        }
+    }
+
+    /// Lets everything happen that is under way, until everybody who waits has been in and left.
+    fn finish(&mut self) {
+        for _ in 0..10_000 {
+            if let Some(node) = self.inside.pop_first() {
+                self.happen(node, Event::Release);
+            } else if !self.flight.is_empty() {
+                self.deliver(0);
+            } else {
+                return;
+            }
+        }
+        self.errors.push("there is no end to it".to_owned());
+    }
+
+    fn deliver(&mut self, choice: usize) {
+        let (from, to, _) = self.flight[choice];
+        let same_link = |&(a, b, _): &(NodeId, NodeId, MessageId)| (a, b) == (from, to);
+        let index = match self.entry.order {
+            Order::Any => choice,
+            Order::Fifo => self.flight.iter().position(same_link).expect("it is there"),
+        };
+        let (from, to, message) = self.flight.remove(index);
+        self.survives_the_wire(message);
+        self.happen(to, Event::Receive { from, message });
+    }
+
+    fn happen(&mut self, node: NodeId, event: Event) {
+        let mut effects = Vec::new();
+        self.group.handle(node, event, &mut effects);
+        for effect in effects {
+            match effect {
+                Effect::Send {
+                    to,
+                    message,
+                    charge,
+                } => {
+                    assert!(to != node && to.0 < self.nodes, "{node} sends to {to}");
+                    assert!(charge.is_none_or(|origin| origin.0 < self.nodes));
+                    self.flight.push((node, to, message));
+                }
+                Effect::Post { message } => {
+                    let what = self.group.describe(message);
+                    self.errors
+                        .push(format!("{node} posts {what}; only a print does"));
+                }
+                Effect::Enter { .. } => {
+                    if !self.waiting.remove(&node) {
+                        self.errors.push(format!("{node} enters uninvited"));
+                    }
+                    self.inside.insert(node);
+                    self.entries += 1;
+                    if self.inside.len() as u32 > (self.entry.admits)(&defaults(self.entry)) {
+                        self.errors.push(format!("{:?} are inside", self.inside));
+                    }
+                }
+                Effect::Note { name, .. } => {
+                    let known = self.entry.notes.iter().any(|(note, _)| *note == name);
+                    assert!(known, "the entry does not tell what {name} is");
+                }
+                Effect::ProtocolError { why } => self.errors.push(format!("{node}: {why}")),
+                Effect::SetTimer { .. } | Effect::CancelTimer { .. } => {}
+            }
+        }
+    }
+
+    /// A message becomes bytes and the same message again.
+    fn survives_the_wire(&mut self, message: MessageId) {
+        let mut bytes = Vec::new();
+        self.group.encode(message, &mut bytes);
+        let again = self.group.decode(&bytes).expect("what was encoded decodes");
+        assert_eq!(self.group.describe(again), self.group.describe(message));
+        assert_eq!(self.group.kind(again), self.group.kind(message));
+        assert_eq!(self.group.origin(again), self.group.origin(message));
+        assert!(self.group.kind(message) < self.kinds.len());
+        self.group.discard(again);
+    }
+}
+
+proptest! {
+    #[test]
+    fn by_chance_nothing_goes_wrong(
+        which in 0..registry::ALL.len(),
+        nodes in 1_u32..7,
+        choices in prop::collection::vec(any::<usize>(), 0..300),
+    ) {
+        let entry = registry::ALL[which];
+        prop_assume!(entry.admits_size(nodes));
+        let mut play = Play::new(entry, nodes);
+        choices.iter().for_each(|&choice| play.step(choice));
+        play.finish();
+        prop_assert!(play.errors.is_empty(), "{}: {:?}", entry.name, play.errors);
+        prop_assert!(play.waiting.is_empty(), "{}: {:?} wait", entry.name, play.waiting);
+        prop_assert!(choices.len() < 20 || play.entries > 0, "{}: nobody entered", entry.name);
+    }
+
+    /// Any bytes are a message or are refused; a message is the same after another journey, and
+    /// whatever it says, a node may complain but does not break.
+    #[test]
+    fn no_message_breaks_a_node(
+        which in 0..registry::ALL.len(),
+        nodes in 2_u32..5,
+        forged in prop::collection::vec((prop::collection::vec(any::<u8>(), 1..24), 0_u32..5, 0_u32..5), 1..20),
+        choices in prop::collection::vec(any::<usize>(), 0..200),
+    ) {
+        let entry = registry::ALL[which];
+        prop_assume!(entry.admits_size(nodes));
+        let mut play = Play::new(entry, nodes);
+        let mut forged = forged.into_iter();
+        for (number, &choice) in choices.iter().enumerate() {
+            if number % 8 == 0 && let Some((bytes, from, to)) = forged.next() {
+                let (from, to) = (NodeId(from % nodes), NodeId(to % nodes));
+                if from != to && let Ok(message) = play.group.decode(&bytes) {
+                    play.survives_the_wire(message);
+                    play.happen(to, Event::Receive { from, message });
+                }
+            }
+            play.step(choice);
+        }
+    }
+}
+
+#[test]
+fn a_group_refuses_bytes_that_are_no_message() {
+    for entry in registry::ALL {
+        let mut play = Play::new(entry, 2);
+        let refused = play.group.decode(&[]).expect_err("nothing is no message");
+        assert!(refused.to_string().contains("not a message"), "{refused}");
+        let unknown_kind = [kinds(entry).len() as u8; 40];
+        assert!(play.group.decode(&unknown_kind).is_err(), "{}", entry.name);
+    }
+}
+
+#[test]
+fn a_message_with_something_behind_it_is_refused() {
+    for entry in registry::ALL {
+        let mut play = Play::new(entry, 2);
+        play.waiting.insert(NodeId(1));
+        play.happen(NodeId(1), Event::Request(Request { priority: 0 }));
+        let &(_, _, message) = play.flight.first().expect("node 1 has to ask");
+        let mut bytes = Vec::new();
+        play.group.encode(message, &mut bytes);
+        bytes.push(0);
+        let refused = play.group.decode(&bytes).expect_err("one byte too many");
+        assert!(
+            refused.to_string().contains("1 bytes too many"),
+            "{refused}"
+        );
+    }
+}
