@@ -140,7 +140,7 @@ fn measured(summary: &Summary) -> Vec<Row> {
         let in_t = remark(summary.sync_delay_mean_t, |t| {
             format!("{} link delays", decimal(t, 2))
         });
-        rows.push(Row::new("hand-over, mean", time(delay), in_t));
+        rows.push(Row::new("sync delay, mean", time(delay), in_t));
     }
     if let Some(jain) = summary.jain {
         rows.push(Row::new(
@@ -151,7 +151,8 @@ fn measured(summary: &Summary) -> Vec<Row> {
     }
     let contended = format!("of {} entries", count(summary.entries));
     rows.push(Row::new("contended", count(summary.contended), contended));
-    let passed_over = remark(summary.passed_over_max, |most| {
+    let passed_over = summary.passed_over_max.filter(|&most| most > 0);
+    let passed_over = remark(passed_over, |most| {
         format!(
             "pairs; at most {} entered before one that waited",
             count(most)
@@ -186,7 +187,7 @@ fn theory_row(line: &TheoryLine) -> Row {
     });
     let what = match line.metric {
         "messages_per_entry" => "messages per entry",
-        "sync_delay_mean_t" => "hand-over in link delays",
+        "sync_delay_mean_t" => "sync delay in link delays",
         other => other,
     };
     let expected = format!(

@@ -173,7 +173,7 @@ pub struct Scenario {
     /// Bound on a message's delay that algorithms are told, their T
     ///
     /// [default: the longest --delay there can be; where there is none, the mean plus six standard
-    /// deviations of a normal delay, ten times the mean of an exponential one]
+    /// deviations of a normal delay, twenty times the mean of an exponential one]
     #[arg(long, value_name = "TIME", help_heading = "Network")]
     pub bound: Option<Time>,
 

@@ -280,9 +280,10 @@ fn bound_ns(scenario: &Scenario, delay: &Delay) -> Result<u64, Misfit> {
         (Some(bound), _) => Ok(bound.0),
         (None, Delay::Constant { ns }) => Ok(ns),
         (None, Delay::Uniform { mean_ns, jitter_ns }) => Ok(mean_ns + jitter_ns),
-        // Beyond these lie one message in a billion, one in twenty and one in thirty thousand.
+        // Beyond these lie one message in a billion, one in half a billion, and one in thirty
+        // thousand.
         (None, Delay::Normal { mean_ns, jitter_ns }) => Ok(mean_ns + 6 * jitter_ns),
-        (None, Delay::Exponential { mean_ns }) => Ok(10 * mean_ns),
+        (None, Delay::Exponential { mean_ns }) => Ok(20 * mean_ns),
         (None, Delay::Pareto { .. } | Delay::Lognormal { .. }) => Ok(delay.at_deviation_ns(4.0)),
     }
 }

@@ -1,0 +1,101 @@
+//! The scenario files that come with the program do what their comments say.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::Place;
+use serde_json::Value;
+
+#[test]
+fn every_experiment_holds() {
+    let files = experiments();
+    assert!(files.len() >= 5, "{files:?}");
+    for file in files {
+        let judgement = run(&file, &[]);
+        assert_eq!(judgement["verdict"], "holds", "{}", file.display());
+        assert_eq!(
+            judgement["warnings"],
+            Value::Array(Vec::new()),
+            "{}",
+            file.display()
+        );
+    }
+}
+
+#[test]
+fn every_experiment_begins_with_what_it_is_for() {
+    for file in experiments() {
+        let text = fs::read_to_string(&file).expect("a readable file");
+        assert!(text.starts_with("# "), "{}", file.display());
+    }
+}
+
+#[test]
+fn light_load_costs_what_the_closed_form_says() {
+    let judgement = run(&experiment("light-load"), &[]);
+    assert_eq!(judgement["theory"][0]["formula"], "H(N-1)");
+    assert_eq!(judgement["theory"][0]["agrees"], true, "{judgement:#}");
+}
+
+#[test]
+fn a_saturated_tree_costs_exactly_what_the_closed_form_says() {
+    let judgement = run(&experiment("saturated"), &[]);
+    assert_eq!(judgement["theory"][0]["formula"], "4(N-1)/N");
+    assert_eq!(judgement["theory"][0]["agrees"], true, "{judgement:#}");
+    // With a hold shorter than the delay the form does not apply, and the gate is silent.
+    let judgement = run(&experiment("saturated"), &["--hold", "500us"]);
+    assert_eq!(judgement["theory"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_hot_spot_is_cheap_where_the_token_stays() {
+    let with_token = run(&experiment("hot-spot"), &[]);
+    let by_permission = run(&experiment("hot-spot"), &["--algorithm", "ricart-agrawala"]);
+    let cost = |judgement: &Value| judgement["summary"]["messages_per_entry"].as_f64();
+    let [token, permission] = [cost(&with_token), cost(&by_permission)].map(Option::unwrap);
+    assert!(token < 0.5 * permission, "{token} and {permission}");
+}
+
+#[test]
+fn a_settled_batch_is_served_in_the_order_of_asking() {
+    let judgement = run(&experiment("settled-batch"), &[]);
+    assert_eq!(judgement["summary"]["entries"], 8);
+    assert_eq!(judgement["summary"]["overtakes"], 0);
+    assert_eq!(judgement["summary"]["contended"], 7);
+}
+
+#[test]
+fn where_messages_overtake_so_do_requests() {
+    let judgement = run(&experiment("overtaking"), &[]);
+    let overtakes = judgement["summary"]["overtakes"].as_u64();
+    assert!(overtakes.is_some_and(|pairs| pairs > 0), "{judgement:#}");
+}
+
+fn experiments() -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder()).expect("the experiments are there");
+    let files = entries.map(|entry| entry.expect("a readable folder").path());
+    let mut files: Vec<_> = files
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn experiment(name: &str) -> PathBuf {
+    folder().join(format!("{name}.toml"))
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments"))
+}
+
+/// What is said of a run of this file with these flags.
+fn run(file: &std::path::Path, flags: &[&str]) -> Value {
+    let place = Place::new();
+    let file = file.to_str().expect("a path in UTF-8");
+    let line = ["run", file, "--seed", "1", "--json"];
+    let finished = place.run(line.iter().chain(flags)).expect(0);
+    serde_json::from_str(&finished.stdout).expect("one JSON object")
+}
