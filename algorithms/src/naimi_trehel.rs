@@ -73,7 +73,7 @@ A request follows `last` from site to site until it meets a root. Everyone on
 the way then lets `last` point to the requester: it will be the root, so the
 detour is paid once. This is path reversal.
 
-    0 is inside; the arrows are `last`      3 asks: its request goes to 1, then 0
+    0 is inside; arrows are `last`         3 asks: its request goes to 1, then 0
 
            2 ---> 0* <--- 4                     2 ---> 0* <--- 4
                   ^                                    |   0.next = 3
