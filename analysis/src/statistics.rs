@@ -45,16 +45,16 @@ impl Moments {
     }
 }
 
-/// An interval for the mean of one run's values in their order, which need not be independent.
+/// Half the width of an interval for the mean of one run's values in their order, which need not
+/// be independent.
 ///
-/// The values are cut into up to 64 batches of equal length, at least ten values each, and the
-/// interval is Student's over the batches' means: what one value still knows of the one before it
-/// is averaged out within a batch. `None` for fewer than ten batches: a hundred values.
-pub fn batch_means(values: &[f64], level: f64) -> Option<Interval> {
-    const MOST: usize = 64;
+/// The values are cut into up to 128 batches of equal length, at least so long, and the interval
+/// is Student's over the batches' means: what one value still knows of the one before it is
+/// averaged out within a batch. `None` for fewer than ten batches.
+pub fn batch_half_width(values: &[f64], length: usize, level: f64) -> Option<f64> {
+    const MOST: usize = 128;
     const LEAST: usize = 10;
-    const LENGTH: usize = 10;
-    let batches = (values.len() / LENGTH).min(MOST);
+    let batches = (values.len() / length.max(1)).min(MOST);
     if batches < LEAST {
         return None;
     }
@@ -65,10 +65,7 @@ pub fn batch_means(values: &[f64], level: f64) -> Option<Interval> {
         values.iter().sum::<f64>() / values.len() as f64
     });
     let (low, high) = Moments::of(means).interval(level)?;
-    // Batches differ in length by one at most; the interval is laid around the mean itself.
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let half = (high - low) / 2.0;
-    Some((mean - half, mean + half))
+    Some((high - low) / 2.0)
 }
 
 /// Clopper and Pearson's interval for a proportion: it covers at least as often as it says.
@@ -161,22 +158,24 @@ mod tests {
     #[test]
     fn batches_see_the_correlation_that_single_values_hide() {
         // Fifty equal values in a row are one observation, not fifty.
-        let values = (0..3_200)
+        let values = (0..6_400)
             .map(|i| f64::from((i / 50 * 7919) % 97))
             .collect::<Vec<_>>();
-        let width = |(low, high): Interval| high - low;
-        let naive = width(Moments::of(values.iter().copied()).interval(0.99).unwrap());
-        let batched = width(batch_means(&values, 0.99).unwrap());
-        close(batched / naive, 50.0_f64.sqrt(), 0.5);
+        let (low, high) = Moments::of(values.iter().copied()).interval(0.99).unwrap();
+        let batched = batch_half_width(&values, 10, 0.99).unwrap();
+        close(batched / ((high - low) / 2.0), 50.0_f64.sqrt(), 0.2);
     }
 
     #[test]
-    fn batches_leave_no_value_out() {
+    fn batches_leave_no_value_out_and_are_never_few() {
         let mut values = vec![1.0; 109];
+        assert_eq!(batch_half_width(&values, 10, 0.95), Some(0.0));
         values.push(111.0);
-        let (low, high) = batch_means(&values, 0.95).unwrap();
-        close((low + high) / 2.0, 2.0, 1e-9);
-        assert_eq!(batch_means(&values[..99], 0.95), None);
+        // Ten means of 1 and one of 12 have the standard deviation √11, which the root of their
+        // number cancels: what is left is Student's quantile for ten degrees of freedom.
+        let half = batch_half_width(&values, 10, 0.95).unwrap();
+        close(half, 2.228_139, 1e-6);
+        assert_eq!(batch_half_width(&values[..99], 10, 0.95), None);
     }
 
     #[test]

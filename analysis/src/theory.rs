@@ -5,7 +5,7 @@ use std::time::Duration;
 use algorithms::Topology;
 use algorithms::registry::{Circumstances, ClosedForm, Entry, FormKind, Load, Metric};
 use node::plan::Plan;
-use node::run::{End, Engine, Run};
+use node::run::{End, Engine, Run, Window};
 use node::workload::{Arrivals, PerNode, Span, Workload};
 use serde::{Serialize, Serializer};
 
@@ -16,6 +16,9 @@ use crate::times::Handover;
 
 /// How sure the interval of a mean is.
 const LEVEL: f64 = 0.999;
+
+/// Entries in a batch, at least: what one entry costs may depend on the one before.
+const BATCH: u64 = 10;
 
 /// One closed form and what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,10 +96,10 @@ pub(crate) fn lines(
     let line = |form: &ClosedForm| {
         let expected = (form.value)(&circumstances)?;
         let (value, interval) = match form.metric {
-            Metric::MessagesPerEntry => (
-                summary.messages_per_entry?,
-                messages_interval(run, measured, form.kind),
-            ),
+            Metric::MessagesPerEntry => {
+                let value = summary.messages_per_entry?;
+                (value, messages_interval(&run.window, value, form.kind))
+            }
             Metric::SyncDelay => (
                 summary.sync_delay_mean_t?,
                 sync_interval(run, measured, handovers, form.kind),
@@ -225,24 +228,18 @@ fn constant_hold(workload: &Workload) -> Option<u64> {
     (!own_hold).then_some(hold)
 }
 
-/// The interval of messages per entry, from the messages charged to each request in order of
-/// entering. `None` unless every message of the window is charged to a request in it.
-fn messages_interval(run: &Run, measured: &Measured, kind: FormKind) -> Option<Interval> {
-    if kind != FormKind::Mean {
+/// The interval of messages per entry, laid around the measured value: from how the number of
+/// messages grew from one mark of the window to the next.
+fn messages_interval(window: &Window, measured: f64, kind: FormKind) -> Option<Interval> {
+    if kind != FormKind::Mean || window.stride == 0 {
         return None;
     }
-    let rows = run.requests.iter().filter(|row| measured.contains(row));
-    // A request that nothing was charged to cost nothing, if all messages are accounted for.
-    let mut charged = rows
-        .filter_map(|row| Some((row.entered_ns?, row.messages.unwrap_or(0))))
-        .collect::<Vec<_>>();
-    let sum = charged.iter().map(|&(_, messages)| messages).sum::<u64>();
-    if sum != measured.messages {
-        return None;
-    }
-    charged.sort_by_key(|&(entered_ns, _)| entered_ns);
-    let series = charged.into_iter().map(|(_, messages)| messages as f64);
-    statistics::batch_means(&series.collect::<Vec<_>>(), LEVEL)
+    let marks = std::iter::once(0).chain(window.marks.iter().copied());
+    let grown = marks.zip(&window.marks).map(|(last, next)| next - last);
+    let rates = grown.map(|messages| messages as f64 / window.stride as f64);
+    let length = BATCH.div_ceil(window.stride) as usize;
+    let half = statistics::batch_half_width(&rates.collect::<Vec<_>>(), length, LEVEL)?;
+    Some((measured - half, measured + half))
 }
 
 /// The interval of the synchronisation delay in units of the mean link delay.
@@ -259,8 +256,11 @@ fn sync_interval(
     let series = handovers
         .iter()
         .filter(|handover| measured.contains(&run.requests[handover.row]))
-        .map(|handover| handover.delay_ns as f64 / unit_ns);
-    statistics::batch_means(&series.collect::<Vec<_>>(), LEVEL)
+        .map(|handover| handover.delay_ns as f64 / unit_ns)
+        .collect::<Vec<_>>();
+    let mean = statistics::Moments::of(series.iter().copied()).mean;
+    let half = statistics::batch_half_width(&series, BATCH as usize, LEVEL)?;
+    Some((mean - half, mean + half))
 }
 
 fn kind_in_words<S: Serializer>(kind: &FormKind, serializer: S) -> Result<S::Ok, S::Error> {
@@ -303,15 +303,17 @@ mod tests {
 
     /// A thousand entries one after the other that cost 1, 2 or 3 messages, 2 on average.
     fn thousand() -> Run {
-        let mut rows = Vec::new();
-        for i in 0..1_000 {
-            let mut row = entry((i % 2) as u32, 10 * i, 10 * i + 1, 10 * i + 2);
-            row.messages = Some([1, 2, 3, 2][i as usize * 7 / 3 % 4]);
-            rows.push(row);
-        }
-        let sent = rows.iter().filter_map(|row| row.messages).sum();
-        let mut run = run(rows);
-        send(&mut run, sent);
+        let rows = (0..1_000).map(|i| entry((i % 2) as u32, 10 * i, 10 * i + 1, 10 * i + 2));
+        let mut run = run(rows.collect());
+        let costs = (0..1_000).map(|i| [1, 2, 3, 2][i * 7 / 3 % 4]);
+        let sent = costs.scan(0, |sent, cost| {
+            *sent += cost;
+            Some(*sent)
+        });
+        let sent = sent.collect::<Vec<u64>>();
+        run.window.stride = 8;
+        run.window.marks = sent.chunks_exact(8).map(|eight| eight[7]).collect();
+        send(&mut run, sent[999]);
         run
     }
 
@@ -386,18 +388,32 @@ mod tests {
     }
 
     #[test]
-    fn without_all_messages_charged_a_mean_is_not_decided() {
+    fn without_marks_a_mean_is_not_decided() {
         let form = with_form(FormKind::Mean, Metric::MessagesPerEntry, |_| Some(2.0));
         let mut run = thousand();
-        let sent = run.window.messages;
-        send(&mut run, sent + 1);
+        run.window.marks.truncate(19);
         let line = lines(&form, &plan("raymond", 2), &run).remove(0);
         assert_eq!((line.interval, line.agrees), (None, None));
-        // A request that nothing was charged to cost nothing.
-        let free = run.requests[0].messages.take().expect("it was charged");
-        send(&mut run, sent - free);
+        run.window = Window {
+            entries: 1_000,
+            ..Window::default()
+        };
         let line = lines(&form, &plan("raymond", 2), &run).remove(0);
-        assert!(line.interval.is_some());
+        assert_eq!((line.interval, line.agrees), (None, None));
+    }
+
+    #[test]
+    fn the_interval_is_students_over_the_rates_between_marks() {
+        let window = Window {
+            stride: 10,
+            marks: (1..=10).map(|i| 20 * i + 10 * (i % 2)).collect(),
+            ..Window::default()
+        };
+        // The rates are 3, 1, 3, 1, …: their standard deviation is √(10/9), Student's quantile for
+        // nine degrees of freedom 4.781.
+        let (low, high) = messages_interval(&window, 2.0, FormKind::Mean).unwrap();
+        assert!((high - 2.0 - 4.781 / 3.0).abs() < 1e-3, "{high}");
+        assert!((low + high - 4.0).abs() < 1e-12);
     }
 
     #[test]

@@ -10,8 +10,7 @@ use support::{plan, simulate, topology};
 
 fn judged(plan: &Plan) -> Judgement {
     let run = simulate(plan);
-    let topology = topology(plan).expect("a topology of these tests");
-    judge(plan, &topology, &run)
+    judge(plan, &topology(plan), &run)
 }
 
 fn one_at_a_time(algorithm: &str, nodes: u32, entries: u64) -> Plan {
@@ -68,10 +67,10 @@ fn a_token_costs_on_average_what_the_papers_say() {
             ("suzuki-kasami", f64::from(nodes - 1)),
         ];
         for (algorithm, expected) in forms {
-            let judgement = judged(&one_at_a_time(algorithm, nodes, 50_000));
+            let judgement = judged(&one_at_a_time(algorithm, nodes, 60_000));
             let line = messages(&judgement);
             assert!((line.expected - expected).abs() < 1e-12);
-            let (low, high) = line.interval.expect("every message is charged");
+            let (low, high) = line.interval.expect("a long run has one");
             assert!(
                 (high - low) / 2.0 < 0.01 * expected,
                 "{algorithm} {nodes}: {low} to {high}"
@@ -79,6 +78,15 @@ fn a_token_costs_on_average_what_the_papers_say() {
             assert_eq!(line.agrees, Some(true), "{algorithm} {nodes}: {line:?}");
         }
     }
+}
+
+#[test]
+fn a_tree_costs_on_average_twice_the_distance() {
+    // On the path 1 - 0 - 2 two ordered pairs of nine are two apart, four are one apart.
+    let judgement = judged(&one_at_a_time("raymond", 3, 60_000));
+    let line = messages(&judgement);
+    assert!((line.expected - 16.0 / 9.0).abs() < 1e-12, "{line:?}");
+    assert_eq!(line.agrees, Some(true), "{line:?}");
 }
 
 #[test]

@@ -151,7 +151,14 @@ impl Ledger {
     }
 
     /// The run is over; what the ledger does not know is for the engine to fill in.
-    pub fn close(self, end: End, ended_ns: u64) -> Run {
+    pub fn close(mut self, end: End, ended_ns: u64) -> Run {
+        let requests = &mut self.run.requests;
+        if requests.iter().any(|row| row.messages.is_some()) {
+            // The algorithm says what each request costs, so these cost nothing.
+            for row in requests {
+                row.messages.get_or_insert(0);
+            }
+        }
         Run {
             notes: self.notes,
             window: self.measure.window(ended_ns),
@@ -214,5 +221,30 @@ impl Ledger {
         {
             row.registered = Some(value);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two requests, one after the other; the second is charged three messages if any are.
+    fn charged(charge: Option<NodeId>) -> Vec<Option<u64>> {
+        let mut ledger = Ledger::new(&crate::plan::tests::plan());
+        for node in [NodeId(0), NodeId(1)] {
+            ledger.record(1, node, Record::Arrived { priority: 0 });
+            ledger.record(1, node, Record::Asked);
+        }
+        for _ in 0..3 {
+            ledger.sent(charge);
+        }
+        let run = ledger.close(End::Finished, 9);
+        run.requests.iter().map(|row| row.messages).collect()
+    }
+
+    #[test]
+    fn where_messages_are_charged_a_request_without_any_cost_nothing() {
+        assert_eq!(charged(Some(NodeId(1))), [Some(0), Some(3)]);
+        assert_eq!(charged(None), [None, None]);
     }
 }

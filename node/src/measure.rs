@@ -23,6 +23,7 @@ pub(crate) struct Measure {
     exits: u64,
     window: Window,
     since: Sums,
+    marks: Marks,
 }
 
 #[derive(Debug, Default)]
@@ -44,6 +45,7 @@ impl Measure {
             exits: 0,
             window: Window::default(),
             since: Sums::default(),
+            marks: Marks::default(),
         }
     }
 
@@ -66,7 +68,14 @@ impl Measure {
     /// A client left.
     pub(crate) fn left(&mut self, now_ns: u64) {
         self.exits += 1;
-        if self.warm_up_entries == 0 || self.exits < self.warm_up_entries {
+        if self.exits < self.warm_up_entries {
+            return;
+        }
+        if self.exits > self.warm_up_entries {
+            let sent = self.window.messages + self.since.messages;
+            self.marks.exit(self.exits - self.warm_up_entries, sent);
+        }
+        if self.warm_up_entries == 0 {
             return;
         }
         if self.exits == self.warm_up_entries {
@@ -87,6 +96,10 @@ impl Measure {
         if self.warm_up_entries == 0 {
             self.take_in(ended_ns, self.exits);
         }
+        let within = self.window.entries / self.marks.stride;
+        self.marks.messages.truncate(within as usize);
+        self.window.marks = self.marks.messages;
+        self.window.stride = self.marks.stride;
         self.window
     }
 
@@ -97,6 +110,44 @@ impl Measure {
         for (name, row) in std::mem::take(&mut self.since.notes) {
             let notes = &mut self.window.notes;
             notes.entry(name.to_owned()).or_default().merge(&row);
+        }
+    }
+}
+
+/// How many messages had been sent by every so many-th exit, at ever larger steps: there is always
+/// room, and never more than so many.
+#[derive(Debug)]
+struct Marks {
+    messages: Vec<u64>,
+    stride: u64,
+}
+
+/// So many marks are half as many with twice the stride.
+const MARKS: usize = 128;
+
+impl Default for Marks {
+    fn default() -> Self {
+        Self {
+            messages: Vec::new(),
+            stride: 1,
+        }
+    }
+}
+
+impl Marks {
+    /// The n-th exit of the window, by which so many messages had been sent in it.
+    fn exit(&mut self, nth: u64, sent: u64) {
+        if !nth.is_multiple_of(self.stride) {
+            return;
+        }
+        self.messages.push(sent);
+        if self.messages.len() == MARKS {
+            let mut nth = 0;
+            self.messages.retain(|_| {
+                nth += 1;
+                nth % 2 == 0
+            });
+            self.stride *= 2;
         }
     }
 }
@@ -148,6 +199,29 @@ mod tests {
     }
 
     #[test]
+    fn marks_say_how_many_messages_each_stretch_of_exits_took() {
+        let mut measure = measure(0, 3, Quota::PerNode(1));
+        exits(&mut measure, 1..=127);
+        measure.left(128);
+        let window = measure.window(128);
+        assert_eq!((window.stride, window.marks.len()), (2, 64));
+        // Two messages follow each exit, so the n-th comes after 2(n - 1) of them.
+        assert_eq!(window.marks[..3], [2, 6, 10]);
+        assert_eq!(window.marks[63], 254);
+    }
+
+    #[test]
+    fn marks_beyond_the_window_are_not_kept() {
+        let mut measure = measure(2, 3, Quota::PerNode(9));
+        exits(&mut measure, 1..=12);
+        measure.retired();
+        exits(&mut measure, 13..=20);
+        let window = measure.window(20);
+        assert_eq!((window.entries, window.stride), (9, 1));
+        assert_eq!(window.marks, [2, 4, 6, 8, 10, 12, 14, 16, 18]);
+    }
+
+    #[test]
     fn a_short_window_ends_at_the_last_exit() {
         let mut measure = measure(2, 100, Quota::Until(7));
         exits(&mut measure, 1..=9);
@@ -159,6 +233,8 @@ mod tests {
     fn a_warm_up_that_never_ends_leaves_nothing_to_measure() {
         let mut measure = measure(5, 3, Quota::PerNode(1));
         exits(&mut measure, 1..=3);
-        assert_eq!(measure.window(9), Window::default());
+        let window = measure.window(9);
+        assert_eq!((window.entries, window.messages), (0, 0));
+        assert_eq!(window.marks, [] as [u64; 0]);
     }
 }

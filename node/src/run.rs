@@ -149,6 +149,11 @@ pub struct Window {
     pub messages: u64,
     /// Notes made in it, by name.
     pub notes: BTreeMap<String, NoteRow>,
+    /// Messages sent from its beginning to every `stride`-th exit: how steady the rate was. From
+    /// 64 exits on there are 64 to 127 of them.
+    pub marks: Vec<u64>,
+    /// Exits from one mark to the next.
+    pub stride: u64,
 }
 
 /// What the reliable transport did at one node.

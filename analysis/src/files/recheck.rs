@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use algorithms::Topology;
 use node::plan::Plan;
 
 use super::record::{Record, Sentence};
@@ -23,18 +22,13 @@ pub struct Recheck {
 }
 
 /// Judges the run in this directory from its records, and compares that with what was written.
-///
-/// `topology` is what the words of the plan mean.
-pub fn recheck(
-    dir: &Path,
-    topology: impl FnOnce(&Plan) -> Result<Topology, String>,
-) -> Result<Recheck, FilesError> {
+pub fn recheck(dir: &Path) -> Result<Recheck, FilesError> {
     let record = Record::read(dir)?;
     let run = read_run(dir, &record)?;
-    let links = topology(record.plan()).map_err(|why| {
-        FilesError::record(&dir.join("run.json"), format!("scenario.topology: {why}"))
+    let topology = record.plan().build_topology().map_err(|error| {
+        FilesError::record(&dir.join("run.json"), format!("scenario.topology: {error}"))
     })?;
-    let judgement = judge(record.plan(), &links, &run);
+    let judgement = judge(record.plan(), &topology, &run);
     let mut differences = tables::compare_summary(dir, &judgement.summary)?;
     differences.splice(0..0, compare(&record.verdict, &Sentence::of(&judgement)));
     let (plan, provenance) = record.into_plan();

@@ -48,21 +48,13 @@ pub fn plan(algorithm: &str, nodes: u32) -> Plan {
     }
 }
 
-/// What the plan's topology means: everybody with everybody, or a balanced binary tree.
-pub fn topology(plan: &Plan) -> Result<Topology, String> {
-    match plan.topology.as_str() {
-        "complete" => Ok(Topology::complete(plan.nodes)),
-        "tree:2" => {
-            let edges = (1..plan.nodes).map(|child| (NodeId((child - 1) / 2), NodeId(child)));
-            Ok(Topology::undirected(plan.nodes, &edges.collect::<Vec<_>>()))
-        }
-        other => Err(format!("'{other}' is no topology of these tests")),
-    }
+/// The links of the plan.
+pub fn topology(plan: &Plan) -> Topology {
+    plan.build_topology().expect("a valid topology")
 }
 
 /// Simulates the plan.
 pub fn simulate(plan: &Plan) -> Run {
-    let topology = topology(plan).expect("a topology of these tests");
-    simulator::simulate(plan, topology, &mut |_| ControlFlow::Continue(()))
+    simulator::simulate(plan, topology(plan), &mut |_| ControlFlow::Continue(()))
         .expect("time passes in these plans")
 }

@@ -6,7 +6,7 @@ use analysis::files::{self, FilesError};
 use clap::Args;
 
 use crate::outcome::{self, Where};
-use crate::{Exit, Failure, scenario};
+use crate::{Exit, Failure};
 
 /// Judges a run again from the files in its directory, and compares that with what they say
 ///
@@ -22,8 +22,8 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
-        let recheck = files::recheck(&self.directory, scenario::topology_of)
-            .map_err(|error| Failure::Usage(complaint(&error)))?;
+        let recheck =
+            files::recheck(&self.directory).map_err(|error| Failure::Usage(complaint(&error)))?;
         let place = Where {
             directory: &self.directory,
             again: None,
