@@ -12,6 +12,7 @@ mod load;
 mod render;
 mod resolve;
 mod said;
+mod trouble;
 mod words;
 
 use algorithms::registry::{self, Entry, Order};
@@ -27,7 +28,7 @@ pub use links::topology_of;
 pub use resolve::Resolved;
 pub use said::Said;
 pub(crate) use words::{AsPrinted, Assignment};
-use words::{AskText, List, Time, Weight};
+use words::{AskText, Between, List, Time, Weight};
 
 /// Everything that can be said about a run; what is not said has a default.
 ///
@@ -176,6 +177,31 @@ pub struct Scenario {
     /// deviations of a normal delay, twenty times the mean of an exponential one]
     #[arg(long, value_name = "TIME", help_heading = "Network")]
     pub bound: Option<Time>,
+
+    /// Packets that get lost on every link, as netem says it: 5%, or gemodel ..., or every 7
+    /// [default: none]
+    #[arg(long, value_name = "LOSS", help_heading = "Trouble")]
+    pub loss: Option<String>,
+
+    /// Packets that arrive twice on every link, such as 1% [default: none]
+    #[arg(long, value_name = "PERCENT", help_heading = "Trouble")]
+    pub duplicate: Option<String>,
+
+    /// Packets that overtake others on every link, such as 10% or 25% gap 5 [default: none]
+    #[arg(long, value_name = "PERCENT", help_heading = "Trouble")]
+    pub reorder: Option<String>,
+
+    /// Something that goes wrong, and when; may be given several times
+    ///
+    /// For example "at 2s cut 3-4 for 1s", "when enter 3 kill 3" or "at 1s isolate holder for 500ms".
+    /// `orchestrator list faults` shows the words. In a file: an array.
+    #[arg(long, value_name = "FAULT", help_heading = "Trouble")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fault: Vec<String>,
+
+    /// Time until a member learns that another has died: between the two [default: 50ms..500ms]
+    #[arg(long, value_name = "TIME..TIME", help_heading = "Trouble")]
+    pub detect_after: Option<Between>,
 
     /// What runs it [default: sim]
     #[arg(long, help_heading = "Run",

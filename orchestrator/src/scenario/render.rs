@@ -4,7 +4,7 @@ use algorithms::params::Value;
 use node::workload::{Arrivals, PerNode, Quota, Workload};
 
 use super::resolve::Resolved;
-use super::words::{AsPrinted, AskText, Assignment, List, Time, Weight};
+use super::words::{AsPrinted, AskText, Assignment, Between, List, Time, Weight};
 use super::{Kind, Scenario};
 
 impl Resolved {
@@ -41,6 +41,13 @@ impl Resolved {
             time_limit: plan.time_limit_ns.map(Time),
             warm_up: Some(plan.warm_up_entries),
             trace: Some(plan.trace),
+            fault: plan
+                .faults
+                .steps
+                .iter()
+                .map(|step| step.text.clone())
+                .collect(),
+            detect_after: Some(Between(plan.detect_after_ns.0, plan.detect_after_ns.1)),
             ..Scenario::default()
         };
         with_workload(scenario, &plan.workload)

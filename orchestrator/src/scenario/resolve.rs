@@ -13,7 +13,8 @@ use node::plan::Plan;
 use node::run::Engine;
 use node::workload::Workload;
 
-use super::words::AsPrinted;
+use super::trouble::{self, Stricken};
+use super::words::{AsPrinted, Between};
 use super::{Scenario, find_algorithm, links, load};
 use crate::numbers::count;
 
@@ -88,6 +89,21 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         mean_ns: 1_000_000,
         jitter_ns: 500_000,
     });
+    let engine = scenario.engine.unwrap_or_default();
+    let machine = (entry.machine)(&params, &printed);
+    let stricken = Stricken {
+        entry,
+        topology: &topology,
+        kinds: machine.kinds(),
+        seed,
+        folder: around.folder,
+    };
+    let faults = trouble::resolve(scenario, &stricken)?;
+    trouble::check_engine(engine, &faults)?;
+    let detect_after_ns = match scenario.detect_after {
+        Some(Between(least_ns, most_ns)) => (least_ns, most_ns),
+        None => node::plan::default_detect_after_ns(),
+    };
     let plan = Plan {
         algorithm: entry.name.to_owned(),
         nodes,
@@ -103,10 +119,9 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         time_limit_ns: time_limit_ns(scenario)?,
         warm_up_entries,
         trace: trace(scenario)?,
-        faults: chaos::Timeline::default(),
-        detect_after_ns: node::plan::default_detect_after_ns(),
+        faults,
+        detect_after_ns,
     };
-    let engine = scenario.engine.unwrap_or_default();
     Ok(Resolved {
         name,
         engine,

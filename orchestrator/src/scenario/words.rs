@@ -41,6 +41,42 @@ impl<'de> Deserialize<'de> for Time {
     }
 }
 
+/// From one length of time to another: `50ms..500ms`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Between(pub u64, pub u64);
+
+impl FromStr for Between {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = || format!("'{text}' is not TIME..TIME, such as 50ms..500ms");
+        let (least, most) = text.split_once("..").ok_or_else(form)?;
+        let [least, most] = [least, most].map(|time| parse_ns(time).map_err(|_| form()));
+        match (least?, most?) {
+            (least, most) if least > most => Err(format!("'{text}' begins after its end")),
+            (least, most) => Ok(Between(least, most)),
+        }
+    }
+}
+
+impl fmt::Display for Between {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", show_ns(self.0), show_ns(self.1))
+    }
+}
+
+impl Serialize for Between {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Between {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_word(deserializer)
+    }
+}
+
 /// One or more values: `1ms,5ms` in a flag, one value or an array in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct List<T>(pub Vec<T>);

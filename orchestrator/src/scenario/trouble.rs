@@ -1,0 +1,91 @@
+//! What a scenario lets go wrong.
+
+use std::fs;
+use std::path::Path;
+
+use algorithms::Topology;
+use algorithms::registry::Entry;
+use chaos::partition::Edges;
+use chaos::timeline::{Deed, Group, Timeline};
+use node::run::Engine;
+
+use super::Scenario;
+use super::resolve::Misfit;
+
+/// The group in which things go wrong.
+pub(super) struct Stricken<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) topology: &'a Topology,
+    pub(super) kinds: &'a [&'a str],
+    pub(super) seed: u64,
+    /// What file names are relative to.
+    pub(super) folder: &'a Path,
+}
+
+/// All faults that were asked for, with nothing left to decide.
+pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timeline, Misfit> {
+    let read =
+        |file: &str| fs::read_to_string(group.folder.join(file)).map_err(|error| error.to_string());
+    let group = Group {
+        nodes: group.topology.nodes(),
+        edges: edges(group.topology),
+        kinds: Some(group.kinds),
+        token: Some(group.entry.token.is_some()),
+        seed: group.seed,
+        read: &read,
+    };
+    let mut entries = Vec::new();
+    for (key, text) in said(scenario) {
+        let entry = chaos::Entry::parse(&text, &group.scope());
+        entries.push(entry.map_err(|error| Misfit::new(key, error.to_string()))?);
+    }
+    Timeline::resolve(&entries, &group).map_err(|error| Misfit::new("fault", error.to_string()))
+}
+
+/// Every fault with the key that says it; the flags for common ones say it for all links.
+fn said(scenario: &Scenario) -> Vec<(&'static str, String)> {
+    let common = [
+        ("loss", &scenario.loss),
+        ("duplicate", &scenario.duplicate),
+        ("reorder", &scenario.reorder),
+    ];
+    let common = common.into_iter().filter_map(|(key, words)| {
+        let words = words.as_ref()?;
+        Some((key, format!("at 0s {key} {words} on all")))
+    });
+    let named = scenario.fault.iter().map(|text| ("fault", text.clone()));
+    common.chain(named).collect()
+}
+
+fn edges(topology: &Topology) -> Edges {
+    match topology.is_complete() {
+        true => Edges::Complete {
+            nodes: topology.nodes(),
+        },
+        false => Edges::Listed(topology.edges().map(|(a, b)| (a.0, b.0)).collect()),
+    }
+}
+
+/// Refuses what the engine cannot let go wrong.
+pub(super) fn check_engine(engine: Engine, faults: &Timeline) -> Result<(), Misfit> {
+    let network = |deed: &Deed| match deed {
+        Deed::Links(_) | Deed::Isolate(..) | Deed::Heal(_) => true,
+        Deed::Kill(_) | Deed::Pause(_) | Deed::Resume(_) | Deed::Restart(..) | Deed::Message(_) => {
+            false
+        }
+    };
+    let why = match (engine, faults.steps.as_slice()) {
+        (_, []) => return Ok(()),
+        (Engine::Sim, [first, ..]) => {
+            format!(
+                "'{}': the simulator has no faults yet; use --engine cluster",
+                first.text
+            )
+        }
+        (Engine::Cluster, steps) => match steps.iter().find(|step| network(&step.deed)) {
+            None => return Ok(()),
+            Some(step) => format!("'{}': the cluster has no faulty links yet", step.text),
+        },
+    };
+    Err(Misfit::new("fault", why))
+}
