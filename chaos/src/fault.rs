@@ -18,6 +18,7 @@ pub mod reorder;
 pub mod truncate;
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -147,7 +148,7 @@ impl AnyFault {
         }
     }
 
-    /// The fault at work on one link.
+    /// The fault at work, with nothing to remember yet.
     pub(crate) fn begin(&self) -> Working {
         match self {
             AnyFault::Cut(cut) => Working::Cut(At::work(cut)),
@@ -184,10 +185,11 @@ impl fmt::Display for AnyFault {
     }
 }
 
-/// A fault and what it remembers of one link.
+/// A fault and what it remembers of one link. The fault is shared, so that the many links of a large
+/// group keep little more than their memories.
 #[derive(Clone, Debug)]
 pub(crate) struct At<F: Fault> {
-    fault: F,
+    fault: Arc<F>,
     memory: F::Memory,
     /// When the fault began that this is the memory of.
     began_ns: u64,
@@ -196,7 +198,7 @@ pub(crate) struct At<F: Fault> {
 impl<F: Fault + Clone> At<F> {
     fn work(fault: &F) -> Self {
         Self {
-            fault: fault.clone(),
+            fault: Arc::new(fault.clone()),
             memory: F::Memory::default(),
             began_ns: 0,
         }

@@ -1,13 +1,15 @@
 //! One directed link: an ordered stack of faults.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use crate::churn::{Outages, link_word};
 use crate::draw::Draw;
 use crate::fate::{Datagram, Fate, Member};
-use crate::fault::{AnyFault, Cut, InFlight, Working};
+use crate::fault::{InFlight, Working};
 use crate::reach::Reach;
-use crate::rule::{Count, Rule};
+use crate::rule::{Count, Posted};
 use crate::window::Window;
 
 /// What becomes of a datagram that reaches the end of its link.
@@ -33,22 +35,20 @@ pub(crate) struct Link {
     /// How many packets it has seen.
     passed: u64,
     /// In the order of [`STACKING`](crate::fault::STACKING).
-    stack: Vec<Layer>,
+    stack: SmallVec<[Layer; 1]>,
     /// When cuts of this link are healed: at the beginning of each stretch.
-    heals: SmallVec<[Window; 1]>,
+    heals: Vec<Window>,
     /// The edition of the rule book that the stack was made from.
     pub edition: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Layer {
-    rule: usize,
+    number: usize,
+    posted: Arc<Posted>,
     /// The stream of (seed, fault, link).
     draw: Draw,
-    window: Window,
-    outages: Option<Outages>,
-    /// If this is a cut: what it does to datagrams under way.
-    cut: Option<InFlight>,
+    outages: Option<Box<Outages>>,
     working: Working,
 }
 
@@ -58,29 +58,29 @@ impl Link {
             from,
             to,
             passed: 0,
-            stack: Vec::new(),
-            heals: SmallVec::new(),
+            stack: SmallVec::new(),
+            heals: Vec::new(),
             edition: 0,
         }
     }
 
     /// Takes over a new edition of the rule book; layers that stay keep their memory.
-    pub fn restack(&mut self, seed: u64, rules: &[Rule], heals: &[(Window, Reach)]) {
+    pub fn restack(&mut self, seed: u64, rules: &[Arc<Posted>], heals: &[(Window, Reach)]) {
         let mut before = std::mem::take(&mut self.stack);
-        for (number, rule) in rules.iter().enumerate() {
-            if !rule.reach.covers(self.from, self.to) {
+        for (number, posted) in rules.iter().enumerate() {
+            if !posted.rule.reach.covers(self.from, self.to) {
                 continue;
             }
-            let kept = before.iter().position(|layer| layer.rule == number);
+            let kept = before.iter().position(|layer| layer.number == number);
             let mut layer = match kept {
                 Some(place) => before.swap_remove(place),
-                None => Layer::new(seed, number, rule, (self.from, self.to)),
+                None => Layer::new(seed, number, posted, (self.from, self.to)),
             };
-            layer.window = rule.window;
+            layer.posted = Arc::clone(posted);
             self.stack.push(layer);
         }
         self.stack
-            .sort_by_key(|layer| (rules[layer.rule].fault.place(), layer.rule));
+            .sort_by_key(|layer| (layer.posted.rule.fault.place(), layer.number));
         let ours = heals
             .iter()
             .filter(|(_, reach)| reach.covers(self.from, self.to));
@@ -107,11 +107,11 @@ impl Link {
             let acted = layer
                 .working
                 .apply(began_ns, &datagram, &mut fate, &mut draw);
-            let count = &mut counts[layer.rule];
+            let count = &mut counts[layer.number];
             count.seen += 1;
             count.acted += u64::from(acted);
             if fate.is_lost() && !was_lost {
-                fate.lost_to = Some(layer.rule);
+                fate.lost_to = Some(layer.number);
             }
         }
         fate
@@ -122,10 +122,10 @@ impl Link {
         let after_it_was_sent = |began_ns: Option<u64>| began_ns.is_some_and(|ns| ns > sent_ns);
         let mut held = false;
         for layer in &mut self.stack {
-            match layer.cut {
+            match layer.posted.cut {
                 Some(InFlight::Drop) => {
                     if after_it_was_sent(layer.latest(now_ns)) {
-                        return Arrival::Drop(layer.rule);
+                        return Arrival::Drop(layer.number);
                     }
                 }
                 Some(InFlight::Hold) => {
@@ -145,7 +145,7 @@ impl Link {
 
     /// The rules on this link, in the order they act.
     pub fn rules(&self) -> impl Iterator<Item = usize> {
-        self.stack.iter().map(|layer| layer.rule)
+        self.stack.iter().map(|layer| layer.number)
     }
 
     /// The first moment after this one at which a fault of the link comes into force or ends.
@@ -159,46 +159,45 @@ impl Link {
 }
 
 impl Layer {
-    fn new(seed: u64, number: usize, rule: &Rule, (from, to): (Member, Member)) -> Self {
+    fn new(seed: u64, number: usize, posted: &Arc<Posted>, (from, to): (Member, Member)) -> Self {
+        let rule = &posted.rule;
         let fault = Draw::new([seed, rule.identity]);
         let outages = |churn| Outages::new(churn, &fault, (from, to), rule.window.from_ns);
         Self {
-            rule: number,
+            number,
             draw: fault.clone().with(link_word(from, to)),
-            window: rule.window,
-            outages: rule.churn.map(outages),
-            cut: match &rule.fault {
-                AnyFault::Cut(Cut { in_flight }) => Some(*in_flight),
-                _ => None,
-            },
-            working: rule.fault.begin(),
+            outages: rule.churn.map(outages).map(Box::new),
+            working: posted.fresh.clone(),
+            posted: Arc::clone(posted),
         }
     }
 
     /// Since when it is in force, if it is.
     fn in_force(&mut self, now_ns: u64, heals: &[Window]) -> Option<u64> {
-        let mut began_ns = self.window.current(now_ns)?;
+        let mut began_ns = self.posted.rule.window.current(now_ns)?;
         if let Some(outages) = &mut self.outages {
             began_ns = outages.current(now_ns)?;
         }
         let since = |heal: &Window| heal.latest(now_ns).is_some_and(|ns| ns > began_ns);
-        let ended = self.cut.is_some() && heals.iter().any(since);
+        let ended = self.posted.cut.is_some() && heals.iter().any(since);
         (!ended).then_some(began_ns)
     }
 
     /// When it last came into force, whether or not it still is.
     fn latest(&mut self, now_ns: u64) -> Option<u64> {
-        let began_ns = self.window.latest(now_ns)?;
+        let began_ns = self.posted.rule.window.latest(now_ns)?;
         match &mut self.outages {
-            Some(outages) => outages.latest(now_ns.min(self.window.end_ns(began_ns) - 1)),
+            Some(outages) => {
+                outages.latest(now_ns.min(self.posted.rule.window.end_ns(began_ns) - 1))
+            }
             None => Some(began_ns),
         }
     }
 
     fn next_change_ns(&mut self, now_ns: u64) -> Option<u64> {
-        let window_ns = self.window.next_change_ns(now_ns);
+        let window_ns = self.posted.rule.window.next_change_ns(now_ns);
         let outages = self.outages.as_mut();
-        let outage_ns = match self.window.current(now_ns) {
+        let outage_ns = match self.posted.rule.window.current(now_ns) {
             Some(_) => outages.map(|outages| outages.next_change_ns(now_ns)),
             None => None,
         };

@@ -1,13 +1,15 @@
 //! All links of a group, and the rules that make them bad.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::churn::link_word;
 use crate::fate::{Fate, Member};
-use crate::fault::{AnyFault, Cut, InFlight};
+use crate::fault::InFlight;
 use crate::link::{Arrival, Link};
 use crate::reach::Reach;
-use crate::rule::{Count, Rule};
+use crate::rule::{Count, Posted, Rule};
 use crate::window::Window;
 
 /// The network between the members: it decides what happens to each datagram, and carries none.
@@ -17,7 +19,7 @@ use crate::window::Window;
 #[derive(Clone, Debug)]
 pub struct Network {
     seed: u64,
-    rules: Vec<Rule>,
+    rules: Vec<Arc<Posted>>,
     counts: Vec<Count>,
     /// When which cuts are healed: at the beginning of each stretch.
     heals: Vec<(Window, Reach)>,
@@ -26,13 +28,21 @@ pub struct Network {
     /// Goes up with every change of the rules; a link whose edition is older restacks when used.
     edition: u64,
     links: Vec<Link>,
-    /// Where a link stands, by its word.
-    places: FxHashMap<u64, u32>,
+    places: Places,
+}
+
+/// Where each link stands among those that have been used.
+#[derive(Clone, Debug)]
+enum Places {
+    /// A table of all pairs, for groups small enough: its reading is half the cost of a packet.
+    Table { nodes: u32, places: Vec<u32> },
+    /// By the link's word.
+    Map(FxHashMap<u64, u32>),
 }
 
 impl Network {
-    /// One without faults.
-    pub fn new(seed: u64) -> Self {
+    /// One without faults, for a group of this size.
+    pub fn new(seed: u64, nodes: u32) -> Self {
         Self {
             seed,
             rules: Vec::new(),
@@ -41,7 +51,7 @@ impl Network {
             watches_arrivals: false,
             edition: 0,
             links: Vec::new(),
-            places: FxHashMap::default(),
+            places: Places::new(nodes),
         }
     }
 
@@ -67,11 +77,12 @@ impl Network {
 
     /// Adds a rule, and says its number.
     pub fn add(&mut self, rule: Rule) -> usize {
-        self.watches_arrivals |= match rule.fault {
-            AnyFault::Cut(Cut { in_flight }) => in_flight != InFlight::Deliver,
-            _ => false,
+        let posted = Posted::new(rule);
+        self.watches_arrivals |= match posted.cut {
+            Some(InFlight::Drop | InFlight::Hold) => true,
+            Some(InFlight::Deliver) | None => false,
         };
-        self.rules.push(rule);
+        self.rules.push(Arc::new(posted));
         self.counts.push(Count::default());
         self.edition += 1;
         self.rules.len() - 1
@@ -79,7 +90,7 @@ impl Network {
 
     /// Ends a rule now, if it is not over.
     pub fn end(&mut self, rule: usize, now_ns: u64) {
-        let window = &mut self.rules[rule].window;
+        let window = &mut Arc::make_mut(&mut self.rules[rule]).rule.window;
         window.until_ns = Some(
             window
                 .until_ns
@@ -97,25 +108,27 @@ impl Network {
 
     /// The rules, in the order they were added, and what each did.
     pub fn rules(&self) -> impl Iterator<Item = (&Rule, Count)> {
-        self.rules.iter().zip(self.counts.iter().copied())
+        let rules = self.rules.iter().map(|posted| &posted.rule);
+        rules.zip(self.counts.iter().copied())
     }
 
     /// The rules on a link, in the order in which they see a packet.
     pub fn stack(&mut self, from: Member, to: Member) -> impl Iterator<Item = &Rule> {
         let link = self.link(from, to);
-        self.links[link].rules().map(|rule| &self.rules[rule])
+        let rules = self.links[link].rules();
+        rules.map(|number| &self.rules[number].rule)
     }
 
     /// Whether a message on this link could, at some time, get lost, damaged or doubled.
     pub fn harms(&self, from: Member, to: Member) -> bool {
-        let harmful = |rule: &Rule| rule.fault.harms() && rule.reach.covers(from, to);
-        self.rules.iter().any(harmful)
+        let mut rules = self.rules.iter().map(|posted| &posted.rule);
+        rules.any(|rule| rule.fault.harms() && rule.reach.covers(from, to))
     }
 
     /// Where the link stands, stacked after the latest edition of the rules.
     fn link(&mut self, from: Member, to: Member) -> usize {
         let next = self.links.len() as u32;
-        let place = *self.places.entry(link_word(from, to)).or_insert(next);
+        let place = self.places.of(from, to, next);
         if place == next {
             self.links.push(Link::new(from, to));
         }
@@ -127,3 +140,38 @@ impl Network {
         place as usize
     }
 }
+
+impl Places {
+    fn new(nodes: u32) -> Self {
+        if nodes <= LARGEST_TABLE {
+            Places::Table {
+                nodes,
+                places: vec![NOWHERE; nodes as usize * nodes as usize],
+            }
+        } else {
+            Places::Map(FxHashMap::default())
+        }
+    }
+
+    /// Where the link stands; `next` from now on if it has no place yet.
+    fn of(&mut self, from: Member, to: Member, next: u32) -> u32 {
+        match self {
+            Places::Table { nodes, places } => {
+                assert!(
+                    from < *nodes && to < *nodes,
+                    "{from}->{to} is outside the group"
+                );
+                let place = &mut places[from as usize * *nodes as usize + to as usize];
+                if *place == NOWHERE {
+                    *place = next;
+                }
+                *place
+            }
+            Places::Map(places) => *places.entry(link_word(from, to)).or_insert(next),
+        }
+    }
+}
+
+/// A table for so many members takes 4 MiB.
+const LARGEST_TABLE: u32 = 1024;
+const NOWHERE: u32 = u32::MAX;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::churn::Churn;
-use crate::fault::AnyFault;
+use crate::fault::{AnyFault, Cut, InFlight, Working};
 use crate::reach::Reach;
 use crate::window::Window;
 
@@ -23,6 +23,29 @@ pub struct Rule {
     pub step: Option<usize>,
     /// Within the window it comes and goes for each edge apart.
     pub churn: Option<Churn>,
+}
+
+/// A rule and its fault ready to work, shared by all links it is on.
+#[derive(Clone, Debug)]
+pub(crate) struct Posted {
+    pub rule: Rule,
+    /// The fault with nothing to remember yet.
+    pub fresh: Working,
+    /// If it is a cut: what it does to datagrams under way.
+    pub cut: Option<InFlight>,
+}
+
+impl Posted {
+    pub fn new(rule: Rule) -> Self {
+        Self {
+            fresh: rule.fault.begin(),
+            cut: match rule.fault {
+                AnyFault::Cut(Cut { in_flight }) => Some(in_flight),
+                _ => None,
+            },
+            rule,
+        }
+    }
 }
 
 /// What a rule did.

@@ -172,7 +172,7 @@ impl Timeline {
     /// A network that does by itself all steps that need nobody to be found and no event to happen;
     /// see [`Step::runs_itself`].
     pub fn network(&self) -> Network {
-        let mut network = Network::new(self.seed);
+        let mut network = Network::new(self.seed, self.nodes);
         for (number, step) in self.steps.iter().enumerate() {
             if let (true, Begin::At(window)) = (step.runs_itself(), &step.begin) {
                 self.put_in_force(number, *window, None, &mut network);

@@ -111,7 +111,7 @@ fn when_a_fault_begins_changes_nothing_about_the_packets_it_sees() {
     let mut late = network(&["at 500ms loss 30%"]);
     // Its text is another, so its draws are; what is compared is the same rule at another time.
     let rule = late.rules().next().unwrap().0.clone();
-    let mut same = Network::new(common::SEED);
+    let mut same = Network::new(common::SEED, 10);
     let identity = network(&["loss 30%"]).rules().next().unwrap().0.identity;
     same.add(chaos::Rule { identity, ..rule });
     for n in 0..1_000 {

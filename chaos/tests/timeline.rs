@@ -5,6 +5,7 @@ mod common;
 use chaos::partition::Edges;
 use chaos::sample::Source;
 use chaos::timeline::{Deed, Group};
+use chaos::watch::{Happening, Meddling, Watch};
 use chaos::{Entry, Timeline};
 use common::{MS, SEED, assert_distributed, timeline};
 
@@ -127,6 +128,7 @@ fn measured_delays_come_back_as_they_were_measured() {
         seed: SEED,
         read: &|file| match file {
             "pings.csv" => Ok(text.clone()),
+            "few.csv" => Ok("rtt_us\n0\n10\n".to_owned()),
             _ => Err("there is no such file".to_owned()),
         },
     };
@@ -143,6 +145,10 @@ fn measured_delays_come_back_as_they_were_measured() {
         |ms: f64| measured.partition_point(|value| *value < ms) as f64 / measured.len() as f64;
     // The sample itself has steps of 1/50 of two thirds, so it is known only that well.
     assert_distributed(delays, (1.628_f64 / 0.02).powi(2), cdf);
+
+    let mut network = resolve("delay empirical few.csv:rtt_us").unwrap().network();
+    let delays = (0..50_000).map(|n| network.fate(n * MS, 0, 1, 100).copies[0].delay_ns as f64);
+    assert_distributed(delays.collect(), 50_000.0, |ns| ns / 10_000.0);
 
     let missing = resolve("delay empirical pongs.csv:rtt_ms").unwrap_err();
     assert_eq!(missing.wrong, "pongs.csv: there is no such file");
@@ -200,4 +206,73 @@ fn random_members_are_drawn_from_those_at_hand() {
     }
     assert!(picks.iter().all(|member| [2, 5, 7].contains(member)));
     assert_eq!(timeline.random(0, 3, &[2, 5, 7]), picks[3]);
+}
+
+#[test]
+fn a_member_watches_for_what_concerns_it() {
+    const NOTHING: [usize; 0] = [];
+    let timeline = timeline(
+        5,
+        &[
+            "when enter 3 #2 kill 3",
+            "when message TOKEN from 2 #2 cut 2-3",
+            "when message REQ to 4 kill 4",
+            "lose message REQ origin 1 #2",
+            "duplicate message REQ from 0",
+            "hide down 2 from 4",
+        ],
+    );
+    let step = |text: &str| {
+        timeline
+            .steps
+            .iter()
+            .position(|step| step.text == text)
+            .unwrap()
+    };
+    let send = |kind, to, origin| Happening::Send { kind, to, origin };
+
+    let mut three = Watch::new(&timeline, 3);
+    assert_eq!(three.sees(Happening::Enter), NOTHING);
+    assert_eq!(three.sees(Happening::Exit), NOTHING);
+    assert_eq!(
+        three.sees(Happening::Enter),
+        [step("when enter 3 #2 kill 3")]
+    );
+    assert_eq!(three.sees(Happening::Enter), NOTHING, "once");
+    assert_eq!(three.sees(send("REQ", 0, None)), NOTHING);
+    assert_eq!(
+        three.sees(send("REQ", 4, None)),
+        [step("when message REQ to 4 kill 4")]
+    );
+
+    let mut two = Watch::new(&timeline, 2);
+    assert_eq!(two.sees(Happening::Enter), NOTHING);
+    assert_eq!(two.sees(send("TOKEN", 3, None)), NOTHING);
+    assert_eq!(
+        two.sees(send("TOKEN", 1, None)),
+        [step("when message TOKEN from 2 #2 cut 2-3")]
+    );
+    assert_eq!(two.meddles("REQ", 3, Some(1)), []);
+    assert_eq!(
+        two.meddles("REQ", 3, Some(0)),
+        [],
+        "another's request does not count"
+    );
+    assert_eq!(
+        two.meddles("REQ", 4, Some(1)),
+        [(step("lose message REQ origin 1 #2"), Meddling::Lose)]
+    );
+    assert_eq!(two.meddles("REQ", 4, Some(1)), []);
+
+    let mut none = Watch::new(&timeline, 0);
+    assert_eq!(
+        none.meddles("REQ", 1, Some(0)),
+        [(step("duplicate message REQ from 0"), Meddling::Duplicate)]
+    );
+    assert_eq!(none.hides(2), None);
+    assert_eq!(
+        Watch::new(&timeline, 4).hides(2),
+        Some(step("hide down 2 from 4"))
+    );
+    assert!(Watch::new(&common::timeline(5, &["loss 5%"]), 1).is_idle());
 }

@@ -78,6 +78,14 @@ impl Event {
             Event::Message(selector) => selector.from,
         }
     }
+
+    /// The how-manieth time it must happen.
+    pub fn nth(&self) -> NonZeroU32 {
+        match self {
+            Event::Enter(_, nth) | Event::Exit(_, nth) | Event::Request(_, nth) => *nth,
+            Event::Message(selector) => selector.nth,
+        }
+    }
 }
 
 impl Selector {
