@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use algorithms::erased::{self, Group, MessageId};
+use algorithms::erased::{self, Group, Machine, MessageId};
 use algorithms::{Change, NodeId, Request, Setting};
 use serde::{Deserialize, Serialize};
 
@@ -213,7 +213,16 @@ enum Place {
 impl Members {
     /// These members of the planned run, before their first event.
     pub fn new(plan: &Plan, setting: &Setting, members: Range<u32>) -> Self {
-        let machine = (plan.entry().machine)(&plan.params, &plan.printed);
+        Self::of_machine(plan.machine(), plan, setting, members)
+    }
+
+    /// The same with a machine that need not be registered.
+    pub fn of_machine(
+        machine: &dyn Machine,
+        plan: &Plan,
+        setting: &Setting,
+        members: Range<u32>,
+    ) -> Self {
         Self {
             first: members.start,
             seed: plan.seed,

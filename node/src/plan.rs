@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use algorithms::erased::Machine;
 use algorithms::params::Params;
 use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Order};
@@ -64,6 +65,14 @@ impl Plan {
     /// If the plan was not made from the registry.
     pub fn entry(&self) -> &'static Entry {
         registry::find(&self.algorithm).expect("a plan names a registered algorithm")
+    }
+
+    /// The algorithm itself.
+    ///
+    /// # Panics
+    /// If the plan was not made from the registry.
+    pub fn machine(&self) -> &'static dyn Machine {
+        (self.entry().machine)(&self.params, &self.printed)
     }
 
     /// The links it names. Every process builds them for itself, from the same seed.

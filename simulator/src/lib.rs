@@ -13,6 +13,7 @@ mod world;
 use std::ops::ControlFlow;
 
 use algorithms::Topology;
+use algorithms::erased::Machine;
 use chaos::span::show_ns;
 use node::plan::Plan;
 use node::run::Run;
@@ -24,7 +25,17 @@ pub fn simulate(
     topology: Topology,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Run, Stuck> {
-    world::World::new(plan, topology).run(watch)
+    simulate_machine(plan.machine(), plan, topology, watch)
+}
+
+/// The same with a machine that need not be registered.
+pub fn simulate_machine(
+    machine: &dyn Machine,
+    plan: &Plan,
+    topology: Topology,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Run, Stuck> {
+    world::World::new(machine, plan, topology).run(watch)
 }
 
 /// How far a run has come.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use algorithms::erased::MessageId;
+use algorithms::erased::{Machine, MessageId};
 use algorithms::{NodeId, Topology};
 use node::conductor::{Conductor, Settled};
 use node::ledger::Ledger;
@@ -70,10 +70,9 @@ struct Delays {
 }
 
 impl<'a> World<'a> {
-    pub(crate) fn new(plan: &'a Plan, topology: Topology) -> Self {
+    pub(crate) fn new(machine: &dyn Machine, plan: &'a Plan, topology: Topology) -> Self {
         let setting = plan.setting(topology);
-        let machine = (plan.entry().machine)(&plan.params, &plan.printed);
-        let mut members = Members::new(plan, &setting, 0..plan.nodes);
+        let mut members = Members::of_machine(machine, plan, &setting, 0..plan.nodes);
         let mut queue = Queue::new();
         for (at_ns, alarm) in members.opening() {
             queue.push(at_ns, Due::Alarm(alarm));

@@ -1,0 +1,10 @@
+//! What is true of every algorithm in the registry, under every workload and on many seeds, and
+//! what the simulator owes to all of them. A failure prints the plan, seed included.
+
+mod always;
+mod costs;
+mod ends;
+mod repeats;
+mod toys;
+mod workloads;
+mod worlds;

@@ -1,0 +1,36 @@
+//! The same plan gives the same run.
+
+use algorithms::registry;
+use node::workload::Span;
+
+use crate::worlds::{MS, closed, plan, simulate, worlds};
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    for entry in registry::ALL {
+        for (plan, _) in worlds(entry, 4) {
+            assert_eq!(simulate(&plan), simulate(&plan), "{plan:?}");
+        }
+    }
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    for entry in registry::ALL {
+        let run = |seed| {
+            let mut plan = plan(entry.name, 5, seed);
+            plan.delay = "5ms 4ms".parse().unwrap();
+            plan.workload.arrivals = closed(Span::Exponential(10 * MS));
+            simulate(&plan)
+        };
+        assert_ne!(run(1).requests, run(2).requests, "{}", entry.name);
+    }
+}
+
+#[test]
+fn chance_is_no_part_of_a_plan_without_any() {
+    for entry in registry::ALL {
+        let [one, two] = [1, 2].map(|seed| simulate(&plan(entry.name, 5, seed)));
+        assert_eq!(one, two, "{}", entry.name);
+    }
+}

@@ -1,0 +1,204 @@
+//! The worlds that the laws are tried in.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use algorithms::NodeId;
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::{self, Entry, Order};
+use algorithms::topology::Shape;
+use chaos::{Delay, Timeline};
+use node::plan::{Plan, default_detect_after_ns};
+use node::run::Run;
+use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Workload};
+
+/// A millisecond, in nanoseconds.
+pub const MS: u64 = 1_000_000;
+
+/// The registered algorithm, saturated, on links of one millisecond.
+pub fn plan(algorithm: &str, nodes: u32, seed: u64) -> Plan {
+    let entry = registry::find(algorithm).expect("a registered algorithm");
+    Plan {
+        algorithm: algorithm.to_owned(),
+        nodes,
+        topology: String::from(Shape::default_for(entry.graph, nodes)),
+        holder: NodeId(0),
+        params: Params::resolve(entry.name, entry.params, &BTreeMap::new())
+            .expect("defaults are valid"),
+        printed: Printed::repaired(),
+        workload: Workload {
+            arrivals: closed(Span::Constant(0)),
+            hold: PerNode::All(Span::Constant(MS)),
+            quota: Quota::PerNode(5),
+            priority: PerNode::All(0),
+            weights: Vec::new(),
+            clients: 1,
+        },
+        delay: Delay::Constant { ns: MS },
+        links: Order::Fifo,
+        bound_ns: MS,
+        seed,
+        time_limit_ns: None,
+        warm_up_entries: 0,
+        trace: false,
+        faults: Timeline::default(),
+        detect_after_ns: default_detect_after_ns(),
+    }
+}
+
+/// Simulates a plan from its first event to its last.
+pub fn simulate(plan: &Plan) -> Run {
+    let topology = plan.build_topology().expect("the usual shape always fits");
+    simulator::simulate(plan, topology, &mut |_| ControlFlow::Continue(()))
+        .unwrap_or_else(|stuck| panic!("{stuck}: {plan:?}"))
+}
+
+/// A closed loop.
+pub fn closed(think: Span) -> Arrivals {
+    Arrivals::Closed {
+        think: PerNode::All(think),
+    }
+}
+
+/// A name, a workload for so many nodes, and how many requests it makes, where that is certain.
+pub type Load = (&'static str, fn(u32) -> Workload, fn(u64) -> Option<u64>);
+
+/// Workloads of every kind, each small.
+pub const LOADS: &[Load] = &[
+    (
+        "saturated",
+        |_| load(closed(Span::Constant(0)), Quota::PerNode(4)),
+        |nodes| Some(4 * nodes),
+    ),
+    (
+        "thinking",
+        |_| Workload {
+            hold: PerNode::All(Span::Uniform(0, 2 * MS)),
+            ..load(closed(Span::Exponential(20 * MS)), Quota::PerNode(4))
+        },
+        |nodes| Some(4 * nodes),
+    ),
+    (
+        "three clients each",
+        |_| Workload {
+            clients: 3,
+            ..load(closed(Span::Exponential(5 * MS)), Quota::PerNode(6))
+        },
+        |nodes| Some(6 * nodes),
+    ),
+    (
+        "open",
+        |nodes| {
+            let mean_gap_ns = 4 * MS * u64::from(nodes);
+            load(Arrivals::Open { mean_gap_ns }, Quota::PerNode(4))
+        },
+        |nodes| Some(4 * nodes),
+    ),
+    (
+        "all at once, the last first",
+        |nodes| {
+            let asks = (0..nodes).rev().map(|node| ask(node, 0)).collect();
+            load(batch(asks, false), Quota::PerNode(1))
+        },
+        Some,
+    ),
+    (
+        "settled batch",
+        |nodes| {
+            let asks = (0..nodes).map(|node| ask(node, 0)).collect();
+            load(batch(asks, true), Quota::PerNode(1))
+        },
+        Some,
+    ),
+    (
+        "one at a time",
+        |_| load(Arrivals::OneAtATime, Quota::PerNode(4)),
+        |nodes| Some(4 * nodes),
+    ),
+    (
+        "half of them within a window",
+        |nodes| {
+            let arrivals = Arrivals::Window {
+                nodes: nodes.div_ceil(2),
+                within_ns: 3 * MS,
+            };
+            load(arrivals, Quota::PerNode(1))
+        },
+        |nodes| Some(nodes.div_ceil(2)),
+    ),
+    (
+        "a hot spot",
+        |nodes| Workload {
+            weights: (0..nodes)
+                .map(|node| f64::from(node.min(1)) + 0.25)
+                .collect(),
+            ..load(closed(Span::Exponential(5 * MS)), Quota::Total(17))
+        },
+        |_| Some(17),
+    ),
+    (
+        "until the time is up",
+        |_| load(closed(Span::Exponential(5 * MS)), Quota::Until(40 * MS)),
+        |_| None,
+    ),
+];
+
+/// Every kind of delay.
+pub const DELAYS: &[&str] = &[
+    "1ms",
+    "5ms 5ms",
+    "2ms distribution exponential",
+    "3ms 2ms distribution normal",
+];
+
+/// Small plans of an algorithm that differ in everything, and how many requests each makes.
+pub fn worlds(entry: &Entry, seeds: u64) -> impl Iterator<Item = (Plan, Option<u64>)> {
+    let sizes = [1, 2, 3, 5, 9].into_iter();
+    let sizes = sizes.filter(|&nodes| entry.admits_size(nodes));
+    let (name, needs) = (entry.name, entry.order);
+    sizes.flat_map(move |nodes| {
+        LOADS.iter().flat_map(move |(_, load, requests)| {
+            (0..seeds).map(move |seed| {
+                let mut plan = plan(name, nodes, seed);
+                plan.workload = load(nodes);
+                plan.holder = NodeId(seed as u32 % nodes);
+                plan.delay = DELAYS[seed as usize % DELAYS.len()]
+                    .parse()
+                    .expect("a delay");
+                plan.bound_ns = plan.delay.largest_ns().unwrap_or(50 * MS);
+                plan.links = match needs {
+                    Order::Any if seed % 3 > 0 => Order::Any,
+                    Order::Any | Order::Fifo => Order::Fifo,
+                };
+                (plan, requests(u64::from(nodes)))
+            })
+        })
+    })
+}
+
+/// A request of a batch.
+pub fn ask(node: u32, at_ns: u64) -> Ask {
+    Ask {
+        node: NodeId(node),
+        at_ns,
+        priority: Some(node % 3),
+        hold_ns: None,
+    }
+}
+
+/// A batch of requests.
+pub fn batch(asks: Vec<Ask>, settled: bool) -> Arrivals {
+    Arrivals::Batch { asks, settled }
+}
+
+fn load(arrivals: Arrivals, quota: Quota) -> Workload {
+    Workload {
+        arrivals,
+        hold: PerNode::All(Span::Constant(MS)),
+        quota,
+        priority: PerNode::All(0),
+        weights: Vec::new(),
+        clients: 1,
+    }
+}
