@@ -12,6 +12,7 @@
 //! the same entry. The words are netem's where netem has one; [`words`] lists them all with their
 //! meaning, and where it differs from netem's.
 
+mod actions;
 mod cursor;
 mod delays;
 mod entry;

@@ -22,7 +22,6 @@ pub mod sample;
 pub mod span;
 pub mod table;
 pub mod timeline;
-pub mod watch;
 pub mod window;
 
 pub use delay::Delay;

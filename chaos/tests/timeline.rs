@@ -5,7 +5,6 @@ mod common;
 use chaos::partition::Edges;
 use chaos::sample::Source;
 use chaos::timeline::{Deed, Group};
-use chaos::watch::{Happening, Meddling, Watch};
 use chaos::{Entry, Timeline};
 use common::{MS, SEED, assert_distributed, timeline};
 
@@ -206,73 +205,4 @@ fn random_members_are_drawn_from_those_at_hand() {
     }
     assert!(picks.iter().all(|member| [2, 5, 7].contains(member)));
     assert_eq!(timeline.random(0, 3, &[2, 5, 7]), picks[3]);
-}
-
-#[test]
-fn a_member_watches_for_what_concerns_it() {
-    const NOTHING: [usize; 0] = [];
-    let timeline = timeline(
-        5,
-        &[
-            "when enter 3 #2 kill 3",
-            "when message TOKEN from 2 #2 cut 2-3",
-            "when message REQ to 4 kill 4",
-            "lose message REQ origin 1 #2",
-            "duplicate message REQ from 0",
-            "hide down 2 from 4",
-        ],
-    );
-    let step = |text: &str| {
-        timeline
-            .steps
-            .iter()
-            .position(|step| step.text == text)
-            .unwrap()
-    };
-    let send = |kind, to, origin| Happening::Send { kind, to, origin };
-
-    let mut three = Watch::new(&timeline, 3);
-    assert_eq!(three.sees(Happening::Enter), NOTHING);
-    assert_eq!(three.sees(Happening::Exit), NOTHING);
-    assert_eq!(
-        three.sees(Happening::Enter),
-        [step("when enter 3 #2 kill 3")]
-    );
-    assert_eq!(three.sees(Happening::Enter), NOTHING, "once");
-    assert_eq!(three.sees(send("REQ", 0, None)), NOTHING);
-    assert_eq!(
-        three.sees(send("REQ", 4, None)),
-        [step("when message REQ to 4 kill 4")]
-    );
-
-    let mut two = Watch::new(&timeline, 2);
-    assert_eq!(two.sees(Happening::Enter), NOTHING);
-    assert_eq!(two.sees(send("TOKEN", 3, None)), NOTHING);
-    assert_eq!(
-        two.sees(send("TOKEN", 1, None)),
-        [step("when message TOKEN from 2 #2 cut 2-3")]
-    );
-    assert_eq!(two.meddles("REQ", 3, Some(1)), []);
-    assert_eq!(
-        two.meddles("REQ", 3, Some(0)),
-        [],
-        "another's request does not count"
-    );
-    assert_eq!(
-        two.meddles("REQ", 4, Some(1)),
-        [(step("lose message REQ origin 1 #2"), Meddling::Lose)]
-    );
-    assert_eq!(two.meddles("REQ", 4, Some(1)), []);
-
-    let mut none = Watch::new(&timeline, 0);
-    assert_eq!(
-        none.meddles("REQ", 1, Some(0)),
-        [(step("duplicate message REQ from 0"), Meddling::Duplicate)]
-    );
-    assert_eq!(none.hides(2), None);
-    assert_eq!(
-        Watch::new(&timeline, 4).hides(2),
-        Some(step("hide down 2 from 4"))
-    );
-    assert!(Watch::new(&common::timeline(5, &["loss 5%"]), 1).is_idle());
 }

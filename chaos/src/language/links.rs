@@ -1,147 +1,23 @@
-//! Faults, after the time and before the rest.
+//! Faults on links, in netem's words.
 
 use std::num::{NonZeroU32, NonZeroU64};
-use std::ops::Range;
 
-use super::cursor::{Cursor, Scope, Token};
-use super::entry::{Action, Choice, DelayLaw, Entry, LinkFault, Parting};
+use super::cursor::{Cursor, Token};
+use super::entry::{DelayLaw, LinkFault};
 use super::error::FaultError;
-use super::schedule::Said;
 use crate::chance::Chance;
-use crate::churn::Churn;
 use crate::fault::corrupt::MOST_BITS;
 use crate::fault::rate::{DEFAULT_LIMIT, RATE_UNITS};
 use crate::fault::{
-    AnyFault, Burst, Corrupt, Duplicate, EveryNth, InFlight, Late, Law, Loss, Order, Rate, Reorder,
-    Truncate,
+    AnyFault, Burst, Corrupt, Duplicate, EveryNth, Late, Law, Loss, Order, Rate, Reorder, Truncate,
 };
-use crate::partition::NAMED;
 use crate::percent::Percent;
 use crate::preset;
-use crate::reach::Reach;
 use crate::sample::Source;
 
-impl Entry {
-    /// Reads a fault; what the scope knows is checked as well.
-    pub fn parse(text: &str, scope: &Scope<'_>) -> Result<Self, FaultError> {
-        let mut cursor = Cursor::new(text, scope);
-        let mut said = Said::default();
-        said.take(&mut cursor)?;
-        let mut action = cursor.action()?;
-        let mut rest = Rest::default();
-        said.take(&mut cursor)?;
-        while rest.take(&mut cursor, &mut action)? {
-            said.take(&mut cursor)?;
-        }
-        cursor.end("end here, or go on with on, at, every, for, until or when")?;
-        let schedule = said.schedule(&cursor, &action)?;
-        Ok(Self { schedule, action })
-    }
-}
-
-/// What may follow a fault, among its times: on which links, and what becomes of datagrams under way.
-#[derive(Default)]
-struct Rest {
-    on: bool,
-    in_flight: bool,
-}
-
-impl Rest {
-    /// Takes one of them, if one comes next.
-    fn take(&mut self, cursor: &mut Cursor<'_>, action: &mut Action) -> Result<bool, FaultError> {
-        let place = cursor.place();
-        let verb = action.verb();
-        let twice = match (cursor.peek(), action) {
-            (Token::Word("on"), Action::Links { reach, .. }) => {
-                cursor.take();
-                *reach = cursor.reach()?;
-                std::mem::replace(&mut self.on, true)
-            }
-            (Token::Word("on"), _) => {
-                let wrong = format!("'on' does not go with '{verb}'");
-                return Err(cursor.error(place, wrong, "leave it out"));
-            }
-            (
-                Token::Word(word @ ("drop" | "hold" | "deliver")),
-                Action::Cut { in_flight, .. }
-                | Action::Partition { in_flight, .. }
-                | Action::Isolate { in_flight, .. }
-                | Action::Churn { in_flight, .. },
-            ) => {
-                cursor.take();
-                *in_flight = match word {
-                    "drop" => InFlight::Drop,
-                    "hold" => InFlight::Hold,
-                    _ => InFlight::Deliver,
-                };
-                std::mem::replace(&mut self.in_flight, true)
-            }
-            _ => return Ok(false),
-        };
-        if twice {
-            return Err(cursor.error(place, "it was already said", "say it once"));
-        }
-        Ok(true)
-    }
-}
-
 impl Cursor<'_> {
-    fn action(&mut self) -> Result<Action, FaultError> {
-        const RIGHT: &str = "write what happens: loss, delay, duplicate, reorder, corrupt, truncate, \
-                             rate, preset, cut, partition, isolate, heal, churn, kill, pause, \
-                             resume, restart, lose or hide";
-        let Token::Word(word) = self.peek() else {
-            return Err(self.unfit(RIGHT));
-        };
-        let before = self.clone();
-        self.take();
-        let in_flight = InFlight::default();
-        Ok(match word {
-            "delay" | "duplicate" if self.takes("message") => {
-                Action::Message(self.message_fault(word)?)
-            }
-            "lose" => {
-                self.expect("message", "write message and its kind: lose message TOKEN")?;
-                Action::Message(self.message_fault(word)?)
-            }
-            "hide" => Action::Message(self.hide()?),
-            "cut" => Action::Cut {
-                choice: self.choice()?,
-                in_flight,
-            },
-            "partition" => Action::Partition {
-                parting: self.parting()?,
-                in_flight,
-            },
-            "isolate" => Action::Isolate {
-                who: self.who()?,
-                in_flight,
-            },
-            "heal" => Action::Heal {
-                reach: self.healed()?,
-            },
-            "churn" => self.churn()?,
-            "kill" => Action::Kill(self.who()?),
-            "pause" => Action::Pause(self.who()?),
-            "resume" => Action::Resume(self.who()?),
-            "restart" => {
-                let who = self.who()?;
-                self.expect("after", "write after and how long it is away: after 500ms")?;
-                let after_ns = self.time_ns()?;
-                Action::Restart { who, after_ns }
-            }
-            _ => match self.link_fault(word)? {
-                Some(fault) => Action::Links {
-                    fault,
-                    reach: Reach::All,
-                },
-                None => return Err(before.unfit(RIGHT)),
-            },
-        })
-    }
-
     /// A fault on links, after its word; nothing if there is none of that word.
-    fn link_fault(&mut self, word: &str) -> Result<Option<LinkFault>, FaultError> {
+    pub fn link_fault(&mut self, word: &str) -> Result<Option<LinkFault>, FaultError> {
         let fault = match word {
             "delay" => return self.late().map(Some),
             "preset" => return self.preset().map(Some),
@@ -287,7 +163,7 @@ impl Cursor<'_> {
             .count_after("bits", "how many bits are flipped", NonZeroU32::MIN)?
             .get();
         if bits > MOST_BITS {
-            let place: Range<usize> = before.place().start..self.since(0).end;
+            let place = before.place().start..self.since(0).end;
             let wrong = format!("{bits} bits are too many");
             return Err(self.error(place, wrong, format!("write at most {MOST_BITS}")));
         }
@@ -319,92 +195,5 @@ impl Cursor<'_> {
                 Err(self.unfit(format!("write one of {}", names.join(", "))))
             }
         }
-    }
-
-    fn choice(&mut self) -> Result<Choice, FaultError> {
-        if self.takes("edges") {
-            return Ok(Choice::Edges);
-        }
-        let mut ahead = self.clone();
-        let place = ahead.place();
-        if let Token::Number(number, "") = ahead.take()
-            && ahead.takes("random")
-        {
-            let count = self.count("how many edges")?.get();
-            self.take();
-            if !(self.takes("edges") || (number == "1" && self.takes("edge"))) {
-                return Err(self.unfit("write edges: 4 random edges"));
-            }
-            return match self.scope.edges {
-                Some(edges) if u64::from(count) > edges => {
-                    let wrong = format!("there are only {edges} edges");
-                    Err(self.error(place, wrong, "write a smaller number"))
-                }
-                _ => Ok(Choice::Random(count)),
-            };
-        }
-        self.reach().map(Choice::Links)
-    }
-
-    fn parting(&mut self) -> Result<Parting, FaultError> {
-        let place = self.place();
-        if let Token::Word(word) = self.peek()
-            && let Some((_, named)) = NAMED.iter().find(|(name, _)| *name == word)
-        {
-            self.take();
-            return match self.scope.nodes {
-                Some(nodes) if nodes < named.least_nodes() => {
-                    let wrong = format!("{nodes} members cannot be parted like this");
-                    let right = format!("have at least {} members", named.least_nodes());
-                    Err(self.error(place, wrong, right))
-                }
-                _ => Ok(Parting::Named(*named)),
-            };
-        }
-        let right = "write groups such as 0,1|2,3, or halves, one, majority, ring or bridge";
-        if !matches!(self.peek(), Token::Number(..) | Token::Word(_)) {
-            return Err(self.unfit(right));
-        }
-        let known = match self.peek() {
-            Token::Word(word) => self.scope.names.iter().any(|name| name == word),
-            _ => true,
-        };
-        if !known {
-            return Err(self.unfit(right));
-        }
-        match self.reach()? {
-            reach @ Reach::Across(_) => Ok(Parting::Groups(reach)),
-            Reach::All | Reach::Between(_) | Reach::Apart { .. } => {
-                let place = self.since(place.start);
-                Err(self.error(place, "these are links and not groups", right))
-            }
-        }
-    }
-
-    fn healed(&mut self) -> Result<Reach, FaultError> {
-        match self.peek() {
-            Token::Number(..) | Token::Word("all") => self.reach(),
-            Token::Word(word) if self.scope.names.iter().any(|name| name == word) => self.reach(),
-            _ => Ok(Reach::All),
-        }
-    }
-
-    fn churn(&mut self) -> Result<Action, FaultError> {
-        let choice = self.choice()?;
-        self.expect(
-            "fail",
-            "write fail and the mean time to a failure: fail 5s repair 1s",
-        )?;
-        let fail_ns = self.lasting_ns()?;
-        self.expect(
-            "repair",
-            "write repair and the mean time to a repair: repair 1s",
-        )?;
-        let repair_ns = self.lasting_ns()?;
-        Ok(Action::Churn {
-            choice,
-            churn: Churn { fail_ns, repair_ns },
-            in_flight: InFlight::default(),
-        })
     }
 }

@@ -1,0 +1,225 @@
+//! Deciding what faults as they are written leave open.
+
+use std::collections::BTreeMap;
+
+use super::{BadLinks, Begin, Deed, Step, Timeline};
+use crate::draw::{Draw, word_of};
+use crate::fault::{AnyFault, Late, Law};
+use crate::language::{
+    Action, Choice, DelayLaw, Entry, FaultError, LinkFault, Parting, Scope, Start, Who,
+};
+use crate::matrix::Matrix;
+use crate::partition::{Edges, isolate};
+use crate::preset;
+use crate::reach::Reach;
+use crate::sample::Sample;
+use crate::window::Window;
+
+/// What must be known about a group to settle its faults.
+pub struct Group<'a> {
+    /// How many members there are.
+    pub nodes: u32,
+    /// The edges between them.
+    pub edges: Edges,
+    /// The kinds of messages they send, if that is known.
+    pub kinds: Option<&'a [&'a str]>,
+    /// Whether they pass a token around, if that is known.
+    pub token: Option<bool>,
+    /// Where all chance comes from.
+    pub seed: u64,
+    /// The text of a file, or why there is none.
+    pub read: &'a dyn Fn(&str) -> Result<String, String>,
+}
+
+impl Timeline {
+    /// Settles everything that can be settled before the run.
+    pub fn resolve(entries: &[Entry], group: &Group<'_>) -> Result<Self, FaultError> {
+        let mut seen: BTreeMap<String, u64> = BTreeMap::new();
+        let mut steps = Vec::new();
+        for entry in entries {
+            let text = entry.to_string();
+            // Read again, now that the group is known: so that what does not fit is pointed at.
+            let entry = Entry::parse(&text, &group.scope())?;
+            let nth = seen.entry(text.clone()).or_default();
+            let identity = Draw::new([word_of(&text), *nth]).bits();
+            *nth += 1;
+            let deed = group.deed(&entry.action, identity, &text)?;
+            if deed.is_idle() {
+                continue;
+            }
+            steps.push(Step {
+                begin: Begin::new(&entry),
+                name: entry.action.name(),
+                text,
+                identity,
+                deed,
+            });
+        }
+        steps.sort_by_key(|step| match &step.begin {
+            Begin::At(window) => (0, window.from_ns),
+            Begin::When { .. } => (1, 0),
+        });
+        Ok(Self {
+            seed: group.seed,
+            nodes: group.nodes,
+            steps,
+        })
+    }
+}
+
+impl Group<'_> {
+    /// What can be checked while a fault of this group is read.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope {
+            nodes: Some(self.nodes),
+            names: &[],
+            kinds: self.kinds,
+            edges: Some(self.edges.count()),
+            token: self.token,
+        }
+    }
+
+    fn deed(&self, action: &Action, identity: u64, text: &str) -> Result<Deed, FaultError> {
+        let draw = Draw::new([self.seed, identity]);
+        let choose = |choice: &Choice| match choice {
+            Choice::Edges => self.edges.reach(),
+            Choice::Random(edges) => self.edges.some(u64::from(*edges), draw.clone()),
+            Choice::Links(reach) => reach.clone(),
+        };
+        Ok(match action {
+            Action::Links { fault, reach } => Deed::Links(self.bad_links(fault, reach, text)?),
+            Action::Cut { choice, in_flight } => {
+                Deed::Links(vec![BadLinks::cut(choose(choice), *in_flight)])
+            }
+            Action::Partition { parting, in_flight } => {
+                let reach = match parting {
+                    Parting::Named(named) => named.reach(self.nodes, draw),
+                    Parting::Groups(reach) => reach.clone(),
+                };
+                Deed::Links(vec![BadLinks::cut(reach, *in_flight)])
+            }
+            Action::Isolate {
+                who: Who::Member(member),
+                in_flight,
+            } => Deed::Links(vec![BadLinks::cut(
+                isolate(*member, self.nodes),
+                *in_flight,
+            )]),
+            Action::Isolate { who, in_flight } => Deed::Isolate(*who, *in_flight),
+            Action::Heal { reach } => Deed::Heal(reach.clone()),
+            Action::Churn {
+                choice,
+                churn,
+                in_flight,
+            } => Deed::Links(vec![BadLinks {
+                churn: Some(*churn),
+                ..BadLinks::cut(choose(choice), *in_flight)
+            }]),
+            Action::Kill(who) => Deed::Kill(*who),
+            Action::Pause(who) => Deed::Pause(*who),
+            Action::Resume(who) => Deed::Resume(*who),
+            Action::Restart { who, after_ns } => Deed::Restart(*who, *after_ns),
+            Action::Message(fault) => Deed::Message(fault.clone()),
+        })
+    }
+
+    fn bad_links(
+        &self,
+        fault: &LinkFault,
+        reach: &Reach,
+        text: &str,
+    ) -> Result<Vec<BadLinks>, FaultError> {
+        let fault = match fault {
+            LinkFault::Model(fault) => fault.clone(),
+            LinkFault::Delay {
+                law,
+                correlation,
+                order,
+            } => AnyFault::Late(Late {
+                law: self.load(law, text)?,
+                correlation: *correlation,
+                order: *order,
+            }),
+            LinkFault::Preset(name) => {
+                let preset = preset::find(name).expect("only presets that there are can be read");
+                let mut all = Vec::new();
+                for words in preset.faults {
+                    let entry: Entry = words.parse().expect("presets are in the model's words");
+                    let Action::Links { fault, .. } = &entry.action else {
+                        unreachable!("presets are about links");
+                    };
+                    all.extend(self.bad_links(fault, reach, text)?);
+                }
+                return Ok(all);
+            }
+        };
+        Ok(vec![BadLinks {
+            fault,
+            reach: reach.clone(),
+            churn: None,
+        }])
+    }
+
+    fn load(&self, law: &DelayLaw, text: &str) -> Result<Law, FaultError> {
+        let file = match law {
+            DelayLaw::Empirical(source) => &source.file,
+            DelayLaw::Matrix(file) => file,
+        };
+        let error = |wrong: String| {
+            let start = text.find(file).unwrap_or(0);
+            FaultError {
+                text: text.to_owned(),
+                place: start..start + file.len(),
+                wrong,
+                right: "write the name of a file that can be read, or correct it".to_owned(),
+            }
+        };
+        let read = || (self.read)(file).map_err(|why| error(format!("{file}: {why}")));
+        let misread = |why| error(format!("{file}: {why}"));
+        match law {
+            DelayLaw::Empirical(source) => {
+                let sample = Sample::read(source, &read()?);
+                sample.map(Law::Sample).map_err(misread)
+            }
+            DelayLaw::Matrix(name) => match preset::matrix(name) {
+                Some(matrix) => Ok(Law::Matrix(matrix)),
+                None => Matrix::read(name, &read()?)
+                    .map(Law::Matrix)
+                    .map_err(misread),
+            },
+        }
+    }
+}
+
+impl Begin {
+    fn new(entry: &Entry) -> Self {
+        let (for_ns, until_ns) = (entry.schedule.for_ns, entry.schedule.until_ns);
+        let (from_ns, every_ns) = match &entry.schedule.start {
+            Start::At(at_ns) => (*at_ns, None),
+            Start::Every {
+                first_ns,
+                period_ns,
+            } => (*first_ns, Some(*period_ns)),
+            Start::When(event) => {
+                return Begin::When {
+                    event: event.clone(),
+                    for_ns,
+                    until_ns,
+                };
+            }
+        };
+        Begin::At(Window {
+            from_ns,
+            length_ns: for_ns,
+            every_ns,
+            until_ns,
+        })
+    }
+}
+
+impl Deed {
+    /// Whether it could never do anything, as `loss 0%`.
+    fn is_idle(&self) -> bool {
+        matches!(self, Deed::Links(bad) if bad.iter().all(|bad| bad.fault.is_idle()))
+    }
+}
