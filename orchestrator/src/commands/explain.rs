@@ -32,7 +32,12 @@ fn explain(entry: &Entry) -> String {
     page.paragraph(0, entry.paper);
     for paragraph in entry.explanation.split("\n\n") {
         page.line("");
-        page.paragraph(0, paragraph);
+        // What is drawn keeps its lines; what is written is wrapped.
+        if paragraph.lines().any(|line| line.starts_with(' ')) {
+            page.line(paragraph);
+        } else {
+            page.paragraph(0, paragraph);
+        }
     }
     page.line("");
     facts(&mut page, entry);
@@ -63,16 +68,26 @@ fn explain(entry: &Entry) -> String {
         }
     }
     page.heading("Try");
-    page.line(&format!("  orchestrator run {}", entry.name));
-    page.line(&format!(
-        "  orchestrator run {} --workload one-at-a-time",
-        entry.name
-    ));
-    page.line(&format!(
-        "  orchestrator run {} --think 0 --hold 2ms --delay 1ms",
-        entry.name
-    ));
+    for line in examples(entry) {
+        page.line(&format!("  orchestrator {line}"));
+    }
     page.text
+}
+
+/// Lines worth typing: as it comes, at light load, saturated, every schedule, and broken.
+fn examples(entry: &Entry) -> Vec<String> {
+    let name = entry.name;
+    let mut lines = vec![
+        format!("run {name}"),
+        format!("run {name} --workload one-at-a-time"),
+        format!("run {name} --think 0 --hold 2ms --delay 1ms --warm-up 100"),
+        format!("explore {name}"),
+    ];
+    let broken = entry.defects.iter().find(|defect| !defect.rules.is_empty());
+    if let Some(defect) = broken {
+        lines.push(format!("explore {name} --as-printed={}", defect.id));
+    }
+    lines
 }
 
 fn facts(page: &mut Page, entry: &Entry) {
