@@ -24,7 +24,6 @@ use node::workload::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::suggest::did_you_mean;
-pub use links::topology_of;
 pub use resolve::Resolved;
 pub use said::Said;
 pub(crate) use words::{AsPrinted, Assignment};
@@ -49,10 +48,11 @@ pub struct Scenario {
     #[arg(short = 'n', long, help_heading = "Group", value_parser = words::whole::<u32>)]
     pub nodes: Option<u32>,
 
-    /// Links between the nodes, such as complete, tree:2 or edges:0-1,1-2
+    /// Links between the nodes, such as complete, tree:2, edges:0-1,1-2 or file:EDGES
     ///
-    /// `orchestrator list topologies` shows what there is. [default: what the algorithm needs;
-    /// tree:2 where that is a tree]
+    /// `orchestrator list topologies` shows what there is. A file has an edge in each line, and its
+    /// name is relative to the scenario file. [default: what the algorithm needs; tree:2 where
+    /// that is a tree]
     #[arg(long, value_name = "SHAPE", help_heading = "Group")]
     pub topology: Option<String>,
 
@@ -83,7 +83,7 @@ pub struct Scenario {
     #[arg(long, value_enum, value_name = "KIND", help_heading = "Load")]
     pub workload: Option<Kind>,
 
-    /// Entries of each node [default: 50]
+    /// Entries of each node [default: 50, fewer above 200 nodes: 10,000 in all, 1 each at least]
     #[arg(long, value_name = "PER_NODE", help_heading = "Load", value_parser = words::whole::<u64>,
           conflicts_with_all = ["total", "duration"])]
     pub entries: Option<u64>,

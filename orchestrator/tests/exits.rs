@@ -36,6 +36,30 @@ fn results_appear_whole_and_latest_leads_to_them() {
 }
 
 #[test]
+fn a_printed_defect_that_shows_ends_with_1() {
+    let place = Place::new();
+    let line = ["run", "suzuki-kasami", "--as-printed=SK1", "--seed", "3"];
+    let finished = place.run(line).expect(1);
+    assert!(
+        finished
+            .stdout
+            .contains("because liveness violated: deadlock"),
+        "{}",
+        finished.stdout
+    );
+    assert!(
+        finished.stdout.contains("as printed: banta-SK1"),
+        "{}",
+        finished.stdout
+    );
+    assert!(
+        finished.stderr.contains("ran as printed"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
 fn files_that_disagree_with_themselves_end_with_1() {
     let place = Place::new();
     place.run(["run", "lamport", "--out", "here"]).expect(0);

@@ -28,6 +28,10 @@ const PAIRS: &[(&[&str], &str)] = &[
      "algorithm = \"raymond\"\nworkload = \"one-at-a-time\"\ntotal = 9"),
     (&["raymond", "--workload", "window", "--askers", "3", "--within", "4ms"],
      "algorithm = \"raymond\"\nworkload = \"window\"\naskers = 3\nwithin = \"4ms\""),
+    (&["raymond", "-n", "3", "--topology", "edges:0-1,1-2"],
+     "algorithm = \"raymond\"\nnodes = 3\ntopology = \"file:traces/edges\""),
+    (&["raymond", "--topology", "random-tree"],
+     "algorithm = \"raymond\"\ntopology = \"random-tree\""),
     (&["raymond", "--workload", "trace", "--arrivals", "traces/some.csv"],
      "algorithm = \"raymond\"\nworkload = \"trace\"\narrivals = \"traces/some.csv\""),
 ];
@@ -179,6 +183,7 @@ fn help_tells_units_and_defaults() {
 
 fn place_with_trace() -> Place {
     let place = Place::new();
+    place.file("traces/edges", "# three in a row\n0-1\n1-2\n");
     place.file(
         "traces/some.csv",
         "node,request_ns,priority,hold_ns\n3,500,,\n1,0,4,1000000\n",

@@ -77,6 +77,20 @@ const FLAGS: &[Case] = &[
     case("a name that is no directory", "a/b", &["run", "raymond", "--name", "a/b"]),
     case("a directory inside a file", "a-file", &["run", "raymond", "--out", "a-file/results"]),
     case("a directory that is taken", "taken", &["run", "raymond", "--out", "taken"]),
+    case("an unknown topology", "tre", &["run", "raymond", "--topology", "tre:2"]),
+    case("a tree without arity", "tree:", &["run", "raymond", "--topology", "tree:"]),
+    case("a tree of no children", "tree:0", &["run", "raymond", "--topology", "tree:0"]),
+    case("a ring for a tree algorithm", "raymond", &["run", "raymond", "--topology", "ring"]),
+    case("a path for an algorithm that needs all links", "lamport", &["run", "lamport", "--topology", "path"]),
+    case("an edge that is none", "1~2", &["run", "raymond", "-n", "3", "--topology", "edges:0-1,1~2"]),
+    case("an edge to itself", "1-1", &["run", "raymond", "-n", "3", "--topology", "edges:0-1,1-1"]),
+    case("an edge twice", "1-0", &["run", "raymond", "-n", "3", "--topology", "edges:0-1,1-0"]),
+    case("an edge to a missing node", "1-7", &["run", "raymond", "-n", "3", "--topology", "edges:0-1,1-7"]),
+    case("a node without an edge", "node 2", &["run", "raymond", "-n", "3", "--topology", "edges:0-1"]),
+    case("a directed tree", "direction", &["run", "raymond", "-n", "3", "--topology", "edges:0>1,1>2"]),
+    case("a digraph of impossible degrees", "digraph:3-9", &["run", "raymond", "-n", "3", "--topology", "digraph:3-9"]),
+    case("a topology in a missing file", "edges.txt", &["run", "raymond", "--topology", "file:edges.txt"]),
+    case("a topology in a wrong file", "line 2", &["run", "raymond", "--topology", "file:wrong-edges"]),
     case("two algorithms", "--algorithm", &["run", "raymond", "--algorithm", "lamport"]),
 ];
 
@@ -129,6 +143,7 @@ fn every_wrong_input_is_named() {
         let place = Place::new();
         place.file("a-file", "");
         place.file("taken/notes.txt", "");
+        place.file("wrong-edges", "0-1\n0-x\n");
         pages.push(refused(&place, what, line, culprit));
     }
     for (what, text, culprit) in SCENARIOS {

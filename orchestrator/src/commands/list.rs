@@ -1,6 +1,7 @@
 //! `orchestrator list`: what there is.
 
 use algorithms::registry::{self, Family};
+use algorithms::topology::Shape;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -20,8 +21,10 @@ pub(crate) struct List {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum What {
-    /// Every algorithm: name, family, what it costs, where it is from.
+    /// Every algorithm: name, family, what it costs, where it is from
     Algorithms,
+    /// Every shape that links can have
+    Topologies,
 }
 
 impl List {
@@ -29,6 +32,8 @@ impl List {
         let text = match (self.what, self.json) {
             (What::Algorithms, false) => algorithms_table(),
             (What::Algorithms, true) => algorithms_json(),
+            (What::Topologies, false) => topologies_table(),
+            (What::Topologies, true) => topologies_json(),
         };
         print(&text)?;
         Ok(Exit::Holds)
@@ -55,6 +60,25 @@ fn algorithms_json() -> String {
         })
     });
     let list = serde_json::Value::Array(entries.collect());
+    format!("{list:#}\n")
+}
+
+fn topologies_table() -> String {
+    let mut table = Table::new(["--topology", "what it is"]);
+    for (name, meaning) in Shape::ALL {
+        table.row([name, meaning]);
+    }
+    table.row([
+        "file:EDGES",
+        "the edges of a file, one in each line: 0-1, or 0>1 with a direction",
+    ]);
+    table.show()
+}
+
+fn topologies_json() -> String {
+    let shapes = Shape::ALL.iter();
+    let shapes = shapes.map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
+    let list = serde_json::Value::Array(shapes.collect());
     format!("{list:#}\n")
 }
 

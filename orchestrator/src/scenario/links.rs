@@ -1,47 +1,47 @@
 //! The links of a scenario, built and checked.
 
-use algorithms::registry::{Entry, Graph};
+use std::fs;
+use std::path::Path;
+
+use algorithms::registry::Entry;
+use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
-use node::plan::Plan;
 
-/// The shape an algorithm gets unless said otherwise.
-pub(super) fn shape_of(entry: &Entry) -> &'static str {
-    match entry.graph {
-        Graph::Complete => "complete",
-        Graph::Tree => "tree:2",
-        Graph::Digraph => "ring",
+/// The shape that was said, or the usual one for the algorithm; a file's edges are read.
+pub(super) fn shape(
+    said: Option<&str>,
+    entry: &Entry,
+    nodes: u32,
+    folder: &Path,
+) -> Result<Shape, String> {
+    match said {
+        None => Ok(Shape::default_for(entry.graph, nodes)),
+        Some(text) => match text.strip_prefix("file:") {
+            None => text.parse::<Shape>().map_err(|error| error.to_string()),
+            Some(file) => {
+                let path = folder.join(file);
+                let path_is = |why: String| format!("{}: {why}", path.display());
+                let edges =
+                    fs::read_to_string(&path).map_err(|error| path_is(error.to_string()))?;
+                Shape::from_edge_list(&edges).map_err(|error| path_is(error.to_string()))
+            }
+        },
     }
-}
-
-/// The links that a plan's words mean.
-pub fn topology_of(plan: &Plan) -> Result<Topology, String> {
-    build(
-        &plan.topology,
-        plan.entry(),
-        plan.nodes,
-        plan.holder,
-        plan.seed,
-    )
 }
 
 /// The links of that shape, if the algorithm can run on them.
 pub(super) fn build(
-    shape: &str,
-    _entry: &Entry,
+    shape: &Shape,
+    entry: &Entry,
     nodes: u32,
-    _holder: NodeId,
-    _seed: u64,
+    holder: NodeId,
+    seed: u64,
 ) -> Result<Topology, String> {
-    match shape {
-        "complete" => Ok(Topology::complete(nodes)),
-        "tree:2" => {
-            let edges: Vec<_> = (1..nodes)
-                .map(|i| (NodeId((i - 1) / 2), NodeId(i)))
-                .collect();
-            Ok(Topology::undirected(nodes, &edges))
-        }
-        _ => Err(format!(
-            "'{shape}' is unknown; there are complete and tree:2"
-        )),
-    }
+    let topology = shape
+        .build(nodes, seed)
+        .map_err(|error| error.to_string())?;
+    topology
+        .fits(entry.graph, holder)
+        .map_err(|error| format!("{} {error}", entry.name))?;
+    Ok(topology)
 }

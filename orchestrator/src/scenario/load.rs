@@ -30,7 +30,7 @@ pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<
         },
     };
     let workload = Workload {
-        quota: quota(scenario, kind, &arrivals)?,
+        quota: quota(scenario, kind, &arrivals, nodes)?,
         arrivals,
         hold: per_node(scenario.hold.as_ref(), Span::Constant(1_000_000)),
         priority: per_node(scenario.priority.as_ref(), 0),
@@ -182,7 +182,12 @@ fn window(scenario: &Scenario, nodes: u32, weights: &[f64]) -> Result<Arrivals, 
     })
 }
 
-fn quota(scenario: &Scenario, kind: Kind, arrivals: &Arrivals) -> Result<Quota, Misfit> {
+fn quota(
+    scenario: &Scenario,
+    kind: Kind,
+    arrivals: &Arrivals,
+    nodes: u32,
+) -> Result<Quota, Misfit> {
     let said = [
         ("entries", scenario.entries.map(Quota::PerNode)),
         ("total", scenario.total.map(Quota::Total)),
@@ -208,7 +213,8 @@ fn quota(scenario: &Scenario, kind: Kind, arrivals: &Arrivals) -> Result<Quota, 
         (None, _, Arrivals::Batch { asks, .. }) => Ok(Quota::Total(asks.len() as u64)),
         (None, _, Arrivals::Window { nodes, .. }) => Ok(Quota::Total((*nodes).into())),
         (None, Kind::Closed | Kind::Open | Kind::Batch | Kind::Window | Kind::Trace, _) => {
-            Ok(Quota::PerNode(50))
+            // Enough to look at, and soon over in large groups too.
+            Ok(Quota::PerNode(u64::from((10_000 / nodes).clamp(1, 50))))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! From what was said to a plan in which nothing is left to decide.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
@@ -42,8 +42,20 @@ impl Resolved {
 pub(super) struct Around<'a> {
     /// The run's name, unless said.
     pub(super) name: Option<&'a str>,
-    /// What file names are relative to.
+    /// Where the file is.
     pub(super) folder: &'a Path,
+    /// The keys that flags say.
+    pub(super) by_flags: &'a BTreeSet<String>,
+}
+
+impl Around<'_> {
+    /// What the file names under this key are relative to: the scenario file, if it says them.
+    fn folder(&self, key: &str) -> &Path {
+        match self.by_flags.contains(key) {
+            true => Path::new(""),
+            false => self.folder,
+        }
+    }
 }
 
 /// Something said that does not fit.
@@ -78,13 +90,13 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     let params = params(scenario, entry)?;
     let printed = printed(scenario, entry)?;
     let order = order(scenario, entry)?;
-    let workload = load::resolve(scenario, nodes, around.folder)?;
+    let workload = load::resolve(scenario, nodes, around.folder("arrivals"))?;
     let warm_up_entries = warm_up(scenario, &workload, nodes)?;
     memory(entry, nodes, &workload)?;
-    let shape = scenario.topology.clone();
-    let shape = shape.unwrap_or_else(|| links::shape_of(entry).to_owned());
-    let topology = links::build(&shape, entry, nodes, holder, seed)
-        .map_err(|why| Misfit::new("topology", why))?;
+    let unfit = |why: String| Misfit::new("topology", why);
+    let said = scenario.topology.as_deref();
+    let shape = links::shape(said, entry, nodes, around.folder("topology")).map_err(unfit)?;
+    let topology = links::build(&shape, entry, nodes, holder, seed).map_err(unfit)?;
     let delay = scenario.delay.unwrap_or(Delay::Uniform {
         mean_ns: 1_000_000,
         jitter_ns: 500_000,
@@ -96,7 +108,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         topology: &topology,
         kinds: machine.kinds(),
         seed,
-        folder: around.folder,
+        folder: around.folder("fault"),
     };
     let faults = trouble::resolve(scenario, &stricken)?;
     trouble::check_engine(engine, &faults)?;
@@ -107,7 +119,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     let plan = Plan {
         algorithm: entry.name.to_owned(),
         nodes,
-        topology: shape,
+        topology: shape.to_string(),
         holder,
         params,
         printed,

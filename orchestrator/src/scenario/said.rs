@@ -58,12 +58,10 @@ impl Said {
         let stem = path
             .and_then(Path::file_stem)
             .map(|stem| stem.to_string_lossy());
-        // A file names other files relative to itself.
-        let folder = path.and_then(Path::parent);
-        let folder = folder.filter(|_| !self.by_flags.contains("arrivals"));
         let around = Around {
             name: stem.as_deref(),
-            folder: folder.unwrap_or(Path::new("")),
+            folder: path.and_then(Path::parent).unwrap_or(Path::new("")),
+            by_flags: &self.by_flags,
         };
         resolve::resolve(&self.scenario, &around).map_err(|misfit| self.locate(&misfit))
     }
