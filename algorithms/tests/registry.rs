@@ -10,6 +10,7 @@ use algorithms::registry::{self, Entry, Order};
 use algorithms::topology::Shape;
 use algorithms::{Effect, NodeId, Request, Setting};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn defaults(entry: &Entry) -> Params {
     let none = BTreeMap::new();
@@ -229,7 +230,35 @@ impl Play {
     }
 }
 
+/// The same cases in every run; 1000 of them meet every algorithm over a hundred times.
+fn cases() -> ProptestConfig {
+    ProptestConfig {
+        cases: 1000,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1981),
+        ..ProptestConfig::default()
+    }
+}
+
+/// Bytes that may be a message: a kind, then numbers as the codec writes them, some of them absurd.
+fn forged() -> impl Strategy<Value = Vec<u8>> {
+    let number = prop_oneof![3 => 0_u64..5, 1 => Just(u64::MAX), 1 => any::<u64>()];
+    (0_u8..4, prop::collection::vec(number, 0..5)).prop_map(|(kind, numbers)| {
+        let mut bytes = vec![kind];
+        for mut number in numbers {
+            while number > 0x7f {
+                bytes.push(number as u8 | 0x80);
+                number >>= 7;
+            }
+            bytes.push(number as u8);
+        }
+        bytes
+    })
+}
+
 proptest! {
+    #![proptest_config(cases())]
+
     #[test]
     fn by_chance_nothing_goes_wrong(
         which in 0..registry::ALL.len(),
@@ -246,13 +275,13 @@ proptest! {
         prop_assert!(choices.len() < 20 || play.entries > 0, "{}: nobody entered", entry.name);
     }
 
-    /// Any bytes are a message or are refused; a message is the same after another journey, and
-    /// whatever it says, a node may complain but does not break.
+    /// Whatever a message says, it is the same after a journey, and a node that gets it may complain
+    /// but does not break.
     #[test]
     fn no_message_breaks_a_node(
         which in 0..registry::ALL.len(),
         nodes in 2_u32..5,
-        forged in prop::collection::vec((prop::collection::vec(any::<u8>(), 1..24), 0_u32..5, 0_u32..5), 1..20),
+        forged in prop::collection::vec((forged(), 0_u32..5, 0_u32..5), 1..40),
         choices in prop::collection::vec(any::<usize>(), 0..200),
     ) {
         let entry = registry::ALL[which];
@@ -260,7 +289,7 @@ proptest! {
         let mut play = Play::new(entry, nodes);
         let mut forged = forged.into_iter();
         for (number, &choice) in choices.iter().enumerate() {
-            if number % 8 == 0 && let Some((bytes, from, to)) = forged.next() {
+            if number % 4 == 0 && let Some((bytes, from, to)) = forged.next() {
                 let (from, to) = (NodeId(from % nodes), NodeId(to % nodes));
                 if from != to && let Ok(message) = play.group.decode(&bytes) {
                     play.survives_the_wire(message);
