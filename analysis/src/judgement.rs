@@ -141,11 +141,25 @@ fn verdict(
         format!("the fault '{fault}' on {target} was asked for and never did anything")
     });
     reasons.extend(idle);
+    let restarts = run
+        .faults
+        .iter()
+        .filter(|fault| fault.fault.starts_with("restart"));
+    let restarts = restarts.map(|fault| {
+        let member = &fault.target;
+        format!("member {member} was restarted, and no algorithm here says how to come back")
+    });
+    let before = reasons.len();
+    reasons.extend(restarts);
+    let restarted = reasons.len() > before;
 
     let any = |is: fn(&Property) -> bool| properties.iter().any(|(_, property)| is(property));
     let verdict = if any(Property::is_violated) {
         Verdict::Violated
-    } else if any(Property::is_inconclusive) || run.faults.iter().any(|fault| fault.acted == 0) {
+    } else if any(Property::is_inconclusive)
+        || restarted
+        || run.faults.iter().any(|fault| fault.acted == 0)
+    {
         Verdict::Inconclusive
     } else if any(Property::holds) {
         Verdict::Holds
@@ -155,6 +169,9 @@ fn verdict(
     };
     (verdict, reasons)
 }
+
+/// What a fault on algorithm messages has as its target.
+const MESSAGES: &str = "messages";
 
 fn warnings(
     plan: &Plan,
@@ -192,6 +209,14 @@ fn warnings(
             "{} longer than the bound of {} that the algorithm was told.",
             words::count(run.bound_broken, "message took", "messages took"),
             words::time(plan.bound_ns),
+        ));
+    }
+    let tampered = run.faults.iter().find(|fault| fault.target == MESSAGES);
+    if let Some(fault) = tampered {
+        warnings.push(format!(
+            "'{}' acted on messages above the transport, so this run lies outside what any\n\
+             algorithm here is promised by its links.",
+            fault.fault
         ));
     }
     let doubtful = |line: &&TheoryLine| line.kind == FormKind::Mean && line.agrees == Some(false);

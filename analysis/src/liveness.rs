@@ -86,10 +86,17 @@ fn hindrance(entry: &Entry, run: &Run) -> Option<String> {
     let dead = deaths(&run.faults).len();
     (dead > entry.crashes as usize).then(|| {
         let died = words::count(dead as u64, "member died", "members died");
-        match entry.crashes {
-            0 => format!("{died} and {} tolerates none", entry.name),
-            some => format!("{died} and {} tolerates {some}", entry.name),
-        }
+        let tolerates = match entry.crashes {
+            0 => "none".to_owned(),
+            some => some.to_string(),
+        };
+        let deaths = run.faults.iter().filter(|fault| is_death(fault));
+        let deaths = deaths.map(|fault| format!("{} {}", fault.target, fault.fault));
+        format!(
+            "{died} ({}) and {} tolerates {tolerates}",
+            deaths.collect::<Vec<_>>().join(", "),
+            entry.name
+        )
     })
 }
 

@@ -9,10 +9,12 @@
 //! this module owns the socket, the clock, the files and the control channel.
 
 mod alarm;
+mod barrier;
 mod clock;
 mod control_channel;
 mod member;
 mod recorder;
+mod usage;
 mod witness;
 
 use std::ffi::OsString;

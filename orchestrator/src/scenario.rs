@@ -162,7 +162,7 @@ pub struct Scenario {
     pub clients: Option<u32>,
 
     /// Time a message takes: TIME, TIME JITTER (uniform), TIME JITTER distribution normal, or
-    /// TIME distribution exponential [default: 1ms 500us]
+    /// TIME distribution exponential [default: 1ms 500us in the simulator, none on the cluster]
     #[arg(long, help_heading = "Network")]
     pub delay: Option<Delay>,
 
@@ -173,7 +173,7 @@ pub struct Scenario {
 
     /// Bound on a message's delay that algorithms are told, their T
     ///
-    /// [default: the longest --delay there can be; where there is none, the mean plus six standard
+    /// [default: 50ms on the cluster; in the simulator the longest --delay there can be; where there is none, the mean plus six standard
     /// deviations of a normal delay, twenty times the mean of an exponential one]
     #[arg(long, value_name = "TIME", help_heading = "Network")]
     pub bound: Option<Time>,
@@ -203,7 +203,7 @@ pub struct Scenario {
     #[arg(long, value_name = "TIME..TIME", help_heading = "Trouble")]
     pub detect_after: Option<Between>,
 
-    /// What runs it [default: sim]
+    /// What runs it: processes that speak UDP, or the simulator in virtual time [default: cluster]
     #[arg(long, help_heading = "Run",
           value_parser = PossibleValuesParser::new(["cluster", "sim"]).try_map(words::named::<Engine>))]
     pub engine: Option<Engine>,
@@ -212,7 +212,8 @@ pub struct Scenario {
     #[arg(long, help_heading = "Run", value_parser = words::whole::<u64>)]
     pub seed: Option<u64>,
 
-    /// Virtual time after which the run is given up, such as 60s [default: none]
+    /// Time after which the run is given up, such as 60s; virtual in the simulator [default: 60s on
+    /// the cluster, none in the simulator]
     #[arg(long, value_name = "TIME", help_heading = "Run")]
     pub time_limit: Option<Time>,
 

@@ -11,7 +11,7 @@ use common::{Finished, Place};
 #[test]
 fn a_run_that_holds_ends_with_0() {
     let place = Place::new();
-    let finished = place.run(["run", "raymond"]).expect(0);
+    let finished = place.run(["run", "raymond", "--engine", "sim"]).expect(0);
     assert!(
         finished.stdout.contains("verdict: holds"),
         "{}",
@@ -23,8 +23,12 @@ fn a_run_that_holds_ends_with_0() {
 #[test]
 fn results_appear_whole_and_latest_leads_to_them() {
     let place = Place::new();
-    place.run(["run", "raymond", "--seed", "1"]).expect(0);
-    place.run(["run", "lamport", "--seed", "2"]).expect(0);
+    place
+        .run(["run", "raymond", "--engine", "sim", "--seed", "1"])
+        .expect(0);
+    place
+        .run(["run", "lamport", "--engine", "sim", "--seed", "2"])
+        .expect(0);
     let runs =
         |name: &str| fs::read_dir(place.path().join("results").join(name)).map(Iterator::count);
     assert_eq!(runs("raymond").ok(), Some(1));
@@ -62,7 +66,9 @@ fn a_printed_defect_that_shows_ends_with_1() {
 #[test]
 fn files_that_disagree_with_themselves_end_with_1() {
     let place = Place::new();
-    place.run(["run", "lamport", "--out", "here"]).expect(0);
+    place
+        .run(["run", "lamport", "--engine", "sim", "--out", "here"])
+        .expect(0);
     let path = place.path().join("here/summary.csv");
     let text = fs::read_to_string(&path).expect("a summary");
     fs::write(&path, text.replace("holds", "violated")).expect("a file can be written");
@@ -78,7 +84,9 @@ fn files_that_disagree_with_themselves_end_with_1() {
 fn two_inside_at_once_end_with_1() {
     let place = Place::new();
     place
-        .run(["run", "raymond", "-n", "3", "--seed", "1", "--out", "here"])
+        .run([
+            "run", "raymond", "--engine", "sim", "-n", "3", "--seed", "1", "--out", "here",
+        ])
         .expect(0);
     // The second entry begins before the first has left.
     let path = place.path().join("here/entries.csv");
@@ -125,7 +133,7 @@ fn two_inside_at_once_end_with_1() {
 fn a_time_limit_that_cuts_a_run_ends_with_3() {
     let place = Place::new();
     let finished = place
-        .run(["run", "raymond", "--time-limit", "50ms"])
+        .run(["run", "raymond", "--engine", "sim", "--time-limit", "50ms"])
         .expect(3);
     assert!(
         finished.stdout.contains("verdict: inconclusive"),
@@ -145,7 +153,15 @@ fn a_directory_that_holds_no_run_ends_with_2() {
 fn json_is_one_object_on_stdout() {
     let place = Place::new();
     let finished = place
-        .run(["run", "lamport", "--workload", "one-at-a-time", "--json"])
+        .run([
+            "run",
+            "lamport",
+            "--engine",
+            "sim",
+            "--workload",
+            "one-at-a-time",
+            "--json",
+        ])
         .expect(0);
     let object: serde_json::Value =
         serde_json::from_str(&finished.stdout).expect("one JSON object");
@@ -178,7 +194,9 @@ fn a_reader_that_has_read_enough_is_no_failure() {
 fn ctrl_c_keeps_what_was_recorded() {
     let place = Place::new();
     // A run of an hour, at least: it does not end by itself while the test looks on.
-    let line = ["run", "raymond", "--total", "40000000", "--name", "long"];
+    let line = [
+        "run", "raymond", "--engine", "sim", "--total", "40000000", "--name", "long",
+    ];
     let mut command = place.command(line);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = Process(command.spawn().expect("it starts"));

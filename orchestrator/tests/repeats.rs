@@ -41,7 +41,9 @@ fn one_seed_writes_the_same_bytes_in_one_process_or_two() {
     for entry in registry::ALL {
         for flags in SCENARIOS {
             let place = Place::new();
-            let line = ["run", entry.name, "-n", "7", "--seed", "42"];
+            let line = [
+                "run", entry.name, "--engine", "sim", "-n", "7", "--seed", "42",
+            ];
             let processes = ["first", "second"].map(|out| {
                 place
                     .run(line.iter().chain(flags).chain(&["--out", out]))
@@ -76,7 +78,9 @@ fn another_seed_makes_another_run() {
         let place = Place::new();
         for seed in ["1", "2"] {
             place
-                .run(["run", entry.name, "--seed", seed, "--out", seed])
+                .run([
+                    "run", entry.name, "--engine", "sim", "--seed", seed, "--out", seed,
+                ])
                 .expect(0);
         }
         let [one, two] = ["1", "2"].map(|seed| contents(&place.path().join(seed)));
@@ -91,6 +95,8 @@ fn the_line_at_the_end_repeats_the_run() {
         .run([
             "run",
             "naimi-trehel",
+            "--engine",
+            "sim",
             "--delay",
             "2ms 1ms",
             "--out",

@@ -12,7 +12,7 @@ const PAIRS: &[(&[&str], &str)] = &[
     (&["raymond"], "algorithm = \"raymond\""),
     (&["lamport", "-n", "4", "--name", "four", "--holder", "3"],
      "algorithm = \"lamport\"\nnodes = 4\nname = \"four\"\nholder = 3"),
-    (&["raymond", "--topology", "tree:2", "--links", "any", "--bound", "3ms", "--engine", "sim"],
+    (&["raymond", "--topology", "tree:2", "--links", "any", "--bound", "3ms"],
      "algorithm = \"raymond\"\ntopology = \"tree:2\"\nlinks = \"any\"\nbound = \"3ms\"\nengine = \"sim\""),
     (&["raymond", "--entries", "5", "--hold", "1ms,exp:2ms", "--think", "uniform:1ms..2ms"],
      "algorithm = \"raymond\"\nentries = 5\nhold = [\"1ms\", \"exp:2ms\"]\nthink = \"uniform:1ms..2ms\""),
@@ -105,6 +105,8 @@ fn a_runs_entries_are_a_trace() {
         .run([
             "run",
             "raymond",
+            "--engine",
+            "sim",
             "--entries",
             "3",
             "--hold",
@@ -116,6 +118,8 @@ fn a_runs_entries_are_a_trace() {
     let line = [
         "run",
         "lamport",
+        "--engine",
+        "sim",
         "--workload",
         "trace",
         "--arrivals",
@@ -193,10 +197,11 @@ fn place_with_trace() -> Place {
 
 /// The resolved scenario, always of the same seed.
 fn dry_run(place: &Place, line: &[&str]) -> String {
-    let arguments = ["run"]
-        .iter()
-        .chain(line)
-        .chain(&["--seed", "5", "--dry-run"]);
+    let arguments =
+        ["run"]
+            .iter()
+            .chain(line)
+            .chain(&["--engine", "sim", "--seed", "5", "--dry-run"]);
     let finished = place.run(arguments).expect(0);
     assert!(fs::read_dir(place.path()).is_ok_and(|mut entries| {
         entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() != "results"))

@@ -8,7 +8,6 @@ use std::net::SocketAddr;
 use algorithms::erased::MessageId;
 use algorithms::registry::Links;
 use algorithms::{Change, NodeId};
-use rustix::time::{ClockId, clock_gettime};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::UdpSocket;
 
@@ -16,13 +15,13 @@ use super::alarm::Alarm as WakeUp;
 use super::clock::monotonic_ns;
 use super::control_channel::ControlChannel;
 use super::recorder::Recorder;
+use super::usage::usage;
 use super::witness::{Testimony, Witness};
 use crate::control::{Counts, Order, Report, Start};
 use crate::frame::Seal;
 use crate::members::{self, Alarm, Effect, Event, Members};
 use crate::plan::Plan;
 use crate::record::Record;
-use crate::run::UsageRow;
 use crate::transport::{self, Config, Contract, Identity, Transport};
 
 /// Bytes of kernel buffer asked for on each side of the socket; the kernel may give less.
@@ -78,7 +77,8 @@ fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     UdpSocket::from_std(socket.into())
 }
 
-struct Member {
+/// One member and everything its process owns.
+pub(super) struct Member {
     me: NodeId,
     /// Moment zero of the run on the monotonic clock.
     zero_ns: u64,
@@ -89,7 +89,7 @@ struct Member {
     /// The algorithm and its clients; none in a later life of the member, which only listens.
     members: Option<Members>,
     witness: Witness,
-    recorder: Recorder,
+    pub(super) recorder: Recorder,
     wake_up: WakeUp,
     alarms: BinaryHeap<Reverse<Armed>>,
     alarms_armed: u64,
@@ -97,17 +97,17 @@ struct Member {
     traffic: BTreeMap<NodeId, Traffic>,
     entries: u64,
     /// Since when somebody is inside here.
-    inside_since_ns: Option<u64>,
+    pub(super) inside_since_ns: Option<u64>,
     /// When the token last came here.
-    token_since_ns: Option<u64>,
+    pub(super) token_since_ns: Option<u64>,
     /// The number of the kind of message that carries the token.
     token_kind: Option<u8>,
     /// Steps of the plan's faults that must be in force before anything leaves.
-    hits: Vec<usize>,
+    pub(super) hits: Vec<usize>,
     /// The step that waits for the next entry here.
-    catch: Option<usize>,
+    pub(super) catch: Option<usize>,
     /// Orders that came while the member waited for a fault.
-    postponed: VecDeque<Order>,
+    pub(super) postponed: VecDeque<Order>,
     clogged: bool,
     /// Whether the orchestrator knows that the clients here have nothing to do.
     said_idle: bool,
@@ -231,7 +231,7 @@ impl Member {
         })
     }
 
-    fn now_ns(&self) -> u64 {
+    pub(super) fn now_ns(&self) -> u64 {
         monotonic_ns().saturating_sub(self.zero_ns)
     }
 
@@ -306,64 +306,6 @@ impl Member {
         self.wake_up
             .set(next)
             .map_err(|error| format!("cannot set the timer: {error}"))
-    }
-
-    /// Reports what faults wait for, and waits until they are in force.
-    async fn wait_for_faults(&mut self, control: &mut ControlChannel) -> Result<(), String> {
-        let hits = std::mem::take(&mut self.hits);
-        for step in &hits {
-            control.say(&Report::Hit { step: *step });
-        }
-        self.wait_to_go_on(hits.len(), control).await
-    }
-
-    /// Stops for a fault that has yet to find out whom it hits.
-    async fn halt(&mut self, control: &mut ControlChannel) -> Result<(), String> {
-        self.say_halted(control);
-        self.wait_to_go_on(1, control).await
-    }
-
-    fn say_halted(&self, control: &ControlChannel) {
-        control.say(&Report::Halted {
-            inside_since_ns: self.inside_since_ns,
-            token_since_ns: self.token_since_ns,
-        });
-    }
-
-    /// Waits until told so often to go on. Everything else is put off, except for counting.
-    async fn wait_to_go_on(
-        &mut self,
-        mut times: usize,
-        control: &mut ControlChannel,
-    ) -> Result<(), String> {
-        let since_ns = self.now_ns();
-        while times > 0 {
-            match control.next().await? {
-                Some(Order::GoOn { catch }) => {
-                    self.catch = catch.or(self.catch);
-                    times -= 1;
-                }
-                Some(order @ Order::Count { .. }) => self.obey(order, control)?,
-                Some(Order::Halt) => {
-                    self.say_halted(control);
-                    times += 1;
-                }
-                Some(Order::Finish) => {
-                    self.postponed.push_back(Order::Finish);
-                    break;
-                }
-                Some(order) => self.postponed.push_back(order),
-                None => return Err("stdin ended while a fault was to come into force".to_owned()),
-            }
-        }
-        let now_ns = self.now_ns();
-        self.recorder.add(
-            now_ns,
-            &Record::Stalled {
-                ns: now_ns - since_ns,
-            },
-        );
-        Ok(())
     }
 
     /// Handles the first arrival, or else the first alarm that is due; says whether there was one.
@@ -595,7 +537,7 @@ impl Member {
         self.said_idle = idle;
     }
 
-    fn obey(&mut self, order: Order, control: &ControlChannel) -> Result<(), String> {
+    pub(super) fn obey(&mut self, order: Order, control: &ControlChannel) -> Result<(), String> {
         let now_ns = self.now_ns();
         match order {
             Order::Cue { cue } => self.happen(now_ns, Event::Cue(cue)),
@@ -710,20 +652,4 @@ fn token_kind(plan: &Plan) -> Option<u8> {
     let machine = (plan.entry().machine)(&plan.params, &plan.printed);
     let place = machine.kinds().iter().position(|kind| *kind == token)?;
     u8::try_from(place).ok()
-}
-
-/// What this process took of the machine.
-fn usage() -> UsageRow {
-    let cpu = clock_gettime(ClockId::ProcessCPUTime);
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let field = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|rest| rest.split_whitespace().next()?.parse().ok())
-            .unwrap_or(0)
-    };
-    UsageRow {
-        cpu_ms: cpu.tv_sec as f64 * 1e3 + cpu.tv_nsec as f64 / 1e6,
-        max_rss_kib: field("VmHWM:"),
-        involuntary_switches: field("nonvoluntary_ctxt_switches:"),
-    }
 }

@@ -12,6 +12,7 @@ use node::run::{Engine, MessageRow, Run};
 use node::tally::LINKS_COUNTED_UP_TO;
 
 use super::stage::Played;
+use super::token_trail::TokenTrail;
 use crate::Failure;
 
 /// Reads every member's records, puts them in order of time, and tells them to the ledger.
@@ -43,6 +44,7 @@ struct Account<'a> {
     plan: &'a Plan,
     kinds: &'static [&'static str],
     ledger: Ledger,
+    token: TokenTrail,
     /// What the ledger does not keep.
     rest: Run,
 }
@@ -54,6 +56,7 @@ impl<'a> Account<'a> {
             plan,
             kinds: machine.kinds(),
             ledger: Ledger::new(plan),
+            token: TokenTrail::new(plan, machine.kinds()),
             rest: Run::default(),
         }
     }
@@ -62,8 +65,10 @@ impl<'a> Account<'a> {
         for (at_ns, node, record) in records {
             self.tell(at_ns, node, record);
         }
+        let token = self.token;
         let mut run = self.ledger.close(played.end, played.ended_ns);
-        run.faults.extend(played.faults);
+        run.faults
+            .extend(played.faults.into_iter().map(|fault| token.explain(fault)));
         run.faults.sort_by_key(|fault| fault.time_ns);
         Run {
             engine: Engine::Cluster,
@@ -129,6 +134,7 @@ impl<'a> Account<'a> {
             }
             Record::Sent { to, kind, bytes } => {
                 self.ledger.sent(None);
+                self.token.sent(at_ns, kind, node, to);
                 let row = self.link(node, to, kind);
                 row.sent += 1;
                 row.bytes += u64::from(bytes);
@@ -138,6 +144,7 @@ impl<'a> Account<'a> {
                 kind,
                 delay_ns,
             } => {
+                self.token.received(at_ns, kind, node);
                 self.link(from, node, kind).received += 1;
                 self.rest.link_delay_sum_ns += delay_ns;
                 self.rest.link_delay_count += 1;

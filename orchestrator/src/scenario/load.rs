@@ -40,7 +40,6 @@ pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<
             clients => clients.unwrap_or(1),
         },
     };
-    time_passes(&workload, nodes)?;
     Ok(workload)
 }
 
@@ -255,8 +254,9 @@ fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, Misfit> {
     Ok(weights)
 }
 
-/// A closed loop that neither thinks nor holds would go round for ever at one instant.
-fn time_passes(workload: &Workload, nodes: u32) -> Result<(), Misfit> {
+/// In virtual time, a closed loop that neither thinks nor holds would go round for ever at one
+/// instant.
+pub(super) fn time_passes(workload: &Workload, nodes: u32) -> Result<(), Misfit> {
     let Arrivals::Closed { think } = &workload.arrivals else {
         return Ok(());
     };

@@ -97,11 +97,11 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     let said = scenario.topology.as_deref();
     let shape = links::shape(said, entry, nodes, around.folder("topology")).map_err(unfit)?;
     let topology = links::build(&shape, entry, nodes, holder, seed).map_err(unfit)?;
-    let delay = scenario.delay.unwrap_or(Delay::Uniform {
-        mean_ns: 1_000_000,
-        jitter_ns: 500_000,
-    });
-    let engine = scenario.engine.unwrap_or_default();
+    let engine = scenario.engine.unwrap_or(Engine::Cluster);
+    if engine == Engine::Sim {
+        load::time_passes(&workload, nodes)?;
+    }
+    let delay = delay(scenario, engine)?;
     let machine = (entry.machine)(&params, &printed);
     let stricken = Stricken {
         entry,
@@ -126,9 +126,9 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         workload,
         delay,
         links: order,
-        bound_ns: bound_ns(scenario, &delay)?,
+        bound_ns: bound_ns(scenario, engine, &delay)?,
         seed,
-        time_limit_ns: time_limit_ns(scenario)?,
+        time_limit_ns: time_limit_ns(scenario, engine)?,
         warm_up_entries,
         trace: trace(scenario)?,
         faults,
@@ -298,13 +298,30 @@ fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> 
     Ok(())
 }
 
-fn bound_ns(scenario: &Scenario, delay: &Delay) -> Result<u64, Misfit> {
+/// The delay of every message, besides what the machine itself takes on the cluster.
+fn delay(scenario: &Scenario, engine: Engine) -> Result<Delay, Misfit> {
+    match (engine, scenario.delay) {
+        (Engine::Sim, None) => Ok(Delay::Uniform {
+            mean_ns: 1_000_000,
+            jitter_ns: 500_000,
+        }),
+        (Engine::Sim, Some(delay)) => Ok(delay),
+        (Engine::Cluster, None | Some(Delay::Constant { ns: 0 })) => Ok(Delay::Constant { ns: 0 }),
+        (Engine::Cluster, Some(_)) => Err(Misfit::new(
+            "delay",
+            "the cluster cannot delay messages yet; use --engine sim",
+        )),
+    }
+}
+
+fn bound_ns(scenario: &Scenario, engine: Engine, delay: &Delay) -> Result<u64, Misfit> {
     match (scenario.bound, *delay) {
         (Some(bound), _) if bound.0 == 0 => Err(Misfit::new(
             "bound",
             "the bound is longer than 0, such as 50ms",
         )),
         (Some(bound), _) => Ok(bound.0),
+        (None, Delay::Constant { ns: 0 }) if engine == Engine::Cluster => Ok(50_000_000),
         (None, Delay::Constant { ns }) => Ok(ns),
         (None, Delay::Uniform { mean_ns, jitter_ns }) => Ok(mean_ns + jitter_ns),
         // Beyond these lie one message in a billion, one in half a billion, and one in thirty
@@ -315,13 +332,15 @@ fn bound_ns(scenario: &Scenario, delay: &Delay) -> Result<u64, Misfit> {
     }
 }
 
-fn time_limit_ns(scenario: &Scenario) -> Result<Option<u64>, Misfit> {
+fn time_limit_ns(scenario: &Scenario, engine: Engine) -> Result<Option<u64>, Misfit> {
     match scenario.time_limit {
         Some(limit) if limit.0 == 0 => Err(Misfit::new(
             "time-limit",
             "nothing can happen in no time; write 60s",
         )),
-        limit => Ok(limit.map(|limit| limit.0)),
+        Some(limit) => Ok(Some(limit.0)),
+        None if engine == Engine::Cluster => Ok(Some(60_000_000_000)),
+        None => Ok(None),
     }
 }
 

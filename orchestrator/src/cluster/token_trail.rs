@@ -1,0 +1,109 @@
+//! Where the token was, moment by moment.
+
+use algorithms::NodeId;
+use node::plan::Plan;
+use node::run::FaultRow;
+
+/// The places of the token in the order it was there; empty where there is no token.
+#[derive(Debug)]
+pub(super) struct TokenTrail {
+    /// The number of the kind of message that carries it.
+    kind: Option<u8>,
+    trail: Vec<(u64, Whereabouts)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whereabouts {
+    With(NodeId),
+    OnItsWay { from: NodeId, to: NodeId },
+}
+
+impl TokenTrail {
+    pub(super) fn new(plan: &Plan, kinds: &[&str]) -> Self {
+        let token = plan.entry().token;
+        let kind = token.and_then(|token| kinds.iter().position(|kind| *kind == token));
+        let start = (0, Whereabouts::With(plan.holder));
+        Self {
+            kind: kind.and_then(|kind| u8::try_from(kind).ok()),
+            trail: Vec::from_iter(kind.map(|_| start)),
+        }
+    }
+
+    pub(super) fn sent(&mut self, at_ns: u64, kind: u8, from: NodeId, to: NodeId) {
+        if Some(kind) == self.kind {
+            self.trail.push((at_ns, Whereabouts::OnItsWay { from, to }));
+        }
+    }
+
+    pub(super) fn received(&mut self, at_ns: u64, kind: u8, by: NodeId) {
+        if Some(kind) == self.kind {
+            self.trail.push((at_ns, Whereabouts::With(by)));
+        }
+    }
+
+    /// Adds to a death where the token was then.
+    pub(super) fn explain(&self, mut fault: FaultRow) -> FaultRow {
+        let deadly = matches!(fault.fault.as_str(), "kill" | "restart");
+        let before = self
+            .trail
+            .partition_point(|(at_ns, _)| *at_ns <= fault.time_ns);
+        if let (true, Ok(victim), Some((_, place))) =
+            (deadly, fault.target.parse(), self.trail[..before].last())
+        {
+            let victim = NodeId(victim);
+            let remark = match *place {
+                Whereabouts::With(node) if node == victim => "the token was with it".to_owned(),
+                Whereabouts::With(node) => format!("the token was with {node}"),
+                Whereabouts::OnItsWay { to, .. } if to == victim => {
+                    "the token was on its way to it".to_owned()
+                }
+                Whereabouts::OnItsWay { from, to } => {
+                    format!("the token was on its way from {from} to {to}")
+                }
+            };
+            fault.fault = format!("{} ({remark})", fault.fault);
+        }
+        fault
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_death_says_where_the_token_was() {
+        let (zero, one) = (NodeId(0), NodeId(1));
+        let trail = TokenTrail {
+            kind: Some(1),
+            trail: vec![
+                (0, Whereabouts::With(zero)),
+                (
+                    10,
+                    Whereabouts::OnItsWay {
+                        from: zero,
+                        to: one,
+                    },
+                ),
+                (20, Whereabouts::With(one)),
+            ],
+        };
+        let explained = |time_ns, victim: &str| {
+            let fault = FaultRow {
+                time_ns,
+                fault: "kill".to_owned(),
+                target: victim.to_owned(),
+                until_ns: None,
+                acted: 1,
+            };
+            trail.explain(fault).fault
+        };
+        assert_eq!(explained(5, "0"), "kill (the token was with it)");
+        assert_eq!(explained(15, "1"), "kill (the token was on its way to it)");
+        assert_eq!(
+            explained(15, "2"),
+            "kill (the token was on its way from 0 to 1)"
+        );
+        assert_eq!(explained(25, "0"), "kill (the token was with 1)");
+    }
+}

@@ -1,0 +1,569 @@
+//! Real processes: they agree with the simulator, survive what they should, and leave nothing
+//! behind.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use algorithms::registry;
+use common::Place;
+use rustix::process::{Pid, Signal, kill_process};
+
+#[test]
+fn every_algorithm_runs_at_every_size_it_admits() {
+    for entry in registry::ALL {
+        for nodes in [1, 2, 5, 25] {
+            let place = Place::new();
+            let size = nodes.to_string();
+            let line = [
+                "run",
+                entry.name,
+                "-n",
+                &size,
+                "--entries",
+                "3",
+                "--think",
+                "exp:2ms",
+                "--hold",
+                "200us",
+                "--out",
+                "run",
+            ];
+            let finished = place.run(line);
+            if !entry.admits_size(nodes) {
+                assert_eq!(finished.code, 2, "{} -n {nodes}", entry.name);
+                continue;
+            }
+            // A group of one shows nothing about exclusion, which is inconclusive.
+            let expected = if nodes == 1 { [0, 3] } else { [0, 0] };
+            assert!(
+                expected.contains(&finished.code),
+                "{} -n {nodes}: {}{}",
+                entry.name,
+                finished.stdout,
+                finished.stderr
+            );
+            let summary = row(&place.path().join("run/summary.csv"));
+            assert_eq!(
+                summary["entries"],
+                (3 * nodes).to_string(),
+                "{}",
+                entry.name
+            );
+            assert_eq!(summary["witness_refusals"], "0", "{}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn deterministic_counts_are_those_of_the_simulator() {
+    for (algorithm, each) in [("ricart-agrawala", 8.0), ("lamport", 12.0)] {
+        for engine in ["sim", "cluster"] {
+            let place = Place::new();
+            let line = [
+                "run",
+                algorithm,
+                "-n",
+                "5",
+                "--entries",
+                "10",
+                "--engine",
+                engine,
+                "--out",
+                "run",
+            ];
+            place.run(line).expect(0);
+            let summary = row(&place.path().join("run/summary.csv"));
+            assert_eq!(
+                summary["messages_per_entry"].parse(),
+                Ok(each),
+                "{algorithm} {engine}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_at_a_time_is_conducted_over_the_control_channel() {
+    let place = Place::new();
+    let line = [
+        "run",
+        "centralised",
+        "-n",
+        "4",
+        "--workload",
+        "one-at-a-time",
+        "--total",
+        "40",
+        "--seed",
+        "7",
+        "--hold",
+        "100us",
+    ];
+    let messages = ["sim", "cluster"].map(|engine| {
+        place
+            .run(line.iter().chain(&["--engine", engine, "--out", engine]))
+            .expect(0);
+        row(&place.path().join(engine).join("summary.csv"))["messages"].clone()
+    });
+    assert_eq!(
+        messages[0], messages[1],
+        "the same nodes ask in the same order"
+    );
+}
+
+#[test]
+fn a_member_killed_inside_stays_on_record() {
+    let place = Place::new();
+    let line = [
+        "run",
+        "naimi-trehel",
+        "-n",
+        "4",
+        "--fault",
+        "when enter 2 kill 2",
+        "--out",
+        "run",
+    ];
+    let finished = place.run(line).expect(3);
+    let out = place.path().join("run");
+    assert!(
+        finished.stdout.contains("2 kill (the token was with it)"),
+        "{}",
+        finished.stdout
+    );
+    let entries = rows(&out.join("entries.csv"));
+    let killed = entries
+        .iter()
+        .filter(|row| row["node"] == "2" && !row["enter_ns"].is_empty());
+    let killed = killed.collect::<Vec<_>>();
+    assert_eq!(killed.len(), 1, "its entry is on record");
+    assert_eq!(killed[0]["exit_ns"], "", "it never left");
+    let faults = rows(&out.join("faults.csv"));
+    assert_eq!(faults[0]["target"], "2");
+}
+
+#[test]
+fn a_member_paused_for_two_seconds_only_delays() {
+    let place = Place::new();
+    let fault = "at 50ms pause 1 for 2s";
+    let line = [
+        "run",
+        "raymond",
+        "-n",
+        "5",
+        "--entries",
+        "20",
+        "--fault",
+        fault,
+        "--out",
+        "run",
+    ];
+    place.run(line).expect(0);
+    let summary = row(&place.path().join("run/summary.csv"));
+    assert_eq!(summary["entries"], "100");
+    let longest: f64 = summary["wait_max_us"].parse().unwrap();
+    assert!(
+        longest > 1_000_000.0,
+        "somebody waited for the paused one: {longest} us"
+    );
+}
+
+#[test]
+fn a_restarted_member_brings_no_second_token() {
+    let place = Place::new();
+    let fault = "at 30ms restart 0 after 50ms";
+    let line = [
+        "run",
+        "naimi-trehel",
+        "-n",
+        "4",
+        "--fault",
+        fault,
+        "--out",
+        "run",
+    ];
+    let finished = place.run(line).expect(3);
+    assert!(
+        finished.stdout.contains("member 0 was restarted"),
+        "{}",
+        finished.stdout
+    );
+    let summary = row(&place.path().join("run/summary.csv"));
+    assert_eq!(
+        (&*summary["safety"], &*summary["witness_refusals"]),
+        ("holds", "0")
+    );
+}
+
+/// What any other member could have seen of a killed one is in its file: what others received from
+/// it, it had recorded as sent.
+#[test]
+fn nothing_that_others_saw_is_lost_with_a_killed_member() {
+    let mut inside = 0;
+    for kill in 0..5 {
+        let place = Place::new();
+        let victim = (kill % 3 + 1).to_string();
+        let fault = match kill % 2 {
+            0 => format!("when enter {victim} #{} kill {victim}", kill + 1),
+            _ => format!(
+                "when message TOKEN from {victim} #{} kill {victim}",
+                kill + 1
+            ),
+        };
+        let line = [
+            "run",
+            "naimi-trehel",
+            "-n",
+            "4",
+            "--think",
+            "exp:500us",
+            "--hold",
+            "100us",
+            "--fault",
+            &fault,
+            "--out",
+            "run",
+        ];
+        place.run(line).expect(3);
+        let out = place.path().join("run");
+        for link in rows(&out.join("messages.csv")) {
+            let [sent, received] =
+                ["sent", "received"].map(|name| link[name].parse::<u64>().unwrap());
+            assert!(received <= sent, "kill {kill}: {link:?}");
+        }
+        let entries = rows(&out.join("entries.csv"));
+        let open = entries
+            .iter()
+            .filter(|row| !row["enter_ns"].is_empty() && row["exit_ns"].is_empty());
+        inside += open.count();
+    }
+    println!("{inside} of 5 were killed between enter and exit");
+    assert!(inside >= 3);
+}
+
+#[test]
+fn a_killed_orchestrator_leaves_nobody() {
+    for paused in [false, true] {
+        let place = Place::new();
+        let fault = if paused {
+            "at 10ms pause 1"
+        } else {
+            "at 1h kill 0"
+        };
+        let line = [
+            "run",
+            "raymond",
+            "-n",
+            "5",
+            "--duration",
+            "60s",
+            "--think",
+            "exp:5ms",
+            "--fault",
+            fault,
+        ];
+        let orchestrator = Guarded::start(place.command(line));
+        let members = orchestrator.members(5);
+        if paused {
+            wait_until("a member is paused", || {
+                members.iter().any(|pid| state(*pid) == Some('T'))
+            });
+        }
+        kill_process(orchestrator.pid(), Signal::KILL).unwrap();
+        let since = Instant::now();
+        wait_until("no member is left", || {
+            members.iter().all(|pid| state(*pid).is_none())
+        });
+        assert!(
+            since.elapsed() < Duration::from_secs(1),
+            "it took {:?}",
+            since.elapsed()
+        );
+    }
+}
+
+#[test]
+fn a_member_ends_with_its_stdin() {
+    let place = Place::new();
+    let mut child = place.command(["--child=node"]);
+    let mut child = child
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdin.take());
+    let mut said = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert!(said.contains("hello"), "{said}");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let place = Place::new();
+    let finished = place
+        .run(["--child=node".to_owned(), format!("--port={port}")])
+        .expect(4);
+    assert!(
+        finished.stderr.contains(&port.to_string()),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn hostile_datagrams_are_counted_and_change_nothing() {
+    let place = Place::new();
+    let line = [
+        "run",
+        "naimi-trehel",
+        "-n",
+        "4",
+        "--duration",
+        "1500ms",
+        "--think",
+        "exp:2ms",
+        "--hold",
+        "200us",
+        "--out",
+        "run",
+    ];
+    let orchestrator = Guarded::start(place.command(line));
+    let port = orchestrator
+        .members(4)
+        .iter()
+        .find_map(|pid| udp_port(*pid))
+        .expect("a socket");
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let garbage = (0..=255).cycle().take(60_000).collect::<Vec<u8>>();
+    // Nothing at all, too short, another version, the right version and nonsense, far too long.
+    let kinds: [&[u8]; 6] = [&[], &[1], &[9; 64], &[1; 200], &garbage[..1_200], &garbage];
+    let (mut sent, start) = (0_u64, Instant::now());
+    let mut orchestrator = orchestrator;
+    while orchestrator.is_running() {
+        for kind in kinds {
+            sent += u64::from(socket.send_to(kind, ("127.0.0.1", port)).is_ok());
+        }
+        thread::park_timeout(Duration::from_millis(5));
+    }
+    assert!(
+        sent as f64 / start.elapsed().as_secs_f64() > 500.0,
+        "{sent} were sent"
+    );
+    assert_eq!(orchestrator.code(), 0);
+    let transport = rows(&place.path().join("run/transport.csv"));
+    let rejected: u64 = transport
+        .iter()
+        .map(|row| row["rejected"].parse::<u64>().unwrap())
+        .sum();
+    assert!(
+        rejected > 1_000 && rejected <= sent,
+        "{rejected} of {sent} were rejected"
+    );
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_recorded() {
+    let place = Place::new();
+    let line = [
+        "run",
+        "raymond",
+        "-n",
+        "3",
+        "--duration",
+        "60s",
+        "--out",
+        "run",
+    ];
+    let mut orchestrator = Guarded::start(place.command(line));
+    let members = orchestrator.members(3);
+    kill_process(orchestrator.pid(), Signal::INT).unwrap();
+    assert_eq!(orchestrator.code(), 130);
+    assert!(place.path().join("run/summary.csv").exists());
+    wait_until("no member is left", || {
+        members.iter().all(|pid| state(*pid).is_none())
+    });
+}
+
+#[test]
+fn a_member_that_dies_unasked_is_reported() {
+    let place = Place::new();
+    let line = [
+        "run",
+        "raymond",
+        "-n",
+        "3",
+        "--duration",
+        "60s",
+        "--out",
+        "run",
+    ];
+    let mut orchestrator = Guarded::start(place.command(line));
+    let victim = orchestrator.members(3)[1];
+    kill_process(victim, Signal::KILL).unwrap();
+    assert_eq!(orchestrator.code(), 4);
+    assert!(
+        orchestrator.stderr().contains("died unasked"),
+        "{}",
+        orchestrator.stderr()
+    );
+    assert!(
+        !place.path().join("run").exists(),
+        "there is no half-written result"
+    );
+}
+
+/// A process that does not outlive its test.
+struct Guarded {
+    child: Child,
+    stderr: String,
+}
+
+impl Guarded {
+    fn start(mut command: Command) -> Self {
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        Self {
+            child: child.expect("the program can be started"),
+            stderr: String::new(),
+        }
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32).unwrap()
+    }
+
+    /// The processes of its members, once there are so many and each has a socket.
+    fn members(&self, how_many: usize) -> Vec<Pid> {
+        let mut members = Vec::new();
+        wait_until("the members are there", || {
+            members = children(self.pid());
+            members.len() == how_many && members.iter().all(|pid| udp_port(*pid).is_some())
+        });
+        members
+    }
+
+    fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    fn code(&mut self) -> i32 {
+        let mut stderr = self.child.stderr.take().unwrap();
+        let mut stdout = self.child.stdout.take().unwrap();
+        let reader = thread::spawn(move || {
+            let mut text = String::new();
+            stderr.read_to_string(&mut text).map(|_| text)
+        });
+        std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
+        let code = self
+            .child
+            .wait()
+            .unwrap()
+            .code()
+            .expect("no signal ended it");
+        self.stderr = reader.join().unwrap().unwrap();
+        code
+    }
+
+    fn stderr(&self) -> &str {
+        &self.stderr
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+/// The state and the parent of a process, unless it is gone or a zombie.
+fn stat(pid: Pid) -> Option<(char, i32)> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let mut fields = rest.split(' ');
+    let state = fields.next()?.chars().next()?;
+    let parent = fields.next()?.parse().ok()?;
+    (state != 'Z').then_some((state, parent))
+}
+
+fn state(pid: Pid) -> Option<char> {
+    stat(pid).map(|(state, _)| state)
+}
+
+fn children(parent: Pid) -> Vec<Pid> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let pids = pids.filter_map(Pid::from_raw);
+    let ours = |pid: &Pid| stat(*pid).is_some_and(|(_, of)| of == parent.as_raw_nonzero().get());
+    let mut pids = pids.filter(ours).collect::<Vec<_>>();
+    pids.sort_by_key(|pid| pid.as_raw_nonzero());
+    pids
+}
+
+/// The port of the UDP socket that a process has open.
+fn udp_port(pid: Pid) -> Option<u16> {
+    let files = fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).ok()?;
+    let links = files
+        .flatten()
+        .filter_map(|file| fs::read_link(file.path()).ok());
+    let inode = |link: PathBuf| {
+        let inode = link
+            .to_str()?
+            .strip_prefix("socket:[")?
+            .strip_suffix(']')?
+            .to_owned();
+        Some(inode)
+    };
+    let inodes = links.filter_map(inode).collect::<Vec<_>>();
+    let table = BufReader::new(fs::File::open("/proc/net/udp").ok()?);
+    table.lines().map_while(Result::ok).find_map(|line| {
+        let fields = line.split_whitespace().collect::<Vec<_>>();
+        let mine = inodes
+            .iter()
+            .any(|inode| fields.get(9) == Some(&inode.as_str()));
+        let (_, port) = fields.get(1)?.split_once(':')?;
+        mine.then(|| u16::from_str_radix(port, 16).ok()).flatten()
+    })
+}
+
+type Row = BTreeMap<String, String>;
+
+fn rows(path: &Path) -> Vec<Row> {
+    let mut reader = csv::Reader::from_path(path).expect("a table");
+    reader
+        .deserialize()
+        .map(|row| row.expect("a row"))
+        .collect()
+}
+
+fn row(path: &Path) -> Row {
+    rows(path).pop().expect("one row")
+}
