@@ -98,7 +98,7 @@ fn every_wrong_input_is_named() {
         (&["raymnod"], "did you mean 'raymond'"),
         (&["raymond.toml"], "there is no algorithm 'raymond.toml'"),
         (&["raymond", "-n", "0"], "--nodes: raymond does not run on 0 nodes"),
-        (&["raymond", "-n", "1000"], "--nodes: 1000 nodes are no small world; 64 are the most"),
+        (&["raymond", "-n", "1000"], "--nodes: 1000 nodes are no small world; there may be 1 to 64"),
         (&["raymond", "--wants", "1,2", "-n", "3"], "wants for 2 nodes, but there are 3"),
         (&["raymond", "--wants", "1,x"], "invalid value 'x' for '--wants"),
         (&["raymond", "--links", "sorted"], "invalid value 'sorted' for '--links"),

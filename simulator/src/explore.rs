@@ -118,9 +118,9 @@ pub enum Unfit {
         /// How many there should be.
         nodes: usize,
     },
-    /// No small world any more.
-    #[error("{nodes} nodes are no small world; {MOST_NODES} are the most")]
-    Crowded {
+    /// No small world any more, or no world at all.
+    #[error("{nodes} nodes are no small world; there may be 1 to {MOST_NODES}")]
+    Size {
         /// How many there are.
         nodes: u32,
     },

@@ -188,7 +188,7 @@ impl Explore {
         };
         options.fit(nodes).map_err(|unfit| match unfit {
             Unfit::Count { .. } => format!("{unfit}; write one number, or one for each node"),
-            Unfit::Crowded { .. } => format!("--nodes: {unfit}"),
+            Unfit::Size { .. } => format!("--nodes: {unfit}"),
             Unfit::NoStates => format!("--max-states: {unfit}"),
         })?;
         Ok(World {

@@ -100,8 +100,8 @@ pub fn replay(
     Ok(Outcome {
         told,
         findings,
-        inside: walk.world.clients(&walk.state, true),
-        waiting: walk.world.clients(&walk.state, false),
+        inside: walk.world.inside(&walk.state),
+        waiting: walk.world.waiting(&walk.state),
         possible: walk.possible(),
     })
 }

@@ -34,7 +34,7 @@ pub fn explore(
     Ok(Report {
         states: search.graph.len() as u64,
         edges: search.edges,
-        depth: search.depth,
+        depth: search.depth(),
         complete: search.complete,
         stuck: search.stuck,
         trapped: search.trapped,
@@ -45,8 +45,8 @@ pub fn explore(
 impl Options {
     /// Whether there is one of everything for each node.
     pub fn fit(&self, nodes: u32) -> Result<(), Unfit> {
-        if nodes > MOST_NODES {
-            return Err(Unfit::Crowded { nodes });
+        if !(1..=MOST_NODES).contains(&nodes) {
+            return Err(Unfit::Size { nodes });
         }
         let nodes = nodes as usize;
         let count = |what, given| match given == nodes {
@@ -70,7 +70,6 @@ struct Search {
     max_states: u32,
     safety_only: bool,
     edges: u64,
-    depth: u32,
     complete: bool,
     stuck: u64,
     trapped: Option<u64>,
@@ -94,7 +93,6 @@ impl Search {
             max_states: options.max_states,
             safety_only: options.safety_only,
             edges: 0,
-            depth: 0,
             complete: false,
             stuck: 0,
             trapped: None,
@@ -110,16 +108,16 @@ impl Search {
         }
         let mut successors = Successors::default();
         let mut targets = Vec::new();
-        let (mut at, mut layer_end) = (0, 1);
+        let (mut at, mut depth, mut layer_end) = (0, 0, 1);
         while at < self.graph.len() {
             if at == layer_end {
                 layer_end = self.graph.len();
-                self.depth += 1;
+                depth += 1;
             }
             let progress = Progress {
                 states: self.graph.len() as u64,
                 open: (self.graph.len() - at) as u64,
-                depth: self.depth,
+                depth,
             };
             if at.is_multiple_of(WATCHED_EVERY) && watch(progress).is_break() {
                 return None;
@@ -131,7 +129,6 @@ impl Search {
                 self.edges += 1;
                 if let Some(wrong) = transition.wrong {
                     let (kind, why) = self.world.wrong(wrong);
-                    self.depth += 1;
                     return Some(Bad {
                         kind,
                         why,
@@ -144,7 +141,6 @@ impl Search {
                     Met::NoRoom => return None,
                     Met::New(number) => {
                         if let Some(bad) = self.judge(next, number) {
-                            self.depth += 1;
                             return Some(bad);
                         }
                         number
@@ -193,13 +189,19 @@ impl Search {
         let first = trapped.next();
         self.trapped = Some(first.map_or(0, |_| 1 + trapped.count() as u64));
         let number = first.filter(|_| !self.safety_only)?;
-        let waiting = listed(&self.world.clients(self.graph.state(number), false));
+        let waiting = listed(&self.world.waiting(self.graph.state(number)));
         Some(Bad {
             kind: Kind::Trapped,
             why: format!("from here not everybody can be served; waiting: {waiting}"),
             number,
             then: None,
         })
+    }
+
+    /// How far the last state is from the first; no other is farther.
+    fn depth(&self) -> u32 {
+        let last = self.graph.len() as u32 - 1;
+        self.graph.path(last).len() as u32 - 1
     }
 
     fn tell(&mut self, bad: &Bad, kinds: &'static [&'static str]) -> Finding {

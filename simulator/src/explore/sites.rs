@@ -3,7 +3,7 @@
 //! What can happen to a site, and what becomes of it, depends on nothing else. So it is worked out
 //! once per site, and a state of the world is one small number per node.
 
-use algorithms::erased::{Atlas, Event, MessageId};
+use algorithms::erased::{Atlas, Event, MessageId, StateId};
 use algorithms::registry::Order;
 use algorithms::{Change, Effect, NodeId, Request};
 use rustc_hash::FxHashMap;
@@ -73,6 +73,9 @@ pub(super) struct Sites {
     nodes: usize,
     known: Interned<Site>,
     standings: Vec<Standing>,
+    views: Vec<View>,
+    /// The mail of all sites: from, to, what.
+    mail: Vec<(NodeId, NodeId, MessageId)>,
     /// For each site where its moves begin and end, once they are worked out.
     moves_of: Vec<Option<(u32, u32)>>,
     moves: Vec<Move>,
@@ -81,6 +84,14 @@ pub(super) struct Sites {
     parcels: Interned<(NodeId, MessageId)>,
     arrivals: FxHashMap<(SiteId, Parcel), SiteId>,
     bereavements: FxHashMap<(SiteId, NodeId), Vec<SiteId>>,
+}
+
+/// A site as the invariants see it.
+#[derive(Clone, Copy)]
+struct View {
+    state: Option<StateId>,
+    /// Where its mail begins and ends in `Sites::mail`.
+    mail: (u32, u32),
 }
 
 /// A sender and a message, kept once.
@@ -95,6 +106,8 @@ impl Sites {
             nodes,
             known: Interned::new(),
             standings: Vec::new(),
+            views: Vec::new(),
+            mail: Vec::new(),
             moves_of: Vec::new(),
             moves: Vec::new(),
             sent: Vec::new(),
@@ -122,6 +135,12 @@ impl Sites {
 
     pub(super) fn standing(&self, id: SiteId) -> Standing {
         self.standings[id.0 as usize]
+    }
+
+    /// The algorithm's state at this site, none if it has crashed, and the mail on its way there.
+    pub(super) fn view(&self, id: SiteId) -> (Option<StateId>, &[(NodeId, NodeId, MessageId)]) {
+        let View { state, mail } = self.views[id.0 as usize];
+        (state, &self.mail[mail.0 as usize..mail.1 as usize])
     }
 
     /// The numbers of the moves that can happen to this site, some only if a budget allows.
@@ -185,11 +204,21 @@ impl Sites {
     }
 
     fn number(&mut self, site: Site) -> SiteId {
-        let standing = site.standing();
         let (number, new) = self.known.number(site);
         if new {
-            self.standings.push(standing);
+            let site = self.known.get(number);
+            self.standings.push(site.standing());
             self.moves_of.push(None);
+            let first = self.mail.len() as u32;
+            for (from, queue) in (0..).map(NodeId).zip(&site.inbox) {
+                let mail = queue.iter().map(|&message| (from, site.node, message));
+                self.mail.extend(mail);
+            }
+            let end = u32::try_from(self.mail.len()).expect("fewer than 2^32 messages of sites");
+            self.views.push(View {
+                state: site.state,
+                mail: (first, end),
+            });
         }
         SiteId(number)
     }

@@ -7,10 +7,10 @@
 use algorithms::erased::MessageId;
 use algorithms::{Effect, NodeId, Timer};
 
+use super::Told;
 use super::schedule::{Letter, Schedule, Step};
 use super::sites::{SiteId, What};
 use super::world::{Act, Successors, Transition, World};
-use super::{Kind, Told};
 
 /// Somewhere in a world, with the memory of how one got there.
 pub(super) struct Walk<'w> {
@@ -286,8 +286,6 @@ impl<'w> Walk<'w> {
 
     fn take(&mut self, choice: &Choice) -> Told {
         let step = self.name(&choice.deed);
-        let mut effects = Vec::new();
-        let mut wrong: Option<(Kind, String)> = None;
         match choice.deed {
             Deed::Deliver(from, to, message) | Deed::Lose(from, to, message) => {
                 let link = self.link(from, to);
@@ -312,17 +310,18 @@ impl<'w> Walk<'w> {
             }
             Deed::Request(_) | Deed::Release(_) | Deed::Timer(..) | Deed::Down { .. } => {}
         }
-        if let Act::Move { node, number } = choice.transition.act {
-            effects = self.react(node, number, &choice.next);
-        }
-        if let Some(number) = choice.transition.wrong {
-            wrong = Some(self.world.wrong(number));
-        }
+        let effects = match choice.transition.act {
+            Act::Move { node, number } => self.react(node, number, &choice.next),
+            Act::Fault { .. } | Act::Crash { .. } => Vec::new(),
+        };
         self.state.clone_from(&choice.next);
         Told {
             step,
             effects,
-            wrong,
+            wrong: choice
+                .transition
+                .wrong
+                .map(|number| self.world.wrong(number)),
         }
     }
 

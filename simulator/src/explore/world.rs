@@ -7,6 +7,7 @@ use algorithms::erased::{MessageId, StateId};
 use algorithms::registry::Entry;
 use algorithms::{NodeId, Setting};
 
+use super::site::Standing;
 use super::sites::{Rules, SiteId, Sites, What, Wrong};
 use super::{Kind, Options, Timers};
 
@@ -204,7 +205,7 @@ impl World {
 
     /// The same in words.
     pub(super) fn deadlock(&self, state: &[u32]) -> String {
-        let waiting = listed(&self.clients(state, false));
+        let waiting = listed(&self.waiting(state));
         format!("nothing can happen any more; waiting: {waiting}")
     }
 
@@ -218,22 +219,14 @@ impl World {
         self.census(state).crashed <= self.tolerates
     }
 
-    /// Those whose clients wait, or are inside.
-    pub(super) fn clients(&self, state: &[u32], inside: bool) -> Vec<NodeId> {
-        let sites = state[..self.nodes].iter();
-        let standings = sites.map(|&site| self.sites.standing(SiteId(site)));
-        (0..)
-            .map(NodeId)
-            .zip(standings)
-            .filter(|(_, standing)| {
-                if inside {
-                    standing.inside
-                } else {
-                    standing.waiting
-                }
-            })
-            .map(|(node, _)| node)
-            .collect()
+    /// Those whose clients are inside.
+    pub(super) fn inside(&self, state: &[u32]) -> Vec<NodeId> {
+        self.those(state, |standing| standing.inside)
+    }
+
+    /// Those whose clients wait.
+    pub(super) fn waiting(&self, state: &[u32]) -> Vec<NodeId> {
+        self.those(state, |standing| standing.waiting)
     }
 
     /// What is wrong with a transition that must never happen, in words.
@@ -242,6 +235,14 @@ impl World {
             Wrong::Uninvited(why) => (Kind::Uninvited, why.clone()),
             Wrong::ProtocolError(why) => (Kind::ProtocolError, why.clone()),
         }
+    }
+
+    fn those(&self, state: &[u32], are: fn(Standing) -> bool) -> Vec<NodeId> {
+        let sites = (0..).map(NodeId).zip(&state[..self.nodes]);
+        sites
+            .filter(|&(_, &site)| are(self.sites.standing(SiteId(site))))
+            .map(|(node, _)| node)
+            .collect()
     }
 
     fn census(&self, state: &[u32]) -> Census {
@@ -297,7 +298,7 @@ impl World {
     }
 
     fn crowd(&self, state: &[u32]) -> String {
-        let inside = listed(&self.clients(state, true));
+        let inside = listed(&self.inside(state));
         match self.admits {
             1 => format!("{inside} are inside"),
             k => format!("{inside} are inside, and at most {k} may be"),
@@ -309,12 +310,9 @@ impl World {
         nodes.clear();
         flight.clear();
         for &site in &state[..self.nodes] {
-            let site = self.sites.get(SiteId(site));
-            nodes.push(site.state);
-            for (from, queue) in site.inbox.iter().enumerate() {
-                let from = NodeId(from as u32);
-                flight.extend(queue.iter().map(|&message| (from, site.node, message)));
-            }
+            let (state, mail) = self.sites.view(SiteId(site));
+            nodes.push(state);
+            flight.extend_from_slice(mail);
         }
         let broken = self.sites.atlas.check(nodes, flight).err()?;
         Some(format!("not so: {} ({})", broken.invariant, broken.why))

@@ -156,6 +156,7 @@ fn a_search_that_is_cut_off_says_so() {
         options.max_states = 6;
     });
     assert_eq!((report.states, report.complete), (6, false));
+    assert_eq!(report.depth, 5);
     assert_eq!(report.trapped, None);
     let report = search(&toys::RECKLESS, 1, |options| {
         options.wants = vec![3];
@@ -191,7 +192,7 @@ fn numbers_that_do_not_fit_are_refused() {
     let too_many = Options::new(&toys::RECKLESS, 65).fit(65).unwrap_err();
     assert_eq!(
         too_many.to_string(),
-        "65 nodes are no small world; 64 are the most"
+        "65 nodes are no small world; there may be 1 to 64"
     );
     assert!(
         "bounded:3"
