@@ -314,7 +314,12 @@ impl<M> Outbox<M> {
 
     /// Moves everything else to the end of a list, in order.
     pub(crate) fn pour_into(&mut self, effects: &mut Vec<Effect<MessageId>>) {
-        effects.append(&mut self.effects);
+        if effects.is_empty() {
+            // The list is as good as ours: nothing has to be copied.
+            std::mem::swap(effects, &mut self.effects);
+        } else {
+            effects.append(&mut self.effects);
+        }
     }
 
     fn dispatch(&mut self, to: NodeId, message: M, charge: Option<NodeId>) {

@@ -16,7 +16,7 @@ const ERRORS_KEPT: usize = 100;
 #[derive(Debug)]
 pub struct Ledger {
     run: Run,
-    /// For each request the next one of the same node.
+    /// For each request the next one of the same node, if that arrived while this one was queued.
     following: Vec<u32>,
     open: Vec<Open>,
     notes: BTreeMap<(NodeId, &'static str), NoteRow>,
@@ -33,6 +33,8 @@ pub struct Ledger {
 struct Open {
     /// The one the algorithm was asked for last.
     asked: u32,
+    /// The first one that it has not been asked for.
+    queued: u32,
     /// The one that arrived last.
     newest: u32,
     /// The one inside, or that was inside last.
@@ -47,6 +49,7 @@ impl Ledger {
     pub fn new(plan: &Plan) -> Self {
         let nobody = Open {
             asked: NONE,
+            queued: NONE,
             newest: NONE,
             entered: NONE,
         };
@@ -89,43 +92,10 @@ impl Ledger {
     /// Something happened to a member.
     pub fn record(&mut self, now_ns: u64, node: NodeId, record: Record) {
         match record {
-            Record::Arrived { priority } => {
-                let row = self.add(now_ns, node, priority);
-                let newest = std::mem::replace(&mut self.open[node.index()].newest, row);
-                if newest != NONE {
-                    self.following[newest as usize] = row;
-                }
-                if self.open[node.index()].asked == NONE {
-                    self.open[node.index()].asked = row;
-                }
-            }
-            Record::Asked => {
-                let open = &mut self.open[node.index()];
-                if self.run.requests[open.asked as usize].asked_ns.is_some() {
-                    open.asked = self.following[open.asked as usize];
-                }
-                self.run.requests[open.asked as usize].asked_ns = Some(now_ns);
-            }
-            Record::Entered { fence, invited } => {
-                let row = match invited {
-                    true => self.open[node.index()].asked,
-                    false => self.add(now_ns, node, 0),
-                };
-                self.open[node.index()].entered = row;
-                let request = &mut self.run.requests[row as usize];
-                request.entered_ns = Some(now_ns);
-                request.fence = fence;
-                request.uninvited = !invited;
-                self.entries += 1;
-                self.inside += 1;
-                self.most_inside = self.most_inside.max(self.inside);
-            }
-            Record::Left => {
-                let row = self.open[node.index()].entered;
-                self.run.requests[row as usize].left_ns = Some(now_ns);
-                self.inside -= 1;
-                self.measure.left(now_ns);
-            }
+            Record::Arrived { priority } => self.arrived(now_ns, node, priority),
+            Record::Asked => self.asked(now_ns, node),
+            Record::Entered { fence, invited } => self.entered(now_ns, node, fence, invited),
+            Record::Left => self.left(now_ns, node),
             Record::Retired => self.measure.retired(),
             Record::Tampered { step } => self.tampered(now_ns, step),
             Record::Note {
@@ -166,6 +136,50 @@ impl Ledger {
             end,
             ended_ns,
             ..self.run
+        }
+    }
+
+    fn arrived(&mut self, now_ns: u64, node: NodeId, priority: u32) {
+        let row = self.add(now_ns, node, priority);
+        let open = &mut self.open[node.index()];
+        match open.queued {
+            NONE => open.queued = row,
+            _ => self.following[open.newest as usize] = row,
+        }
+        open.newest = row;
+    }
+
+    fn asked(&mut self, now_ns: u64, node: NodeId) {
+        let open = &mut self.open[node.index()];
+        // Records from files may be incomplete: there may be nobody in the queue.
+        if let Some(request) = self.run.requests.get_mut(open.queued as usize) {
+            request.asked_ns = Some(now_ns);
+            open.asked = open.queued;
+            open.queued = self.following[open.asked as usize];
+        }
+    }
+
+    fn entered(&mut self, now_ns: u64, node: NodeId, fence: Option<u64>, invited: bool) {
+        let row = match self.open[node.index()].asked {
+            asked if invited && asked != NONE => asked,
+            _ => self.add(now_ns, node, 0),
+        };
+        self.open[node.index()].entered = row;
+        let request = &mut self.run.requests[row as usize];
+        request.entered_ns = Some(now_ns);
+        request.fence = fence;
+        request.uninvited = !invited;
+        self.entries += 1;
+        self.inside += 1;
+        self.most_inside = self.most_inside.max(self.inside);
+    }
+
+    fn left(&mut self, now_ns: u64, node: NodeId) {
+        let row = self.open[node.index()].entered;
+        if let Some(request) = self.run.requests.get_mut(row as usize) {
+            request.left_ns = Some(now_ns);
+            self.inside = self.inside.saturating_sub(1);
+            self.measure.left(now_ns);
         }
     }
 
@@ -240,6 +254,21 @@ mod tests {
         }
         let run = ledger.close(End::Finished, 9);
         run.requests.iter().map(|row| row.messages).collect()
+    }
+
+    #[test]
+    fn records_that_are_incomplete_do_no_harm() {
+        let invited = Record::Entered {
+            fence: None,
+            invited: true,
+        };
+        let mut ledger = Ledger::new(&crate::plan::tests::plan());
+        for record in [Record::Left, Record::Asked, invited, Record::Left] {
+            ledger.record(7, NodeId(0), record);
+        }
+        let run = ledger.close(End::Finished, 9);
+        assert_eq!(run.requests.len(), 1);
+        assert_eq!(run.requests[0].left_ns, Some(7));
     }
 
     #[test]
