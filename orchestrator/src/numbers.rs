@@ -28,10 +28,11 @@ pub(crate) fn decimal(number: f64, digits: usize) -> String {
 
 /// A length of time, given in microseconds, in the unit that suits it.
 pub(crate) fn time(us: f64) -> String {
+    // Just below a thousand, three digits round up to the next unit.
     let (amount, unit) = match us.abs() {
-        us if us < 1.0 && us > 0.0 => (1e3, "ns"),
-        us if us < 1e3 => (1.0, "µs"),
-        us if us < 1e6 => (1e-3, "ms"),
+        us if us < 0.9995 && us > 0.0 => (1e3, "ns"),
+        us if us < 999.5 => (1.0, "µs"),
+        us if us < 999.5e3 => (1e-3, "ms"),
         _ => (1e-6, "s"),
     };
     format!("{} {unit}", significant(us * amount))
@@ -67,6 +68,7 @@ mod tests {
         assert_eq!(time(0.0), "0.00 µs");
         assert_eq!(time(0.25), "250 ns");
         assert_eq!(time(12.34), "12.3 µs");
+        assert_eq!(time(999.9), "1.00 ms");
         assert_eq!(time(1_500.0), "1.50 ms");
         assert_eq!(time(123_456.0), "123 ms");
         assert_eq!(time(7_200_000_000.0), "7,200 s");

@@ -79,8 +79,8 @@ fn examples(entry: &Entry) -> Vec<String> {
     let name = entry.name;
     let mut lines = vec![
         format!("run {name}"),
-        format!("run {name} --workload one-at-a-time"),
-        format!("run {name} --think 0 --hold 2ms --delay 1ms --warm-up 100"),
+        format!("run {name} --engine sim --workload one-at-a-time"),
+        format!("run {name} --engine sim --think 0 --hold 2ms --delay 1ms --warm-up 100"),
         format!("explore {name}"),
     ];
     let broken = entry.defects.iter().find(|defect| !defect.rules.is_empty());

@@ -257,11 +257,16 @@ fn warm_up(scenario: &Scenario, workload: &Workload, nodes: u32) -> Result<u64, 
 
 /// What a run may take, by its estimate.
 const MEMORY_LIMIT_BYTES: u64 = 8 << 30;
+/// About what a node takes besides its algorithm's state.
+const NODE_BYTES: u64 = 350;
 /// About what one request takes while it is recorded.
 const REQUEST_BYTES: u64 = 160;
 
 fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> {
-    let states = |nodes: u32| (entry.state_bytes)(nodes.into()).saturating_mul(nodes.into());
+    let states = |nodes: u32| {
+        let each = (entry.state_bytes)(nodes.into()).saturating_add(NODE_BYTES);
+        each.saturating_mul(nodes.into())
+    };
     let needed = states(nodes);
     if needed > MEMORY_LIMIT_BYTES {
         let (mut fits, mut too_many) = (0, nodes);
@@ -274,7 +279,7 @@ fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> 
             }
         }
         let why = format!(
-            "the states of {} nodes of {} take about {} GiB, above the limit of {} GiB; \
+            "{} nodes of {} take about {} GiB, above the limit of {} GiB; \
              {} nodes fit",
             count(nodes.into()),
             entry.name,
