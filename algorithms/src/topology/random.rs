@@ -3,6 +3,10 @@
 //! This is the only place in the crate where chance appears. It may: a topology is drawn from the
 //! run's seed before there is a node, every node is told the same one, and the same seed draws it
 //! again. No algorithm ever meets the generator.
+#![expect(
+    clippy::disallowed_types,
+    reason = "chance makes the topology, before there is an algorithm"
+)]
 
 use rand::seq::{SliceRandom, index};
 use rand::{RngExt, SeedableRng};
