@@ -8,7 +8,7 @@
 //! | `messages.csv` | (from, to, kind) | sent, received, lost, bytes |
 //! | `counters.csv` | (node, name) | count, sum, min, max |
 //! | `transport.csv` | a node | datagrams_sent, datagrams_received, acks, retransmissions, duplicates, rejected, bytes |
-//! | `nodes.csv` | a node | cpu_ms, max_rss_kib, involuntary_switches |
+//! | `nodes.csv` | a node | cpu_ms, max_rss_kib, involuntary_switches, private_kib |
 //! | `faults.csv` | a fault | time_ns, fault, target, until_ns, acted |
 //! | `latency.hlog` | an interval | HdrHistogram log, tags wait, sync, turnaround, in nanoseconds |
 //! | `summary.csv` | the run | see [`Summary`](crate::Summary) |

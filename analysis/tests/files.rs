@@ -181,6 +181,7 @@ fn eventful(plan: &Plan) -> Run {
             UsageRow {
                 cpu_ms: 0.1 + 0.2,
                 max_rss_kib: 5,
+                private_kib: 700,
                 involuntary_switches: 6,
             },
         )]

@@ -8,10 +8,11 @@ use node::runtime::{self, Birth};
 const USAGE: &str = "\
 One member of a mutual exclusion group, on a UDP socket of loopback.
 
-Usage: node [--port=PORT] [--parent=PID]
+Usage: node [--port=PORT] [--parent=PID] [--core=NUMBER]
 
-  --port=PORT   the port to bind; 0, the default, is any
-  --parent=PID  die when the process that started this one dies, which must be PID
+  --port=PORT    the port to bind; 0, the default, is any
+  --parent=PID   die when the process that started this one dies, which must be PID
+  --core=NUMBER  stay on this processor
 
 Orders are JSON lines on stdin, reports are JSON lines on stdout; the documentation of the module
 node::control lists them. The member ends when it is told to, or when stdin ends.

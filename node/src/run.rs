@@ -178,10 +178,12 @@ pub struct TransportRow {
 /// What one member took of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UsageRow {
-    /// Processor time.
+    /// Processor time since the run began.
     pub cpu_ms: f64,
     /// The most memory it had, in KiB.
     pub max_rss_kib: u64,
+    /// Memory that is its alone at the end, in KiB.
+    pub private_kib: u64,
     /// How often it had to make room for another process.
     pub involuntary_switches: u64,
 }

@@ -22,25 +22,25 @@ use std::net::Ipv4Addr;
 use std::process::ExitCode;
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 pub use clock::monotonic_ns;
 
 /// What a member is told when its process starts; everything else comes over the control channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Birth {
     /// The port to bind on loopback; 0 for any.
     pub port: u16,
     /// The process that started this one, if it must not outlive it.
     pub parent: Option<u32>,
+    /// The processor to stay on, if it is not to be moved; for measuring.
+    pub core: Option<usize>,
 }
 
 impl Birth {
-    /// Reads `--port=PORT` and `--parent=PID`, both of which may be left out.
+    /// Reads `--port=PORT`, `--parent=PID` and `--core=NUMBER`, all of which may be left out.
     pub fn from_arguments(arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
-        let mut birth = Birth {
-            port: 0,
-            parent: None,
-        };
+        let mut birth = Birth::default();
         for argument in arguments {
             let text = argument.to_string_lossy();
             let number = |digits: &str| format!("'{digits}' in '{text}' is not a number that fits");
@@ -48,9 +48,11 @@ impl Birth {
                 birth.port = digits.parse().map_err(|_| number(digits))?;
             } else if let Some(digits) = text.strip_prefix("--parent=") {
                 birth.parent = Some(digits.parse().map_err(|_| number(digits))?);
+            } else if let Some(digits) = text.strip_prefix("--core=") {
+                birth.core = Some(digits.parse().map_err(|_| number(digits))?);
             } else {
                 return Err(format!(
-                    "unknown argument '{text}'; there are --port=PORT and --parent=PID"
+                    "unknown argument '{text}'; there are --port=PORT, --parent=PID and --core=NUMBER"
                 ));
             }
         }
@@ -58,11 +60,25 @@ impl Birth {
     }
 }
 
+impl Birth {
+    /// Ties this process to its parent and to its processor, as far as it is told to.
+    pub fn settle(&self) -> Result<(), String> {
+        if let Some(parent) = self.parent {
+            die_with(parent)?;
+        }
+        if let Some(core) = self.core {
+            let mut only = CpuSet::new();
+            only.set(core);
+            sched_setaffinity(None, &only)
+                .map_err(|error| format!("cannot stay on processor {core}: {error}"))?;
+        }
+        Ok(())
+    }
+}
+
 /// Runs a member until it is told to finish, its stdin ends, or it cannot go on.
 pub fn main(birth: Birth) -> ExitCode {
-    if let Some(parent) = birth.parent
-        && let Err(why) = die_with(parent)
-    {
+    if let Err(why) = birth.settle() {
         eprintln!("error: {why}");
         return ExitCode::from(4);
     }

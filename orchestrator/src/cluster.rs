@@ -17,12 +17,16 @@ mod token_trail;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 use std::{fs, io};
 
+use algorithms::NodeId;
 use node::plan::Plan;
 use node::run::Run;
+use tokio::sync::mpsc;
 
 use crate::Failure;
+use child::Launcher;
 use stage::Stage;
 
 /// What the engine needs to know.
@@ -33,6 +37,8 @@ pub(crate) struct Cluster<'a> {
     pub(crate) executable: &'a Path,
     /// The run's directory; members leave their records in `members` below it.
     pub(crate) dir: &'a Path,
+    /// Processors to deal the members to in turn; none to let the kernel decide.
+    pub(crate) cores: Vec<usize>,
     /// Set when somebody wants the run to stop.
     pub(crate) interrupted: &'a AtomicBool,
     /// Told now and then how many have entered.
@@ -57,6 +63,38 @@ impl Cluster<'_> {
         })?;
         Ok(run)
     }
+}
+
+/// How long it takes to start so many members, until each has said hello.
+pub(crate) fn launch_time(
+    executable: &Path,
+    dir: &Path,
+    members: usize,
+) -> Result<Duration, Failure> {
+    stage::allow_files(members)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let failed = |error| Failure::Testbed(format!("cannot launch {members} members: {error}"));
+    runtime.map_err(failed)?.block_on(async {
+        let (ear, mut heard) = mpsc::unbounded_channel();
+        let launcher = Launcher {
+            executable: executable.to_owned(),
+            members: dir.to_owned(),
+            ear,
+            cores: Vec::new(),
+        };
+        let start = Instant::now();
+        let nodes = (0..members as u32).map(NodeId);
+        let started = nodes
+            .map(|node| launcher.start(node, 0, 0))
+            .collect::<Result<Vec<_>, _>>();
+        let _children = started.map_err(failed)?;
+        for _ in 0..members {
+            heard.recv().await;
+        }
+        Ok(start.elapsed())
+    })
 }
 
 /// Removes what only mattered while the run went on: lock files, and last words never spoken.

@@ -2,6 +2,7 @@
 //!
 //! A new command is a new file with its arguments and a `perform`, and a line in [`Command`].
 
+mod bench;
 mod check;
 mod explain;
 mod explore;
@@ -20,6 +21,7 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     Check(check::Check),
     Explore(Box<explore::Explore>),
+    Bench(bench::Bench),
 }
 
 impl Command {
@@ -31,6 +33,7 @@ impl Command {
             Command::Explain(explain) => explain.perform(),
             Command::Check(check) => check.perform(),
             Command::Explore(explore) => explore.perform(),
+            Command::Bench(bench) => bench.perform(),
         }
     }
 }

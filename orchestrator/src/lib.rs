@@ -4,6 +4,7 @@
 //! or both.
 
 mod again;
+mod bench;
 mod cli;
 mod cluster;
 mod commands;
@@ -25,13 +26,17 @@ use clap::Parser;
 
 pub use exit::{Exit, Failure};
 
-/// Is a member of a cluster, if the arguments say that this process was started to be one.
+/// Is a member of a cluster, or a process to compare one with, if the arguments say that this process was started to be one.
 ///
 /// The orchestrator starts its members by running itself again, so a fresh clone, an installed copy
 /// and a test all have them. This comes before anything else looks at the arguments.
 pub fn child(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut arguments = arguments.into_iter().skip(1);
-    if arguments.next()? != "--child=node" {
+    let kind = arguments.next()?;
+    if kind == "--child=ring" {
+        return Some(bench::ring::child(arguments));
+    }
+    if kind != "--child=node" {
         return None;
     }
     Some(match node::runtime::Birth::from_arguments(arguments) {

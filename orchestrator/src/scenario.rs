@@ -18,7 +18,7 @@ mod words;
 use algorithms::registry::{self, Entry, Order};
 use chaos::Delay;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use node::run::Engine;
 use node::workload::Span;
 use serde::{Deserialize, Serialize};
@@ -225,6 +225,20 @@ pub struct Scenario {
     #[arg(long, value_name = "BOOL", help_heading = "Run", num_args = 0..=1,
           require_equals = true, default_missing_value = "true")]
     pub trace: Option<bool>,
+}
+
+impl Scenario {
+    /// What these flags say.
+    pub(crate) fn from_flags(flags: &[&str]) -> Result<Self, String> {
+        #[derive(Parser)]
+        struct Flags {
+            #[command(flatten)]
+            scenario: Scenario,
+        }
+        let words = std::iter::once(&"run").chain(flags);
+        let flags = Flags::try_parse_from(words).map_err(|error| error.to_string())?;
+        Ok(flags.scenario)
+    }
 }
 
 /// Who asks, and when.

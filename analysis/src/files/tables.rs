@@ -56,7 +56,13 @@ const TRANSPORT: Table = Table {
 
 const NODES: Table = Table {
     name: "nodes.csv",
-    columns: &["node", "cpu_ms", "max_rss_kib", "involuntary_switches"],
+    columns: &[
+        "node",
+        "cpu_ms",
+        "max_rss_kib",
+        "involuntary_switches",
+        "private_kib",
+    ],
 };
 
 const FAULTS: Table = Table {
@@ -277,6 +283,7 @@ pub(super) fn write_nodes(dir: &Path, run: &Run) -> Result<(), FilesError> {
             known(&row.cpu_ms),
             known(&row.max_rss_kib),
             known(&row.involuntary_switches),
+            known(&row.private_kib),
         ]
     });
     NODES.write(dir, rows)
@@ -291,6 +298,7 @@ pub(super) fn read_nodes(
             cpu_ms: row.number("cpu_ms")?,
             max_rss_kib: row.number("max_rss_kib")?,
             involuntary_switches: row.number("involuntary_switches")?,
+            private_kib: row.number("private_kib")?,
         };
         Ok((node(row, "node", plan)?, usage))
     })?;

@@ -15,7 +15,7 @@ use super::alarm::Alarm as WakeUp;
 use super::clock::monotonic_ns;
 use super::control_channel::ControlChannel;
 use super::recorder::Recorder;
-use super::usage::usage;
+use super::usage::{cpu_ms, usage};
 use super::witness::{Testimony, Witness};
 use crate::control::{Counts, Order, Report, Start};
 use crate::frame::Seal;
@@ -53,7 +53,10 @@ pub(super) async fn serve(address: SocketAddr) -> Result<(), String> {
     let mut member = Member::new(*start, socket)?;
     control.say(&Report::Ready);
     match control.next().await? {
-        Some(Order::Go { zero_ns }) => member.zero_ns = zero_ns,
+        Some(Order::Go { zero_ns }) => {
+            member.zero_ns = zero_ns;
+            member.cpu_ms_before = cpu_ms();
+        }
         Some(other) => return Err(format!("expected 'go', got {other:?}")),
         None => return Ok(()),
     }
@@ -112,6 +115,8 @@ pub(super) struct Member {
     /// Whether the orchestrator knows that the clients here have nothing to do.
     said_idle: bool,
     counters_due_ns: u64,
+    /// Processor time taken before the run began.
+    cpu_ms_before: f64,
     /// Empty between events; kept so that handling one allocates nothing.
     effects: Vec<Effect>,
     datagram: Vec<u8>,
@@ -225,6 +230,7 @@ impl Member {
             clogged: false,
             said_idle: false,
             counters_due_ns: 0,
+            cpu_ms_before: 0.0,
             effects: Vec::new(),
             datagram: Vec::new(),
             message: Vec::new(),
@@ -592,7 +598,7 @@ impl Member {
             .map_or(0, |core| core.group().state_bytes(self.me) as u64);
         control.say(&Report::Done {
             state_bytes,
-            usage: usage(),
+            usage: usage(self.cpu_ms_before),
         });
         Ok(())
     }

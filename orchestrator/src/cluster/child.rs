@@ -42,6 +42,8 @@ pub(crate) struct Launcher {
     /// Where the children's last words go.
     pub(crate) members: PathBuf,
     pub(crate) ear: mpsc::UnboundedSender<Heard>,
+    /// Processors to deal the members to in turn; none to let the kernel decide.
+    pub(crate) cores: Vec<usize>,
 }
 
 /// A member's process as long as it lives.
@@ -58,6 +60,7 @@ impl Launcher {
             .arg("--child=node")
             .arg(format!("--port={port}"))
             .arg(format!("--parent={}", std::process::id()))
+            .args(self.core_of(node).map(|core| format!("--core={core}")))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(File::create(self.last_words(node, incarnation))?)
@@ -93,6 +96,11 @@ impl Launcher {
             hear(Voice::Ended(process.wait().await));
         });
         Ok(Child { pid, mouth })
+    }
+
+    fn core_of(&self, node: NodeId) -> Option<usize> {
+        let turn = node.index().checked_rem(self.cores.len())?;
+        Some(self.cores[turn])
     }
 
     /// The file that holds what a member wrote to stderr.

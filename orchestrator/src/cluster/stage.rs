@@ -101,6 +101,7 @@ impl<'a> Stage<'a> {
                 executable: cluster.executable.to_owned(),
                 members,
                 ear,
+                cores: cluster.cores.clone(),
             },
             heard,
             places: (0..nodes).map(|_| Place::default()).collect(),
@@ -506,7 +507,7 @@ impl Place {
 }
 
 /// Each child takes two files here; the usual limit is 1 024.
-fn allow_files(members: usize) -> Result<(), Failure> {
+pub(super) fn allow_files(members: usize) -> Result<(), Failure> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let needed = 2 * members as u64 + 64;
     let limit = getrlimit(Resource::Nofile);

@@ -94,6 +94,7 @@ fn launch(
         plan: &resolved.plan,
         executable: &executable,
         dir,
+        cores: Vec::new(),
         interrupted,
         progress: &|entries| bar.show_entries(entries),
     };

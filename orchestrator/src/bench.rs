@@ -1,0 +1,81 @@
+//! How fast the product is, as a ratio to a limit measured in the same run.
+//!
+//! Product and limit take turns, at least five times, so that whatever else the machine does hits
+//! both; what counts is the median of the ratios.
+
+pub(crate) mod cluster;
+pub(crate) mod ring;
+
+use crate::numbers::count;
+use crate::table::Table;
+
+/// One comparison.
+#[derive(Debug)]
+pub(crate) struct Comparison {
+    /// What was measured.
+    pub(crate) what: String,
+    /// In what unit, such as `hand-offs/s`.
+    pub(crate) unit: &'static str,
+    /// Product and limit, one right after the other.
+    pub(crate) pairs: Vec<(f64, f64)>,
+    /// What the ratio should be.
+    pub(crate) wanted: Wanted,
+}
+
+/// What a ratio should be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+impl Comparison {
+    /// The median of the ratios, and the smallest and the largest.
+    pub(crate) fn ratio(&self) -> (f64, f64, f64) {
+        let ratios = sorted(self.pairs.iter().map(|(product, limit)| product / limit));
+        (median(&ratios), ratios[0], ratios[ratios.len() - 1])
+    }
+
+    pub(crate) fn is_met(&self) -> bool {
+        match self.wanted {
+            Wanted::AtLeast(least) => self.ratio().0 >= least,
+            Wanted::AtMost(most) => self.ratio().0 <= most,
+        }
+    }
+}
+
+/// The comparisons as a table that a person reads.
+pub(crate) fn show(comparisons: &[Comparison]) -> String {
+    let mut table = Table::new(["what", "product", "limit", "ratio", "range", "wanted", ""]);
+    for comparison in comparisons {
+        let product = median(&sorted(comparison.pairs.iter().map(|pair| pair.0)));
+        let limit = median(&sorted(comparison.pairs.iter().map(|pair| pair.1)));
+        let (ratio, least, most) = comparison.ratio();
+        let wanted = match comparison.wanted {
+            Wanted::AtLeast(least) => format!("≥ {least}"),
+            Wanted::AtMost(most) => format!("≤ {most}"),
+        };
+        table.row([
+            &comparison.what,
+            &format!("{} {}", count(product as u64), comparison.unit),
+            &count(limit as u64),
+            &format!("{ratio:.2}"),
+            &format!("{least:.2}..{most:.2}"),
+            &wanted,
+            if comparison.is_met() { "met" } else { "missed" },
+        ]);
+    }
+    table.show()
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values = values.collect::<Vec<_>>();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// The middle of sorted values.
+fn median(sorted: &[f64]) -> f64 {
+    let (low, high) = ((sorted.len() - 1) / 2, sorted.len() / 2);
+    f64::midpoint(sorted[low], sorted[high])
+}

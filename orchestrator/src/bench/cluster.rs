@@ -1,0 +1,174 @@
+//! The cluster against processes that only pass a datagram on.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use node::plan::Plan;
+use node::run::Run;
+use tempfile::TempDir;
+
+use super::ring::Ring;
+use super::{Comparison, Wanted};
+use crate::Failure;
+use crate::cluster::{Cluster, launch_time};
+use crate::scenario::{Said, Scenario};
+
+/// How long each measurement lasts, and how often it is repeated.
+const TIME: Duration = Duration::from_secs(1);
+const PAIRS: usize = 5;
+
+/// Everything there is to compare, and what else was found out.
+pub(crate) struct Report {
+    pub(crate) comparisons: Vec<Comparison>,
+    /// Memory that is a member's alone, in KiB: the largest of a thousand.
+    pub(crate) private_kib: u64,
+    /// Processor time of an idle group of a hundred, as a share of one processor.
+    pub(crate) idle_share: f64,
+}
+
+/// Measures it all.
+pub(crate) fn measure(
+    executable: &Path,
+    interrupted: &AtomicBool,
+    note: &dyn Fn(&str),
+) -> Result<Report, Failure> {
+    let bench = Bench {
+        executable,
+        interrupted,
+    };
+    let mut comparisons = Vec::new();
+    let rings = [
+        ("two members, each on its own core", 2, vec![0, 1], 0.7),
+        ("two members, both on one core", 2, vec![0], 0.5),
+        ("ten members of naimi-trehel", 10, vec![], 0.6),
+    ];
+    for (what, members, cores, least) in rings {
+        let mut pairs = Vec::new();
+        for nth in 1..=PAIRS {
+            note(&format!("{what}, {nth} of {PAIRS}"));
+            pairs.push((
+                bench.saturated(members, &cores)?,
+                bench.ring(members, &cores)?,
+            ));
+        }
+        comparisons.push(Comparison {
+            what: what.to_owned(),
+            unit: if members == 2 {
+                "hand-offs/s"
+            } else {
+                "messages/s"
+            },
+            pairs,
+            wanted: Wanted::AtLeast(least),
+        });
+    }
+    let mut pairs = Vec::new();
+    for nth in 1..=PAIRS {
+        note(&format!("launching 1,000 processes, {nth} of {PAIRS}"));
+        pairs.push(bench.launches(1_000)?);
+    }
+    comparisons.push(Comparison {
+        what: "launching 1,000 members".to_owned(),
+        unit: "ms",
+        pairs,
+        wanted: Wanted::AtMost(2.0),
+    });
+    note("1,000 members, 5 entries each");
+    let crowd = bench.run("naimi-trehel", &["-n", "1000", "--entries", "5"], &[])?;
+    let largest = crowd.usage.values().map(|usage| usage.private_kib).max();
+    note("an idle group of 100");
+    let idle = ["-n", "100", "--workload", "batch", "--asks", "0 at 5s"];
+    let idle = bench.run("naimi-trehel", &idle, &[])?;
+    let cpu_ms: f64 = idle.usage.values().map(|usage| usage.cpu_ms).sum();
+    Ok(Report {
+        comparisons,
+        private_kib: largest.unwrap_or(0),
+        idle_share: cpu_ms / (idle.ended_ns as f64 / 1e6),
+    })
+}
+
+struct Bench<'a> {
+    executable: &'a Path,
+    interrupted: &'a AtomicBool,
+}
+
+impl Bench<'_> {
+    /// A group in which everybody always wants in: entries per second of two, messages of more.
+    fn saturated(&self, members: usize, cores: &[usize]) -> Result<f64, Failure> {
+        let (nodes, time) = (members.to_string(), format!("{}ms", TIME.as_millis()));
+        let flags = [
+            "-n",
+            &nodes,
+            "--think",
+            "0",
+            "--hold",
+            "0",
+            "--duration",
+            &time,
+        ];
+        let run = self.run("naimi-trehel", &flags, cores)?;
+        let messages: u64 = run.messages.values().map(|row| row.sent).sum();
+        let entries = run
+            .requests
+            .iter()
+            .filter(|row| row.left_ns.is_some())
+            .count() as u64;
+        let counted = if members == 2 { entries } else { messages };
+        Ok(counted as f64 / (run.ended_ns as f64 / 1e9))
+    }
+
+    fn ring(&self, members: usize, cores: &[usize]) -> Result<f64, Failure> {
+        self.block_on(async {
+            let ring = Ring::start(self.executable, members, cores).await?;
+            ring.hops_per_second(TIME).await
+        })
+    }
+
+    /// How many milliseconds it takes to launch so many members, and so many minimal processes.
+    fn launches(&self, processes: usize) -> Result<(f64, f64), Failure> {
+        let dir = directory()?;
+        let members = launch_time(self.executable, dir.path(), processes)?;
+        let start = Instant::now();
+        let ring = self.block_on(Ring::start(self.executable, processes, &[]))?;
+        let minimal = start.elapsed();
+        drop(ring);
+        Ok((members.as_secs_f64() * 1e3, minimal.as_secs_f64() * 1e3))
+    }
+
+    fn run(&self, algorithm: &str, flags: &[&str], cores: &[usize]) -> Result<Run, Failure> {
+        let dir = directory()?;
+        let plan = plan(algorithm, flags)?;
+        let cluster = Cluster {
+            plan: &plan,
+            executable: self.executable,
+            dir: dir.path(),
+            cores: cores.to_vec(),
+            interrupted: self.interrupted,
+            progress: &|_| {},
+        };
+        cluster.run()
+    }
+
+    fn block_on<T>(&self, future: impl Future<Output = std::io::Result<T>>) -> Result<T, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let done = runtime.and_then(|runtime| runtime.block_on(future));
+        done.map_err(|error| Failure::Testbed(format!("the ring failed: {error}")))
+    }
+}
+
+fn directory() -> Result<TempDir, Failure> {
+    let made = tempfile::Builder::new()
+        .prefix("turnstile-bench-")
+        .tempdir();
+    made.map_err(|error| Failure::Testbed(format!("no temporary directory: {error}")))
+}
+
+/// The plan that these words make on the command line.
+fn plan(algorithm: &str, flags: &[&str]) -> Result<Plan, Failure> {
+    let flags = Scenario::from_flags(flags).map_err(Failure::Usage)?;
+    let said = Said::new(algorithm, flags).map_err(Failure::Usage)?;
+    Ok(said.resolve().map_err(Failure::Usage)?.plan)
+}

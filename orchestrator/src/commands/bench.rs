@@ -1,0 +1,105 @@
+//! `orchestrator bench`: how fast it is, as a ratio to a limit measured in the same run.
+
+use std::io::IsTerminal;
+
+use clap::{Args, Subcommand};
+
+use crate::bench::{self, Comparison, Wanted};
+use crate::numbers::{count, decimal};
+use crate::{Exit, Failure, interrupt, print};
+
+/// Measures how fast it is here, against a limit measured in the same run
+///
+/// Product and limit take turns, five times; the median of their ratios counts. Exit code 1 if a
+/// ratio is missed: machines are noisy, so look at the range before believing it.
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+enum What {
+    /// The simulator against a loop that only takes events out of a heap and puts them in
+    Sim,
+    /// The cluster against processes that only pass a datagram on
+    Cluster,
+}
+
+impl Bench {
+    pub(crate) fn perform(self) -> Result<Exit, Failure> {
+        match self.what {
+            What::Sim => sim(),
+            What::Cluster => cluster(),
+        }
+    }
+}
+
+fn sim() -> Result<Exit, Failure> {
+    let compare = |nodes| {
+        note(&format!("{} nodes", count(u64::from(nodes))));
+        let race = simulator::bench::race(nodes, 3_000_000, 5);
+        Comparison {
+            what: format!("naimi-trehel, {} nodes", count(u64::from(nodes))),
+            unit: "events/s",
+            pairs: race
+                .pairs
+                .iter()
+                .map(|pair| (pair.simulated, pair.bare))
+                .collect(),
+            wanted: Wanted::AtLeast(0.4),
+        }
+    };
+    let comparisons = [1_000, 100_000].map(compare);
+    let mut text = bench::show(&comparisons);
+    for nodes in [100_000, 1_000_000] {
+        note(&format!(
+            "{} nodes, one entry each",
+            count(u64::from(nodes))
+        ));
+        let crowd = simulator::bench::crowd(nodes);
+        text += &format!(
+            "{} nodes, one entry each: {} entries in {} s\n",
+            count(u64::from(nodes)),
+            count(crowd.entries),
+            decimal(crowd.took.as_secs_f64(), 1),
+        );
+    }
+    print(&text)?;
+    Ok(exit(&comparisons))
+}
+
+fn cluster() -> Result<Exit, Failure> {
+    let executable = std::env::current_exe()
+        .map_err(|error| Failure::Testbed(format!("cannot find this program: {error}")))?;
+    let interrupted = interrupt::flag_on_interrupt()?;
+    let report = bench::cluster::measure(&executable, &interrupted, &note)?;
+    let mut text = bench::show(&report.comparisons);
+    text += &format!(
+        "memory of a member among 1,000, its alone: at most {} KiB (wanted: 1,536)\n\
+         an idle group of 100 takes {} % of one processor (wanted: 5)\n",
+        count(report.private_kib),
+        decimal(report.idle_share * 100.0, 1),
+    );
+    print(&text)?;
+    let fits = report.private_kib <= 1_536 && report.idle_share < 0.05;
+    Ok(if fits {
+        exit(&report.comparisons)
+    } else {
+        Exit::Violated
+    })
+}
+
+fn exit(comparisons: &[Comparison]) -> Exit {
+    match comparisons.iter().all(Comparison::is_met) {
+        true => Exit::Holds,
+        false => Exit::Violated,
+    }
+}
+
+/// Says what is being measured, to those who watch.
+fn note(what: &str) {
+    if std::io::stderr().is_terminal() {
+        eprintln!("measuring: {what}");
+    }
+}
