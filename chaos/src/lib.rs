@@ -16,6 +16,8 @@ pub mod network;
 pub mod partition;
 pub mod percent;
 pub mod preset;
+#[cfg(feature = "proxy")]
+pub mod proxy;
 pub mod reach;
 pub mod rule;
 pub mod sample;

@@ -107,7 +107,7 @@ impl Network {
     }
 
     /// The rules, in the order they were added, and what each did.
-    pub fn rules(&self) -> impl Iterator<Item = (&Rule, Count)> {
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = (&Rule, Count)> {
         let rules = self.rules.iter().map(|posted| &posted.rule);
         rules.zip(self.counts.iter().copied())
     }

@@ -150,6 +150,23 @@ impl Timeline {
         self.put_in_force(step, window, who, network);
     }
 
+    /// Puts a step about links in force with its times counted from now, as somebody means them who
+    /// asks for it in the middle of a run.
+    ///
+    /// # Panics
+    /// As [`enact`](Self::enact), or if the step waits for an event.
+    pub fn enact_from(&self, step: usize, now_ns: u64, who: Option<Member>, network: &mut Network) {
+        let Begin::At(window) = &self.steps[step].begin else {
+            unreachable!("'{}' waits for an event", self.steps[step].text);
+        };
+        let window = Window {
+            from_ns: now_ns.saturating_add(window.from_ns),
+            until_ns: window.until_ns.map(|ns| now_ns.saturating_add(ns)),
+            ..*window
+        };
+        self.put_in_force(step, window, who, network);
+    }
+
     /// Whom `random` means, among these, the n-th time the step happens.
     ///
     /// # Panics

@@ -1,7 +1,5 @@
 //! Deciding what faults as they are written leave open.
 
-use std::collections::BTreeMap;
-
 use super::{BadLinks, Begin, Deed, Step, Timeline};
 use crate::draw::{Draw, word_of};
 use crate::fault::{AnyFault, Late, Law};
@@ -34,36 +32,41 @@ pub struct Group<'a> {
 impl Timeline {
     /// Settles everything that can be settled before the run.
     pub fn resolve(entries: &[Entry], group: &Group<'_>) -> Result<Self, FaultError> {
-        let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-        let mut steps = Vec::new();
+        let mut timeline = Self {
+            seed: group.seed,
+            nodes: group.nodes,
+            steps: Vec::new(),
+        };
         for entry in entries {
-            let text = entry.to_string();
-            // Read again, now that the group is known: so that what does not fit is pointed at.
-            let entry = Entry::parse(&text, &group.scope())?;
-            let nth = seen.entry(text.clone()).or_default();
-            let identity = Draw::new([word_of(&text), *nth]).bits();
-            *nth += 1;
-            let deed = group.deed(&entry.action, identity, &text)?;
-            if deed.is_idle() {
-                continue;
-            }
-            steps.push(Step {
-                begin: Begin::new(&entry),
-                name: entry.action.name(),
-                text,
-                identity,
-                deed,
-            });
+            timeline.add(entry, group)?;
         }
-        steps.sort_by_key(|step| match &step.begin {
+        timeline.steps.sort_by_key(|step| match &step.begin {
             Begin::At(window) => (0, window.from_ns),
             Begin::When { .. } => (1, 0),
         });
-        Ok(Self {
-            seed: group.seed,
-            nodes: group.nodes,
-            steps,
-        })
+        Ok(timeline)
+    }
+
+    /// Settles one more fault, puts it at the end, and says its number; none if it could never do
+    /// anything.
+    pub fn add(&mut self, entry: &Entry, group: &Group<'_>) -> Result<Option<usize>, FaultError> {
+        let text = entry.to_string();
+        // Read again, now that the group is known: so that what does not fit is pointed at.
+        let entry = Entry::parse(&text, &group.scope())?;
+        let equals = self.steps.iter().filter(|step| step.text == text).count();
+        let identity = Draw::new([word_of(&text), equals as u64]).bits();
+        let deed = group.deed(&entry.action, identity, &text)?;
+        if deed.is_idle() {
+            return Ok(None);
+        }
+        self.steps.push(Step {
+            begin: Begin::new(&entry),
+            name: entry.action.name(),
+            text,
+            identity,
+            deed,
+        });
+        Ok(Some(self.steps.len() - 1))
     }
 }
 

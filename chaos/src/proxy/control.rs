@@ -1,0 +1,187 @@
+//! What the proxy can be told and asked while it runs.
+
+use std::net::SocketAddr;
+
+use serde::Serialize;
+use serde_json::json;
+use thiserror::Error;
+use tokio::sync::{mpsc, oneshot};
+
+use super::core::Core;
+use super::metrics;
+use crate::fate::Member;
+use crate::rule::Count;
+use crate::timeline::Did;
+
+/// Something to do or to answer.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Who is there?
+    Links,
+    /// What is wrong with the network?
+    Faults,
+    /// Let this be wrong, too; times count from now.
+    Add(String),
+    /// Let this be wrong instead of the fault of that number.
+    Change(u64, String),
+    /// Let the fault of that number be over.
+    Remove(u64),
+    /// End all cuts, or those of these links.
+    Heal(Option<String>),
+    /// End everything that is wrong.
+    Reset,
+    /// All counters in Prometheus' text format.
+    Metrics,
+    /// Time 0 of the timeline is this moment of the monotonic clock.
+    Zero(u64),
+    /// Put a step of the timeline that waited for something in force, now.
+    Enact(usize, Option<Member>),
+    /// What has each step of the timeline done?
+    Report,
+    /// Stop.
+    Stop,
+}
+
+/// What comes back.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// It is done.
+    Done,
+    /// The members.
+    Links(Vec<LinkRow>),
+    /// The faults that were asked for and not ended.
+    Faults(Vec<FaultRow>),
+    /// A fault that is now in force.
+    Fault(FaultRow),
+    /// Text.
+    Text(String),
+    /// What each step did.
+    Report(Vec<Did>),
+}
+
+/// A member and its alias.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkRow {
+    /// What it is called.
+    pub name: String,
+    /// Where it is, if that is known.
+    pub member: Option<SocketAddr>,
+    /// Where the others reach it.
+    pub alias: SocketAddr,
+}
+
+/// A fault.
+#[derive(Clone, Debug, Serialize)]
+pub struct FaultRow {
+    /// Its number.
+    pub id: u64,
+    /// As it was asked for.
+    pub fault: String,
+    /// What it did.
+    #[serde(flatten)]
+    pub count: Count,
+}
+
+/// Why something was not done.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// There is no such fault.
+    #[error("there is no fault {0}")]
+    NoSuchFault(u64),
+    /// What was said makes no sense.
+    #[error("{0}")]
+    Misread(String),
+    /// The system did not let it.
+    #[error("{0}")]
+    Failed(String),
+    /// The proxy no longer runs.
+    #[error("the proxy has stopped")]
+    Stopped,
+}
+
+/// Tells a running proxy what to do. It can be cloned and sent anywhere.
+#[derive(Clone, Debug)]
+pub struct Control {
+    sender: mpsc::Sender<Asked>,
+}
+
+/// A command, and where the answer goes.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub command: Command,
+    pub answer: oneshot::Sender<Result<Reply, Refusal>>,
+}
+
+impl Control {
+    pub(super) fn new(sender: mpsc::Sender<Asked>) -> Self {
+        Self { sender }
+    }
+
+    /// Has it done, and waits until it is.
+    pub async fn ask(&self, command: Command) -> Result<Reply, Refusal> {
+        let (answer, reply) = oneshot::channel();
+        let asked = Asked { command, answer };
+        self.sender
+            .send(asked)
+            .await
+            .map_err(|_| Refusal::Stopped)?;
+        reply.await.map_err(|_| Refusal::Stopped)?
+    }
+}
+
+impl Core {
+    /// Does what it is told.
+    pub(super) fn obey(&mut self, command: Command) -> Result<Reply, Refusal> {
+        let now_ns = self.now_ns();
+        let failed = |error: std::io::Error| Refusal::Failed(error.to_string());
+        match command {
+            Command::Links => Ok(Reply::Links(self.links().map_err(failed)?)),
+            Command::Faults => Ok(Reply::Faults(self.faults.rows())),
+            Command::Metrics => Ok(Reply::Text(metrics::text(self))),
+            Command::Report => Ok(Reply::Report(self.faults.report(now_ns))),
+            Command::Stop => Ok(Reply::Done),
+            Command::Zero(zero_ns) => {
+                self.start_at(zero_ns);
+                Ok(Reply::Done)
+            }
+            Command::Add(text) => {
+                let row = self.faults.add(&text, now_ns)?;
+                self.journal.note(now_ns, "added", &row);
+                Ok(Reply::Fault(row))
+            }
+            Command::Change(id, text) => {
+                let row = self.faults.change(id, &text, now_ns)?;
+                self.journal.note(now_ns, "changed", &row);
+                self.let_go().map_err(failed)?;
+                Ok(Reply::Fault(row))
+            }
+            Command::Remove(id) => {
+                self.faults.remove(id, now_ns)?;
+                self.journal.note(now_ns, "removed", json!({ "id": id }));
+                self.let_go().map_err(failed)?;
+                Ok(Reply::Done)
+            }
+            Command::Heal(links) => {
+                self.faults.heal(links.as_deref(), now_ns)?;
+                self.journal
+                    .note(now_ns, "healed", json!({ "links": links }));
+                self.let_go().map_err(failed)?;
+                Ok(Reply::Done)
+            }
+            Command::Reset => {
+                self.faults.reset(now_ns);
+                self.journal.note(now_ns, "reset", json!({}));
+                self.let_go().map_err(failed)?;
+                Ok(Reply::Done)
+            }
+            Command::Enact(step, who) => {
+                self.faults.enact(step, who, now_ns)?;
+                self.journal
+                    .note(now_ns, "enacted", json!({ "step": step, "who": who }));
+                self.let_go().map_err(failed)?;
+                Ok(Reply::Done)
+            }
+        }
+    }
+}
