@@ -126,8 +126,22 @@ fn a_message_is_named_by_its_age() {
     // On the way were 2, then 1 and 2 again.
     let why = "1: heard Number(1) after 1";
     assert_eq!(outcome.findings[0], mishap(6, Kind::ProtocolError, why));
-    let kinds_may_be_left_out = "req 0; exit 0; 0>1; 0>1#1";
-    replayed(&toys::PEDANT, 2, kinds_may_be_left_out).expect("every step is possible");
+}
+
+#[test]
+fn without_a_kind_the_oldest_message_is_meant() {
+    let schedule = "req 0; exit 0; req 0; exit 0; 0>1; 0>1; 0>1";
+    let outcome = replayed(&toys::PEDANT, 2, schedule).expect("every step is possible");
+    // On the way were 1, 2, 1 and 2.
+    let broken = "not so: nobody has heard two numbers (1 has)";
+    let error = "1: heard Number(1) after 2";
+    assert_eq!(
+        outcome.findings,
+        [
+            mishap(6, Kind::Invariant, broken),
+            mishap(7, Kind::ProtocolError, error)
+        ]
+    );
 }
 
 /// The explorer looks steps up in an atlas; a run lets living members take them. Both must do the

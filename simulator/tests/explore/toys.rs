@@ -404,3 +404,28 @@ impl Toy for Postal {
         out.enter();
     }
 }
+
+/// Would enter once all is quiet, and never is quiet: it keeps posting itself the same word.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Restless {
+    me: NodeId,
+    nodes: u32,
+}
+
+pub static RESTLESS: Entry = entry("restless", |_, _| &Of::<Restless>::MACHINE);
+algorithm!(Restless, &[]);
+
+impl Toy for Restless {
+    fn request(&mut self, out: &mut Out) {
+        out.set_timer(WAIT, After::Exactly(Duration::from_millis(3)));
+        out.post(Word::Busy);
+    }
+
+    fn receive(&mut self, _: NodeId, word: Word, out: &mut Out) {
+        out.post(word);
+    }
+
+    fn timer(&mut self, out: &mut Out) {
+        out.enter();
+    }
+}

@@ -49,6 +49,19 @@ fn trapped_states_can_be_merely_counted() {
 }
 
 #[test]
+fn a_fault_that_would_help_is_no_way_out() {
+    // Only the loss of the word that goes round would let the timer go off.
+    let finding = found(&toys::RESTLESS, 1, |options| {
+        options.timers = Timers::Patient;
+        options.lose = 1;
+    });
+    assert_eq!(finding.kind, Kind::Trapped);
+    assert_eq!(finding.schedule.to_string(), "");
+    let report = search(&toys::RESTLESS, 1, |options| options.timers = Timers::Free);
+    assert_eq!(report.finding, None, "a timer that need not wait goes off");
+}
+
+#[test]
 fn an_entry_that_nobody_asked_for_is_found() {
     let finding = found(&toys::GENEROUS, 2, |_| ());
     assert_eq!(finding.kind, Kind::Uninvited);
