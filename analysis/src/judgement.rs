@@ -141,23 +141,18 @@ fn verdict(
         format!("the fault '{fault}' on {target} was asked for and never did anything")
     });
     reasons.extend(idle);
-    let restarts = run
-        .faults
-        .iter()
-        .filter(|fault| fault.fault.starts_with("restart"));
-    let restarts = restarts.map(|fault| {
+    let restarts = run.faults.iter();
+    let restarts = restarts.filter(|fault| fault.fault.starts_with("restart"));
+    reasons.extend(restarts.clone().map(|fault| {
         let member = &fault.target;
         format!("member {member} was restarted, and no algorithm here says how to come back")
-    });
-    let before = reasons.len();
-    reasons.extend(restarts);
-    let restarted = reasons.len() > before;
+    }));
 
     let any = |is: fn(&Property) -> bool| properties.iter().any(|(_, property)| is(property));
     let verdict = if any(Property::is_violated) {
         Verdict::Violated
     } else if any(Property::is_inconclusive)
-        || restarted
+        || restarts.count() > 0
         || run.faults.iter().any(|fault| fault.acted == 0)
     {
         Verdict::Inconclusive
@@ -400,6 +395,26 @@ mod tests {
     }
 
     #[test]
+    fn a_restarted_member_makes_it_inconclusive_and_is_named() {
+        let mut run = contended();
+        run.faults = vec![fault(20, "restart", "1", None, 1)];
+        assert_eq!(outcome(&run), (Verdict::Inconclusive, 3));
+        let reasons = judged(&plan("raymond", 2), &run).reasons;
+        assert!(
+            reasons[0].starts_with("member 1 was restarted"),
+            "{reasons:?}"
+        );
+    }
+
+    #[test]
+    fn faults_above_the_transport_are_warned_about() {
+        let mut run = contended();
+        run.faults = vec![fault(1, "lose message REQUEST #1", MESSAGES, None, 1)];
+        let warnings = judged(&plan("raymond", 2), &run).warnings;
+        assert!(warnings[0].starts_with("'lose message REQUEST #1' acted on messages"));
+    }
+
+    #[test]
     fn an_exact_expectation_missed_is_a_failure_though_every_property_holds() {
         let mut run = contended();
         let key = (NodeId(0), Some(NodeId(1)), "REQUEST");
@@ -441,7 +456,14 @@ mod tests {
               Shorten --think or lengthen --hold."
             ]
         );
+        for row in &mut rows[3..31] {
+            row.arrived_ns -= 6;
+        }
+        let one_in_a_hundred = run(rows.clone());
+        assert_eq!(judged(&plan, &one_in_a_hundred).summary.contended, 30);
+        assert_eq!(judged(&plan, &one_in_a_hundred).warnings, [] as [String; 0]);
         plan.workload.arrivals = Arrivals::OneAtATime;
+        rows.truncate(1);
         assert_eq!(judged(&plan, &run(rows)).warnings, [] as [String; 0]);
     }
 

@@ -91,11 +91,11 @@ fn hindrance(entry: &Entry, run: &Run) -> Option<String> {
             some => some.to_string(),
         };
         let deaths = run.faults.iter().filter(|fault| is_death(fault));
-        let deaths = deaths.map(|fault| format!("{} {}", fault.target, fault.fault));
+        let deaths = deaths.map(|fault| format!("; node {}: {}", fault.target, fault.fault));
         format!(
-            "{died} ({}) and {} tolerates {tolerates}",
-            deaths.collect::<Vec<_>>().join(", "),
-            entry.name
+            "{died} and {} tolerates {tolerates}{}",
+            entry.name,
+            deaths.collect::<String>()
         )
     })
 }
@@ -186,7 +186,7 @@ mod tests {
         run.faults = vec![fault(1, "kill", "0", None, 1)];
         let why = judged(&run).why().unwrap().to_owned();
         assert!(
-            why.contains("1 member died and raymond tolerates none"),
+            why.ends_with("1 member died and raymond tolerates none; node 0: kill"),
             "{why}"
         );
         assert!(judged(&run).is_inconclusive());

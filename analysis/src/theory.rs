@@ -173,7 +173,10 @@ fn circumstances<'a>(
         constant_delay: constant_delay.map(Duration::from_nanos),
         constant_hold: constant_hold(&plan.workload).map(Duration::from_nanos),
         order: plan.links,
-        undisturbed: run.faults.is_empty() && nothing_lost && measured.entries > 0,
+        undisturbed: plan.faults.steps.is_empty()
+            && run.faults.is_empty()
+            && nothing_lost
+            && measured.entries > 0,
         whole_cycles: measured.cut
             && measured.entries > 0
             && measured.entries.is_multiple_of(u64::from(plan.nodes)),
@@ -489,6 +492,19 @@ mod tests {
         assert!(!seen(&plan, &run, delay), "a real link is never constant");
     }
 
+    fn faults(text: &str) -> chaos::Timeline {
+        let group = chaos::timeline::Group {
+            nodes: 2,
+            edges: chaos::partition::Edges::Complete { nodes: 2 },
+            kinds: None,
+            token: None,
+            seed: 1,
+            read: &|_| Err("there are no files".to_owned()),
+        };
+        let entry = chaos::Entry::parse(text, &group.scope()).expect("a fault");
+        chaos::Timeline::resolve(&[entry], &group).expect("a fault that fits")
+    }
+
     #[test]
     fn a_form_sees_disturbances() {
         let plan = plan("raymond", 2);
@@ -500,6 +516,9 @@ mod tests {
         let mut run = thousand();
         run.messages.values_mut().for_each(|row| row.lost = 1);
         assert!(!undisturbed(&run));
+        let mut disturbed = plan.clone();
+        disturbed.faults = faults("at 0s loss 1% on all");
+        assert!(!seen(&disturbed, &thousand(), |c| c.undisturbed));
     }
 
     #[test]

@@ -278,6 +278,8 @@ fn a_result_is_never_overwritten() {
     let (dir, plan, run) = simulated("overwritten");
     let error = write(&dir, &plan, &run).unwrap_err().to_string();
     assert!(error.contains("is already there"), "{error}");
+    let begun = files::Draft::begin(&dir);
+    assert!(matches!(begun, Err(FilesError::Exists(_))), "{begun:?}");
 }
 
 #[test]
@@ -389,6 +391,12 @@ fn what_no_run_could_have_written_is_refused_with_its_place() {
             "\n0,1,",
             "\n0,9,",
             "column to: found '9', expected a node from 0 to 4",
+        ),
+        (
+            "messages.csv",
+            "\n1,0,",
+            "\n0,1,REQUEST,1,1,0,\n0,1,REQUEST,1,1,0,\n1,0,",
+            "column kind: found 'REQUEST', expected a link and kind that no line above has",
         ),
         (
             "messages.csv",

@@ -137,7 +137,7 @@ fn a_member_killed_inside_stays_on_record() {
     let finished = place.run(line).expect(3);
     let out = place.path().join("run");
     assert!(
-        finished.stdout.contains("2 kill (the token was with it)"),
+        finished.stdout.contains("2: kill (the token was with it)"),
         "{}",
         finished.stdout
     );

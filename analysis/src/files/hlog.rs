@@ -172,6 +172,15 @@ mod tests {
         expected(4, "turnaround", 1, 3_000_000);
     }
 
+    #[test]
+    fn an_uninvited_entry_waited_for_nothing() {
+        let mut run = run(vec![entry(0, 5, 5, 9), entry(1, 20, 20, 21)]);
+        run.requests[1].uninvited = true;
+        let intervals = intervals(&plan("raymond", 2), &run, 1_000_000);
+        assert_eq!(intervals[&(0, "wait")], [0]);
+        assert_eq!(intervals[&(0, "turnaround")], [4]);
+    }
+
     /// The standard alphabet, which the log packs its histograms in.
     fn base64(text: &str) -> Vec<u8> {
         const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -175,7 +175,8 @@ impl Record {
                 "its schema is {schema}, expected {SCHEMA}; another version wrote it"
             )));
         }
-        let record: Self = serde_json::from_str(&text).map_err(|error| unfit(error.to_string()))?;
+        let mut record: Self =
+            serde_json::from_str(&text).map_err(|error| unfit(error.to_string()))?;
         record.check().map_err(unfit)?;
         Ok(record)
     }
@@ -210,8 +211,10 @@ impl Record {
         }
     }
 
-    fn check(&self) -> Result<(), String> {
-        let plan = &self.scenario;
+    /// Checks what a plan promises to everybody who uses it. Parameters that were not there when
+    /// the run was made get their defaults.
+    fn check(&mut self) -> Result<(), String> {
+        let plan = &mut self.scenario;
         let Some(entry) = registry::find(&plan.algorithm) else {
             let names = registry::ALL.iter().map(|entry| entry.name);
             let names = names.collect::<Vec<_>>().join(", ");
@@ -222,14 +225,8 @@ impl Record {
         let given = given
             .map(|(name, value)| (name.to_owned(), value.to_string()))
             .collect::<BTreeMap<_, _>>();
-        let resolved = Params::resolve(entry.name, entry.params, &given)
+        plan.params = Params::resolve(entry.name, entry.params, &given)
             .map_err(|error| format!("scenario.params: {error}"))?;
-        if resolved != plan.params {
-            let params = &plan.params;
-            return Err(format!(
-                "scenario.params: found '{params}', expected '{resolved}'"
-            ));
-        }
         if !entry.admits_size(plan.nodes) {
             let nodes = plan.nodes;
             return Err(format!(
