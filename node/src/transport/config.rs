@@ -56,32 +56,40 @@ pub struct Timing {
 
 impl Default for Config {
     fn default() -> Self {
-        Self {
-            order: Order::Fifo,
-            contract: Contract::Patient {
-                suspect_after_ns: None,
-            },
-            datagram_bytes: 1_200,
-            timing: Timing::default(),
-            window_bytes: 48 * 1024,
-            soft_limit_bytes: 256 * 1024,
-            hard_limit_bytes: 16 * 1024 * 1024,
-        }
+        Self::PATIENT
     }
 }
 
 impl Default for Timing {
     fn default() -> Self {
-        Self {
-            ack_delay_ns: 5_000_000,
-            floor_ns: 5_000_000,
-            first_ns: 50_000_000,
-            cap_ns: 250_000_000,
-        }
+        Self::LOOPBACK
     }
 }
 
+impl Timing {
+    /// What suits members on one machine; slower paths are measured.
+    pub const LOOPBACK: Self = Self {
+        ack_delay_ns: 5_000_000,
+        floor_ns: 5_000_000,
+        first_ns: 50_000_000,
+        cap_ns: 250_000_000,
+    };
+}
+
 impl Config {
+    /// Patient links in order, with datagrams that pass everywhere.
+    pub const PATIENT: Self = Self {
+        order: Order::Fifo,
+        contract: Contract::Patient {
+            suspect_after_ns: None,
+        },
+        datagram_bytes: 1_200,
+        timing: Timing::LOOPBACK,
+        window_bytes: 48 * 1024,
+        soft_limit_bytes: 256 * 1024,
+        hard_limit_bytes: 16 * 1024 * 1024,
+    };
+
     /// The smallest datagram budget: room for the fields and some bytes of a message.
     pub const MIN_DATAGRAM_BYTES: usize =
         frame::MAX_OVERHEAD + packet::MAX_HEAD + packet::MAX_SEGMENT_OVERHEAD + 32;

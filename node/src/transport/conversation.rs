@@ -203,3 +203,45 @@ impl Conversation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: Config = Config::PATIENT;
+
+    /// Writes frames of these numbers; says how many had segments.
+    fn frames(talk: &mut Conversation, numbers: std::ops::Range<u64>) -> usize {
+        let trips = RoundTrips::default();
+        let mut counters = Counters::default();
+        let mut datagram = Vec::new();
+        let mut write = |number| {
+            datagram.clear();
+            talk.write_segments(0, number, &mut datagram, &trips, &CONFIG, &mut counters)
+        };
+        numbers.filter(|&number| write(number) > 0).count()
+    }
+
+    #[test]
+    fn a_loss_halves_the_window_and_what_is_missing_goes_first() {
+        let mut talk = Conversation::new(&CONFIG);
+        talk.send(&vec![7; 1_000_000], &CONFIG);
+        let full = frames(&mut talk, 1..1_000);
+        assert!(full > 40, "{full}");
+        let acknowledge = |beyond: u64, talk: &mut Conversation| {
+            let ack = Ack {
+                beyond,
+                ..Ack::default()
+            };
+            let mut trips = RoundTrips::default();
+            talk.acknowledge(0, &ack, &mut trips, &CONFIG)
+                .expect("all of it was sent");
+        };
+        // Three later segments have arrived: the first one leaves again, and nothing new.
+        acknowledge(0b111, &mut talk);
+        assert_eq!(frames(&mut talk, 1_000..2_000), 1);
+        // Neither does when a few more have: half a window is still under way.
+        acknowledge(0xfff, &mut talk);
+        assert_eq!(frames(&mut talk, 2_000..3_000), 0);
+    }
+}

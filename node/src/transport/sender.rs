@@ -258,12 +258,17 @@ impl Sender {
     }
 
     /// A segment leaves if the window admits it and, the first time, if the receiver will keep it
-    /// whatever is missing before it.
+    /// whatever is missing before it. The first one missing is what all others wait for: it leaves
+    /// again however much is under way.
     fn may_leave(&self, place: usize, window: &Window) -> bool {
-        let length = self.segments[place].length as usize;
-        let kept = place < self.sent
-            || (place < SELECTIVE as usize && window.is_kept(self.sent_bytes, length));
-        kept && window.admits(self.in_flight, length)
+        let kept = &self.segments[place];
+        let length = kept.length as usize;
+        if kept.fate == Fate::Lost {
+            return place == 0 || window.admits(self.in_flight, length);
+        }
+        place < SELECTIVE as usize
+            && window.is_kept(self.sent_bytes, length)
+            && window.admits(self.in_flight, length)
     }
 
     fn pieces(&self, offset: usize, length: usize) -> [&[u8]; 2] {

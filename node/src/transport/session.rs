@@ -248,10 +248,6 @@ impl Session {
     fn hear_open(&mut self, now: u64, number: u32, silence_ns: u64) -> Result<Turn, Rejected> {
         let again = number == self.number && self.phase == Phase::Answering;
         if number <= self.number && !again {
-            if self.phase == Phase::Opening {
-                // Ours is larger; the other end has not heard it.
-                self.pending = Some(Say::Open);
-            }
             return Err(Rejected::OtherSession);
         }
         let was_up = self.is_up();
@@ -274,12 +270,7 @@ impl Session {
                 self.call(now, Say::Ping, config);
                 Ok(Turn::Began)
             }
-            Phase::Unconfirmed => {
-                // The frame that should have made the other end sure was lost.
-                self.pending = Some(Say::Ping);
-                Ok(Turn::Handshake)
-            }
-            Phase::Up => Ok(Turn::Handshake),
+            Phase::Unconfirmed | Phase::Up => Ok(Turn::Handshake),
             Phase::Answering => Err(Rejected::OtherSession),
         }
     }
@@ -314,5 +305,175 @@ impl Session {
     fn heartbeat_at(&self, now: u64, config: &Config) -> Option<u64> {
         let silence_ns = config.silence_ns()?;
         self.watched.then(|| now + silence_ns / 4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::Timing;
+
+    const MS: u64 = 1_000_000;
+    const SILENCE: u64 = 400 * MS;
+
+    const CONFIG: Config = Config {
+        contract: Contract::Sessions {
+            silence_ns: SILENCE,
+        },
+        timing: Timing {
+            cap_ns: 100 * MS,
+            ..Timing::LOOPBACK
+        },
+        ..Config::PATIENT
+    };
+
+    /// What this end has to say; it is then said.
+    fn speak(end: &mut Session, now: u64) -> Option<(u32, Say)> {
+        let say = end.pending()?;
+        end.said(now, say, false);
+        Some((end.number(), say))
+    }
+
+    fn hear(end: &mut Session, now: u64, (number, say): (u32, Say)) -> Result<Turn, Rejected> {
+        end.hear(now, number, say, &CONFIG)
+    }
+
+    /// An end that has waited in vain and proposes, and the other one, still up.
+    fn after_silence() -> (Session, Session) {
+        let (mut a, b) = (Session::first(0), Session::first(1));
+        a.said(0, Say::Carry, true);
+        assert_eq!(a.tick(SILENCE - 1, &CONFIG), None);
+        assert_eq!(a.tick(SILENCE, &CONFIG), Some(Silence::Ended));
+        assert!(!a.is_up());
+        (a, b)
+    }
+
+    #[test]
+    fn three_steps_begin_a_session() {
+        let (mut a, mut b) = after_silence();
+        assert_eq!(speak(&mut a, SILENCE), Some((2, Say::Open)));
+        assert_eq!(hear(&mut b, SILENCE, (2, Say::Open)), Ok(Turn::Ended));
+        assert_eq!(speak(&mut b, SILENCE), Some((2, Say::Accept)));
+        assert_eq!(hear(&mut a, SILENCE, (2, Say::Accept)), Ok(Turn::Began));
+        assert!(a.is_up() && !b.is_up());
+        assert_eq!(speak(&mut a, SILENCE), Some((2, Say::Ping)));
+        assert_eq!(hear(&mut b, SILENCE, (2, Say::Ping)), Ok(Turn::Began));
+        assert!(b.is_up());
+        assert_eq!(hear(&mut a, SILENCE, (2, Say::Carry)), Ok(Turn::Same));
+        assert_eq!((a.deadline(&CONFIG), b.deadline(&CONFIG)), (None, None));
+    }
+
+    #[test]
+    fn each_step_that_is_lost_is_repeated_and_the_number_stays() {
+        let (mut a, mut b) = after_silence();
+        let mut now = SILENCE;
+        let mut wait = |end: &mut Session| {
+            now = end.deadline(&CONFIG).expect("it will call again");
+            assert_eq!(end.tick(now, &CONFIG), None);
+            now
+        };
+        // Open is lost.
+        assert_eq!(speak(&mut a, SILENCE), Some((2, Say::Open)));
+        let now = wait(&mut a);
+        assert_eq!(speak(&mut a, now), Some((2, Say::Open)));
+        assert_eq!(hear(&mut b, now, (2, Say::Open)), Ok(Turn::Ended));
+        // Accept is lost.
+        assert_eq!(speak(&mut b, now), Some((2, Say::Accept)));
+        let now = wait(&mut a);
+        assert_eq!(speak(&mut a, now), Some((2, Say::Open)));
+        assert_eq!(hear(&mut b, now, (2, Say::Open)), Ok(Turn::Handshake));
+        assert_eq!(speak(&mut b, now), Some((2, Say::Accept)));
+        assert_eq!(hear(&mut a, now, (2, Say::Accept)), Ok(Turn::Began));
+        // Ping is lost.
+        assert_eq!(speak(&mut a, now), Some((2, Say::Ping)));
+        let now = wait(&mut a);
+        assert_eq!(speak(&mut a, now), Some((2, Say::Ping)));
+        assert_eq!(hear(&mut b, now, (2, Say::Ping)), Ok(Turn::Began));
+    }
+
+    #[test]
+    fn an_answerer_that_hears_no_more_proposes_in_its_turn() {
+        let (mut a, mut b) = after_silence();
+        assert_eq!(hear(&mut b, SILENCE, (2, Say::Open)), Ok(Turn::Ended));
+        speak(&mut b, SILENCE);
+        assert_eq!(b.deadline(&CONFIG), Some(2 * SILENCE));
+        assert_eq!(b.tick(2 * SILENCE, &CONFIG), None);
+        assert_eq!(speak(&mut b, 2 * SILENCE), Some((3, Say::Open)));
+        // The larger number wins, and no end was told anything in between.
+        assert_eq!(
+            hear(&mut a, 2 * SILENCE, (3, Say::Open)),
+            Ok(Turn::Handshake)
+        );
+        assert_eq!(speak(&mut a, 2 * SILENCE), Some((3, Say::Accept)));
+    }
+
+    #[test]
+    fn a_smaller_proposal_is_refused_by_whoever_proposes_a_larger() {
+        let (mut a, mut b) = after_silence();
+        b.said(0, Say::Carry, true);
+        b.tick(SILENCE, &CONFIG);
+        assert_eq!(speak(&mut a, SILENCE), Some((2, Say::Open)));
+        assert_eq!(speak(&mut b, SILENCE), Some((1, Say::Open)));
+        let refused = Err(Rejected::OtherSession);
+        assert_eq!(hear(&mut a, SILENCE, (1, Say::Open)), refused);
+        assert_eq!(hear(&mut b, SILENCE, (2, Say::Open)), Ok(Turn::Handshake));
+    }
+
+    #[test]
+    fn nothing_but_its_next_step_moves_a_handshake() {
+        let refused = Err(Rejected::OtherSession);
+        let (mut a, mut b) = after_silence();
+        for (number, say) in [
+            (0, Say::Carry),
+            (2, Say::Carry),
+            (2, Say::Ping),
+            (4, Say::Accept),
+        ] {
+            assert_eq!(
+                hear(&mut a, SILENCE, (number, say)),
+                refused,
+                "{number} {say:?}"
+            );
+        }
+        hear(&mut b, SILENCE, (2, Say::Open)).expect("a larger number is heard");
+        for (number, say) in [
+            (0, Say::Carry),
+            (0, Say::Open),
+            (2, Say::Accept),
+            (4, Say::Ping),
+        ] {
+            assert_eq!(
+                hear(&mut b, SILENCE, (number, say)),
+                refused,
+                "{number} {say:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_proposer_that_is_not_confirmed_gives_up_too() {
+        let (mut a, _) = after_silence();
+        speak(&mut a, SILENCE);
+        hear(&mut a, SILENCE, (2, Say::Accept)).expect("it was proposed");
+        speak(&mut a, SILENCE);
+        let mut now = SILENCE;
+        while a.is_up() {
+            now = a.deadline(&CONFIG).expect("silence will end it");
+            a.tick(now, &CONFIG);
+            speak(&mut a, now);
+        }
+        assert_eq!(now, 2 * SILENCE);
+        assert_eq!(a.number(), 4);
+    }
+
+    #[test]
+    fn patient_links_know_no_handshake() {
+        let mut end = Session::first(0);
+        for say in [Say::Open, Say::Accept] {
+            let heard = end.hear(0, 0, say, &Config::PATIENT);
+            assert_eq!(heard, Err(Rejected::Malformed));
+        }
+        let heard = end.hear(0, 1, Say::Carry, &Config::PATIENT);
+        assert_eq!(heard, Err(Rejected::OtherSession));
     }
 }

@@ -133,8 +133,7 @@ fn two_that_restarted_at_once_find_each_other() {
 fn who_was_told_of_a_restart_loses_nothing_by_it() {
     let mut world = world(1);
     world.restart(B);
-    let now = world.now;
-    world.member(A).meet(now, B, 1, &mut |_| {});
+    world.meet(A, B);
     world.send(A, B, b"to the new one");
     world.run_for(100 * MS);
     let expected = Told::Message(A, b"to the new one".to_vec());
@@ -149,7 +148,7 @@ fn nothing_is_kept_or_repeated_for_the_dead() {
     world.send(A, B, b"too late");
     world.run_for(100 * MS);
     assert!(!world.settled());
-    world.member(A).bury(B, &mut |_| {});
+    world.bury(A, B);
     world.send(A, B, b"later still");
     assert!(world.settled());
     assert_eq!(world.member(A).counters().messages_lost, 2);

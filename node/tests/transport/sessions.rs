@@ -247,12 +247,23 @@ fn a_link_to_the_dead_goes_down_and_nobody_calls() {
     let mut world = world(1);
     world.send(A, B, b"hello");
     world.run_for(100 * MS);
-    let mut told = Vec::new();
-    world
-        .member(A)
-        .bury(B, &mut |event| told.push(format!("{event:?}")));
-    assert_eq!(told, ["LinkDown { peer: 1 }"]);
+    world.bury(A, B);
+    assert_eq!(world.told[A.index()], [Told::Down(B)]);
     let before = world.sent.len();
     world.run_for(10_000 * MS);
     assert_eq!(world.sent.len(), before);
+}
+
+#[test]
+fn who_was_told_of_a_restart_comes_up_without_a_word_from_the_other_end() {
+    let mut world = world(1);
+    world.restart(B);
+    world.meet(A, B);
+    assert_eq!(
+        world.told[A.index()],
+        [Told::Down(B), Told::Restarted(B, 1)]
+    );
+    world.run_for(2 * SILENCE);
+    assert_eq!(world.told[A.index()].last(), Some(&Told::Up(B)));
+    assert_eq!(world.told[B.index()], [Told::Down(A), Told::Up(A)]);
 }

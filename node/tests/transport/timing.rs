@@ -147,6 +147,36 @@ fn a_gap_is_reported_at_once_and_so_is_its_end() {
 }
 
 #[test]
+fn a_stream_does_not_put_off_the_repetition_of_what_it_lost() {
+    let mut world = world();
+    world.cut.insert((A, B));
+    for _ in 0..20 {
+        world.send(A, B, b"lost");
+        world.run_for(5 * MS);
+    }
+    let timing = Timing::default();
+    let timeout = timing.first_ns + timing.ack_delay_ns;
+    // Twenty departures at every fifth millisecond; the repetition shares the one after 55 ms.
+    let repeated = departures(&world, A)
+        .into_iter()
+        .filter(|&at| at == timeout);
+    assert_eq!(repeated.count(), 2);
+}
+
+#[test]
+fn what_comes_again_is_acknowledged_at_once() {
+    let mut world = world();
+    world.cut.insert((B, A));
+    world.send(A, B, b"the answer to this is lost");
+    world.run_for(50 * MS);
+    world.cut.clear();
+    world.run_for(50 * MS);
+    let repeated = *departures(&world, A).last().unwrap();
+    assert_eq!(departures(&world, B).last(), Some(&(repeated + DELAY)));
+    assert!(world.settled());
+}
+
+#[test]
 fn a_healed_link_speaks_again_within_the_cap() {
     for wait in [0, 100, 777, 5_000, 60_000] {
         let mut world = world();

@@ -123,6 +123,21 @@ impl World {
         self.told[member.index()].clear();
     }
 
+    /// Somebody who knows tells a member in which incarnation a peer lives.
+    pub fn meet(&mut self, member: NodeId, peer: NodeId) {
+        let (now, incarnation) = (self.now, self.incarnation(peer));
+        let told = &mut self.told[member.index()];
+        let mut sink = |event: Event<'_>| told.push(keep(event));
+        self.members[member.index()].meet(now, peer, incarnation, &mut sink);
+    }
+
+    /// Somebody who knows tells a member that a peer is dead.
+    pub fn bury(&mut self, member: NodeId, peer: NodeId) {
+        let told = &mut self.told[member.index()];
+        let mut sink = |event: Event<'_>| told.push(keep(event));
+        self.members[member.index()].bury(peer, &mut sink);
+    }
+
     /// The network behaves from now on, and what is under way still arrives.
     pub fn heal(&mut self) {
         self.weather = Weather::FAIR;
