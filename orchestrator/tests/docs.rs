@@ -1,0 +1,192 @@
+//! The README shows what the program really prints, and the columns it writes are explained.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use algorithms::registry;
+use common::Place;
+
+/// How the README calls the program.
+const CALL: &str = "cargo run --release -- ";
+
+#[test]
+fn the_readme_shows_what_the_program_prints() {
+    let readme = read("README.md");
+    let blocks = blocks(&readme, "console");
+    assert!(blocks.len() >= 4, "only {} blocks were found", blocks.len());
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut fresh = readme.clone();
+    for block in &blocks {
+        let (line, shown) = block.split_once('\n').unwrap_or((block, ""));
+        let printed = print_of(line.trim_start_matches("$ "));
+        let same = steady(&printed) == steady(shown);
+        assert!(
+            same || update,
+            "{line}\nprints:\n{printed}\nUPDATE=1 cargo test -p orchestrator --test docs rewrites the README"
+        );
+        if !same {
+            fresh = fresh.replace(block, &format!("{line}\n{}", as_shown(&printed)));
+        }
+    }
+    if fresh != readme {
+        fs::write(root().join("README.md"), &fresh).expect("the README can be written");
+    }
+}
+
+#[test]
+fn every_command_of_the_readme_works() {
+    let readme = read("README.md");
+    let lines = readme.lines().filter_map(|line| {
+        let line = line.trim_start_matches("$ ");
+        let line = line.split(" #").next()?.trim();
+        line.strip_prefix(CALL)
+    });
+    let mut seen = 0;
+    for line in lines {
+        seen += 1;
+        let place = place();
+        let mut words = words(line);
+        if words[0] == "run" {
+            words.push("--dry-run".to_owned());
+        }
+        let finished = place.run(&words);
+        // What the explorer shows may well be a violation.
+        let expected = if words[0] == "explore" {
+            [0, 1]
+        } else {
+            [0, 0]
+        };
+        assert!(
+            expected.contains(&finished.code),
+            "{line}\n{}",
+            finished.stderr
+        );
+    }
+    assert!(seen >= 6, "only {seen} commands were found");
+    for script in readme
+        .split('`')
+        .filter(|words| words.starts_with("scripts/"))
+    {
+        assert!(root().join(script).is_file(), "{script} is not there");
+    }
+    assert!(readme.contains("scripts/test"));
+}
+
+#[test]
+fn links_in_the_documents_lead_somewhere() {
+    for document in ["README.md", "ARCHITECTURE.md", "results/README.md"] {
+        let text = read(document);
+        let targets = text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.starts_with("http")) {
+            assert!(root().join(target).exists(), "{document} leads to {target}");
+        }
+    }
+}
+
+#[test]
+fn the_readme_names_every_algorithm() {
+    let readme = read("README.md");
+    for entry in registry::ALL {
+        assert!(
+            readme.contains(entry.name),
+            "the README lacks {}",
+            entry.name
+        );
+    }
+}
+
+#[test]
+fn every_column_is_explained() {
+    let explained = read("results/README.md");
+    let place = Place::new();
+    place
+        .run(["run", "raymond", "--engine", "sim", "--out", "here"])
+        .expect(0);
+    let directory = place.path().join("here");
+    for entry in fs::read_dir(&directory).expect("the run's directory is there") {
+        let path = entry.expect("a readable directory").path();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        assert!(
+            explained.contains(&format!("`{name}`")),
+            "{name} is not explained"
+        );
+        if path.extension().is_some_and(|extension| extension == "csv") {
+            let text = fs::read_to_string(&path).expect("a table");
+            for column in text.lines().next().unwrap_or_default().split(',') {
+                let explained = explained.contains(&format!("`{column}`"));
+                assert!(explained, "column {column} of {name} is not explained");
+            }
+        }
+    }
+}
+
+/// What the program prints on this line of the README.
+fn print_of(line: &str) -> String {
+    let words = words(line.strip_prefix(CALL).expect("a line calls the program"));
+    place().run(words).stdout
+}
+
+/// A place from which the README's paths lead to the same files.
+fn place() -> Place {
+    let place = Place::new();
+    std::os::unix::fs::symlink(root().join("experiments"), place.path().join("experiments"))
+        .expect("a link can be made");
+    place
+}
+
+/// The lines that are the same wherever and whenever the program runs.
+fn steady(text: &str) -> Vec<&str> {
+    let passing = ["files: ", "again: ", "replay: ", "  time "];
+    let lines = text.trim_end().lines();
+    lines
+        .filter(|line| !passing.iter().any(|start| line.starts_with(start)))
+        .collect()
+}
+
+/// The print as the README shows it, with the program called by its name.
+fn as_shown(text: &str) -> String {
+    text.replace(
+        env!("CARGO_BIN_EXE_orchestrator"),
+        "target/release/orchestrator",
+    )
+}
+
+/// The fenced blocks of that language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let opening = format!("```{language}\n");
+    let blocks = text.split(&opening).skip(1);
+    blocks
+        .filter_map(|rest| Some(rest.split("```").next()?.to_owned()))
+        .collect()
+}
+
+/// The words of a line, as a shell would split it.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (number, part) in line.split('"').enumerate() {
+        if number % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+fn read(document: &str) -> String {
+    let path = root().join(document);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
