@@ -23,7 +23,6 @@ const fn case(what: &'static str, culprit: &'static str, line: &'static [&'stati
 
 #[rustfmt::skip]
 const FLAGS: &[Case] = &[
-    case("no command", "Usage", &[]),
     case("an unknown command", "rum", &["rum", "raymond"]),
     case("nothing to run", "TARGET", &["run"]),
     case("an unknown algorithm, nearly right", "raymnod", &["run", "raymnod"]),
@@ -175,6 +174,18 @@ fn every_wrong_input_is_named() {
         ));
     }
     insta::assert_snapshot!(pages.join("\n"));
+}
+
+#[test]
+fn no_command_shows_what_there_is() {
+    let place = Place::new();
+    let nothing: [&str; 0] = [];
+    let finished = place.run(nothing).expect(2);
+    assert!(
+        finished.stderr.contains("Usage: orchestrator <COMMAND>"),
+        "{}",
+        finished.stderr
+    );
 }
 
 /// What the user sees; nothing but the message may come of a wrong input.
