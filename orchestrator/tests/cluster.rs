@@ -209,15 +209,17 @@ fn a_restarted_member_brings_no_second_token() {
 /// it, it had recorded as sent.
 #[test]
 fn nothing_that_others_saw_is_lost_with_a_killed_member() {
+    // The soak asks for more of them.
+    let kills = std::env::var("TURNSTILE_KILLS").map_or(5, |kills| kills.parse().unwrap());
     let mut inside = 0;
-    for kill in 0..5 {
+    for kill in 0..kills {
         let place = Place::new();
         let victim = (kill % 3 + 1).to_string();
         let fault = match kill % 2 {
-            0 => format!("when enter {victim} #{} kill {victim}", kill + 1),
+            0 => format!("when enter {victim} #{} kill {victim}", kill % 40 + 1),
             _ => format!(
                 "when message TOKEN from {victim} #{} kill {victim}",
-                kill + 1
+                kill % 20 + 1
             ),
         };
         let line = [
@@ -247,8 +249,8 @@ fn nothing_that_others_saw_is_lost_with_a_killed_member() {
             .filter(|row| !row["enter_ns"].is_empty() && row["exit_ns"].is_empty());
         inside += open.count();
     }
-    println!("{inside} of 5 were killed between enter and exit");
-    assert!(inside >= 3);
+    println!("{inside} of {kills} were killed between enter and exit");
+    assert!(inside >= 2 * kills / 5);
 }
 
 #[test]
