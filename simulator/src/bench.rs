@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 
 use algorithms::params::Params;
 use algorithms::printed::Printed;
-use algorithms::registry::Order;
-use algorithms::{NodeId, Topology};
+use algorithms::registry::{self, Order};
+use algorithms::{NodeId, Setting, Topology};
 use chaos::{Delay, Draw};
 use node::plan::Plan;
 use node::run::End;
 use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
 
+use crate::explore::{Options, explore};
 use crate::{Progress, simulate};
 
 /// Naimi and Trehel's algorithm in a closed loop against the bare loop, several times in turn.
@@ -58,6 +59,17 @@ pub struct Crowd {
     pub end: End,
 }
 
+/// Every schedule of a small world.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// Distinct states visited.
+    pub states: u64,
+    /// How long it took.
+    pub took: Duration,
+    /// Whether all states were visited and nothing was found.
+    pub complete: bool,
+}
+
 /// Races a simulated run of about so many events against the bare loop, after one run to warm up.
 pub fn race(nodes: u32, events: u64, pairs: usize) -> Race {
     // An entry takes about ln N messages, one arrival and one exit.
@@ -89,20 +101,47 @@ pub fn crowd(nodes: u32) -> Crowd {
     }
 }
 
-impl Race {
-    /// The median of the pairs' ratios.
-    pub fn median(&self) -> f64 {
-        let ratios = self.ratios();
-        let (low, high) = ((ratios.len() - 1) / 2, ratios.len() / 2);
-        f64::midpoint(ratios[low], ratios[high])
+/// Explores Ricart and Agrawala's algorithm: three nodes, three entries each, trapped states looked
+/// for.
+pub fn search() -> Search {
+    let entry = registry::find("ricart-agrawala").expect("it is registered");
+    let nodes = 3;
+    let setting = Setting::new(
+        Topology::complete(nodes),
+        NodeId(0),
+        Params::default(),
+        Printed::repaired(),
+        Duration::from_millis(50),
+    );
+    let mut options = Options::new(entry, nodes);
+    options.wants = vec![3; nodes as usize];
+    let start = Instant::now();
+    let report = explore(
+        entry,
+        &setting,
+        &options,
+        &mut |_| ControlFlow::Continue(()),
+    )
+    .expect("three nodes fit");
+    Search {
+        states: report.states,
+        took: start.elapsed(),
+        complete: report.complete && report.finding.is_none(),
     }
+}
 
-    /// Simulated to bare, ascending.
+impl Search {
+    /// Distinct states per second, on the one core it used.
+    pub fn per_second(&self) -> f64 {
+        self.states as f64 / self.took.as_secs_f64()
+    }
+}
+
+impl Race {
+    /// How fast the simulator was relative to the bare loop, pair by pair.
     pub fn ratios(&self) -> Vec<f64> {
         let ratios = self.pairs.iter().map(|pair| pair.simulated / pair.bare);
-        let mut ratios = ratios.collect::<Vec<_>>();
-        ratios.sort_by(f64::total_cmp);
-        ratios
+        ratios.collect()
     }
 }
 

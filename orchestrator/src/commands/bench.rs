@@ -39,34 +39,61 @@ fn sim() -> Result<Exit, Failure> {
     let compare = |nodes| {
         note(&format!("{} nodes", count(u64::from(nodes))));
         let race = simulator::bench::race(nodes, 3_000_000, 5);
+        let pairs = race.pairs.iter().map(|pair| (pair.simulated, pair.bare));
         Comparison {
             what: format!("naimi-trehel, {} nodes", count(u64::from(nodes))),
             unit: "events/s",
-            pairs: race
-                .pairs
-                .iter()
-                .map(|pair| (pair.simulated, pair.bare))
-                .collect(),
+            pairs: pairs.collect(),
             wanted: Wanted::AtLeast(0.4),
         }
     };
     let comparisons = [1_000, 100_000].map(compare);
     let mut text = bench::show(&comparisons);
-    for nodes in [100_000, 1_000_000] {
-        note(&format!(
-            "{} nodes, one entry each",
-            count(u64::from(nodes))
-        ));
-        let crowd = simulator::bench::crowd(nodes);
-        text += &format!(
-            "{} nodes, one entry each: {} entries in {} s\n",
-            count(u64::from(nodes)),
-            count(crowd.entries),
-            decimal(crowd.took.as_secs_f64(), 1),
-        );
-    }
+    note("100,000 nodes, one entry each");
+    let crowd = simulator::bench::crowd(100_000);
+    let peak_mib = peak_mib();
+    text += &format!(
+        "100,000 nodes, one entry each: {} entries in {} s (wanted: 30), at most {} MiB (wanted: \
+         2,048)\n",
+        count(crowd.entries),
+        decimal(crowd.took.as_secs_f64(), 1),
+        count(peak_mib),
+    );
+    note("a million nodes, one entry each");
+    let million = simulator::bench::crowd(1_000_000);
+    text += &format!(
+        "1,000,000 nodes, one entry each: {} entries in {} s\n",
+        count(million.entries),
+        decimal(million.took.as_secs_f64(), 1),
+    );
+    note("every schedule of three nodes");
+    let search = simulator::bench::search();
+    text += &format!(
+        "explore ricart-agrawala, 3 nodes, three entries each: {} states, {} per second (wanted: \
+         150,000)\n",
+        count(search.states),
+        count(search.per_second() as u64),
+    );
     print(&text)?;
-    Ok(exit(&comparisons))
+    let enough = crowd.entries == 100_000
+        && crowd.took.as_secs() < 30
+        && peak_mib < 2_048
+        && million.entries == 1_000_000
+        && search.complete
+        && search.per_second() >= 150_000.0;
+    Ok(if enough {
+        exit(&comparisons)
+    } else {
+        Exit::Violated
+    })
+}
+
+/// The most memory this process has had, in MiB.
+fn peak_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) / 1024
 }
 
 fn cluster() -> Result<Exit, Failure> {
