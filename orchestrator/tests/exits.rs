@@ -42,7 +42,15 @@ fn results_appear_whole_and_latest_leads_to_them() {
 #[test]
 fn a_printed_defect_that_shows_ends_with_1() {
     let place = Place::new();
-    let line = ["run", "suzuki-kasami", "--as-printed=SK1", "--seed", "3"];
+    let line = [
+        "run",
+        "suzuki-kasami",
+        "--engine",
+        "sim",
+        "--as-printed=SK1",
+        "--seed",
+        "3",
+    ];
     let finished = place.run(line).expect(1);
     assert!(
         finished
