@@ -232,7 +232,7 @@ fn the_columns_are_those_that_scripts_rely_on() {
     );
     assert_eq!(
         header("nodes.csv"),
-        "node,cpu_ms,max_rss_kib,involuntary_switches\n"
+        "node,cpu_ms,max_rss_kib,involuntary_switches,private_kib\n"
     );
     assert_eq!(
         header("faults.csv"),
@@ -418,8 +418,8 @@ fn what_no_run_could_have_written_is_refused_with_its_place() {
         ),
         (
             "nodes.csv",
-            "switches\n",
-            "switches\n0,fast,1,1\n",
+            "private_kib\n",
+            "private_kib\n0,fast,1,1,1\n",
             "column cpu_ms: found 'fast', expected a number",
         ),
         (

@@ -2,6 +2,7 @@
 
 use algorithms::registry::{self, Family};
 use algorithms::topology::Shape;
+use chaos::language::words::WORDS;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -25,6 +26,8 @@ enum What {
     Algorithms,
     /// Every shape that links can have
     Topologies,
+    /// Every word of --fault, in netem's meaning unless it says otherwise
+    Faults,
 }
 
 impl List {
@@ -34,6 +37,8 @@ impl List {
             (What::Algorithms, true) => algorithms_json(),
             (What::Topologies, false) => topologies_table(),
             (What::Topologies, true) => topologies_json(),
+            (What::Faults, false) => faults_table(),
+            (What::Faults, true) => faults_json(),
         };
         print(&text)?;
         Ok(Exit::Holds)
@@ -79,6 +84,27 @@ fn topologies_json() -> String {
     let shapes = Shape::ALL.iter();
     let shapes = shapes.map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
     let list = serde_json::Value::Array(shapes.collect());
+    format!("{list:#}\n")
+}
+
+fn faults_table() -> String {
+    let mut table = Table::new(["how it is written", "what it means, and an example"]);
+    for word in WORDS {
+        table.row([word.form, &format!("{}\n{}", word.meaning, word.example)]);
+    }
+    table.show()
+}
+
+fn faults_json() -> String {
+    let words = WORDS.iter().map(|word| {
+        json!({
+            "word": word.word,
+            "form": word.form,
+            "meaning": word.meaning,
+            "example": word.example,
+        })
+    });
+    let list = serde_json::Value::Array(words.collect());
     format!("{list:#}\n")
 }
 
