@@ -67,6 +67,7 @@ impl Cursor<'_> {
         match self.scope.nodes {
             Some(nodes) if member >= nodes => {
                 let numbers = match nodes {
+                    0 => "the group has no members".to_owned(),
                     1 => "the only member is 0".to_owned(),
                     _ => format!("the members are 0 to {}", nodes - 1),
                 };
