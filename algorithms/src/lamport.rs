@@ -47,6 +47,7 @@ pub(crate) static ENTRY: Entry = Entry {
         fits: None,
     },
     params: &[],
+    refuses: |_, _| None,
     admits: |_| 1,
     order: Order::Fifo,
     links: Links::Patient,

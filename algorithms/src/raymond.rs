@@ -42,6 +42,7 @@ pub(crate) static ENTRY: Entry = Entry {
         fits: None,
     },
     params: &[],
+    refuses: |_, _| None,
     admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,

@@ -47,6 +47,8 @@ pub struct Entry {
     pub sizes: Sizes,
     /// Its own parameters.
     pub params: &'static [Param],
+    /// Why these values do not go together in a group of so many, where they do not.
+    pub refuses: fn(&Params, nodes: u32) -> Option<String>,
     /// How many it admits at once: k.
     pub admits: fn(&Params) -> u32,
     /// Whether messages of one link must arrive in the order they were sent.

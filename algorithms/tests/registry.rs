@@ -91,6 +91,16 @@ fn every_size_that_is_admitted_has_a_default_topology() {
 }
 
 #[test]
+fn no_size_that_is_admitted_refuses_the_defaults() {
+    for entry in registry::ALL {
+        for nodes in (1..=30).filter(|&nodes| entry.admits_size(nodes)) {
+            let why = (entry.refuses)(&defaults(entry), nodes);
+            assert_eq!(why, None, "{}, {nodes} nodes", entry.name);
+        }
+    }
+}
+
+#[test]
 fn the_estimate_of_a_nodes_size_is_no_less_than_what_it_needs_at_rest() {
     for entry in registry::ALL {
         for nodes in [1, 10, 1000].into_iter().filter(|&n| entry.admits_size(n)) {

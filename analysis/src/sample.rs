@@ -65,6 +65,7 @@ pub(crate) fn toy(admitted: u32, forms: &'static [ClosedForm]) -> Entry {
             fits: None,
         },
         params: &[],
+        refuses: |_, _| None,
         admits: match admitted {
             1 => |_| 1,
             _ => |_| 2,

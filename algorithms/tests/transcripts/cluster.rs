@@ -113,6 +113,9 @@ impl Cluster {
         fits.map_err(|error| format!("{name} {error}"))?;
         let params = Params::resolve(entry.name, entry.params, &given);
         let params = params.map_err(|error| error.to_string())?;
+        if let Some(why) = (entry.refuses)(&params, nodes) {
+            return Err(why);
+        }
         let machine = (entry.machine)(&params, &printed);
         let bound = Duration::from_millis(50);
         let setting = Setting::new(topology, holder, params, printed, bound);

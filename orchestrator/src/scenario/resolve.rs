@@ -87,7 +87,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     let seed = scenario.seed.unwrap_or_else(fresh_seed);
     let nodes = nodes(scenario, entry)?;
     let holder = holder(scenario, nodes)?;
-    let params = params(scenario, entry)?;
+    let params = params(scenario, entry, nodes)?;
     let printed = printed(scenario, entry)?;
     let order = order(scenario, entry)?;
     let workload = load::resolve(scenario, nodes, around.folder("arrivals"))?;
@@ -204,14 +204,18 @@ pub(super) fn node_of(number: u32, nodes: u32) -> Result<NodeId, String> {
     }
 }
 
-fn params(scenario: &Scenario, entry: &'static Entry) -> Result<Params, Misfit> {
+fn params(scenario: &Scenario, entry: &'static Entry, nodes: u32) -> Result<Params, Misfit> {
     let given = scenario
         .params
         .iter()
         .map(|a| (a.name.clone(), a.value.clone()));
     let given = given.collect::<BTreeMap<_, _>>();
-    Params::resolve(entry.name, entry.params, &given)
-        .map_err(|error| Misfit::new("params", error.to_string()))
+    let params = Params::resolve(entry.name, entry.params, &given)
+        .map_err(|error| Misfit::new("params", error.to_string()))?;
+    match (entry.refuses)(&params, nodes) {
+        Some(why) => Err(Misfit::new("params", format!("{}: {why}", entry.name))),
+        None => Ok(params),
+    }
 }
 
 fn printed(scenario: &Scenario, entry: &'static Entry) -> Result<Printed, Misfit> {

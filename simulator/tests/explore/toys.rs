@@ -60,6 +60,7 @@ pub const fn entry(
             fits: None,
         },
         params: &[],
+        refuses: |_, _| None,
         admits: |_| 1,
         order: Order::Any,
         links: Links::Patient,
