@@ -25,6 +25,8 @@ pub mod span;
 pub mod table;
 pub mod timeline;
 pub mod window;
+#[cfg(feature = "wire")]
+pub mod wire;
 
 pub use delay::Delay;
 pub use draw::Draw;

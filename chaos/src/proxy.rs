@@ -13,7 +13,6 @@
 //! One thread: a task per alias that takes batches of datagrams in, a task that sends what is due, a
 //! task that does what it is told over a channel (from [`api`], or from whoever embeds the proxy).
 
-mod alarm;
 pub mod api;
 pub mod cli;
 mod control;
@@ -38,10 +37,9 @@ pub use journal::Journal;
 
 use crate::fate::Member;
 use crate::timeline::Timeline;
-use alarm::Alarm;
+use crate::wire::{Alarm, Inbox};
 use control::Asked;
 use core::Core;
-use wire::Inbox;
 
 /// What a proxy is made from.
 pub struct Config {
@@ -127,9 +125,9 @@ async fn take_in(
     inbox: Rc<RefCell<Inbox>>,
     to: Member,
 ) -> io::Result<Infallible> {
-    let socket = core.borrow().socket(to);
+    let alias = core.borrow().wire.alias(to);
     loop {
-        socket.readable().await?;
+        alias.readable().await?;
         // One batch at a time, so that no alias keeps the others waiting.
         core.borrow_mut().take_in(to, &mut inbox.borrow_mut())?;
     }

@@ -8,9 +8,7 @@
 //! Everything that decides lives in [`members`](crate::members) and [`transport`](crate::transport);
 //! this module owns the socket, the clock, the files and the control channel.
 
-mod alarm;
 mod barrier;
-mod clock;
 mod control_channel;
 mod member;
 mod recorder;
@@ -23,8 +21,6 @@ use std::process::ExitCode;
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use rustix::thread::{CpuSet, sched_setaffinity};
-
-pub use clock::monotonic_ns;
 
 /// What a member is told when its process starts; everything else comes over the control channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,17 +5,16 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use serde_json::json;
-use tokio::net::UdpSocket;
 
 use super::Config;
-use super::alarm::{Alarm, monotonic_ns};
 use super::control::LinkRow;
 use super::faults::Faults;
 use super::flights::Flights;
 use super::journal::Journal;
-use super::wire::{Inbox, Wire};
+use super::wire::Wire;
 use crate::fate::Member;
 use crate::link::Arrival;
+use crate::wire::{Alarm, Inbox, monotonic_ns};
 
 /// Everything the proxy's tasks share.
 pub(super) struct Core {
@@ -80,10 +79,6 @@ impl Core {
         self.zero_ns = zero_ns;
     }
 
-    pub fn socket(&self, member: Member) -> Rc<UdpSocket> {
-        self.wire.socket(member)
-    }
-
     /// The members and their aliases.
     pub fn links(&self) -> io::Result<Vec<LinkRow>> {
         let aliases = self.wire.aliases()?;
@@ -98,7 +93,7 @@ impl Core {
 
     /// Takes in a batch of what was sent to an alias, and sends on what is not delayed.
     pub fn take_in(&mut self, to: Member, inbox: &mut Inbox) -> io::Result<()> {
-        let filled = self.wire.receive(to, inbox)?;
+        let filled = self.wire.alias(to).receive(inbox)?;
         if filled == 0 {
             return Ok(());
         }

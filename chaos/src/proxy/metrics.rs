@@ -89,7 +89,7 @@ pub(super) fn text(core: &Core) -> String {
         "counter",
         "Datagrams the kernel did not take.",
     );
-    line(&mut text, "chaos_unsent_total", "", core.wire.unsent);
+    line(&mut text, "chaos_unsent_total", "", core.wire.unsent());
     head(
         &mut text,
         "chaos_in_flight",

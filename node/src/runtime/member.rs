@@ -2,17 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
-use std::io;
 use std::net::SocketAddr;
 
 use algorithms::erased::MessageId;
 use algorithms::registry::Links;
 use algorithms::{Change, NodeId};
-use socket2::{Domain, Protocol, Socket, Type};
-use tokio::net::UdpSocket;
+use chaos::wire::{self, Bundle, Inbox, Port, monotonic_ns};
 
-use super::alarm::Alarm as WakeUp;
-use super::clock::monotonic_ns;
 use super::control_channel::ControlChannel;
 use super::recorder::Recorder;
 use super::usage::{cpu_ms, usage};
@@ -28,29 +24,26 @@ use crate::transport::{self, Config, Contract, Identity, Transport};
 const SOCKET_BUFFER: usize = 1 << 20;
 /// How often the transport's counters go to the file while something happens.
 const COUNTERS_EVERY_NS: u64 = 100_000_000;
-/// So many events are handled, and so many datagrams taken, before the rest gets its turn.
+/// So many events are handled before the rest gets its turn.
 const EVENTS_PER_TURN: usize = 256;
-const DATAGRAMS_PER_TURN: usize = 64;
-/// Larger than any datagram a member sends; a longer one is cut off, and then not believed.
-const RECEIVE_BUFFER: usize = 16 * 1024;
 /// Silence after which a link's session ends, where links have sessions.
 const SESSION_SILENCE_NS: u64 = 1_000_000_000;
 
 /// Binds a socket, says hello, and does what it is told until the end.
 pub(super) async fn serve(address: SocketAddr) -> Result<(), String> {
     let mut control = ControlChannel::open().map_err(|error| format!("stdin: {error}"))?;
-    let socket = bind(address).map_err(|error| format!("cannot bind {address}: {error}"))?;
-    let port = socket
-        .local_addr()
-        .map_err(|error| format!("no local address: {error}"))?
-        .port();
-    control.say(&Report::Hello { port });
+    let port = Port::bind(address, SOCKET_BUFFER)
+        .map_err(|error| format!("cannot bind {address}: {error}"))?;
+    let bound = port
+        .address()
+        .map_err(|error| format!("no local address: {error}"))?;
+    control.say(&Report::Hello { port: bound.port() });
     let start = match control.next().await? {
         Some(Order::Start(start)) => start,
         Some(other) => return Err(format!("expected 'start', got {other:?}")),
         None => return Ok(()),
     };
-    let mut member = Member::new(*start, socket)?;
+    let mut member = Member::new(*start, port)?;
     control.say(&Report::Ready);
     match control.next().await? {
         Some(Order::Go { zero_ns }) => {
@@ -67,19 +60,6 @@ pub(super) async fn serve(address: SocketAddr) -> Result<(), String> {
     ended
 }
 
-fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
-    let socket = Socket::new(
-        Domain::for_address(address),
-        Type::DGRAM,
-        Some(Protocol::UDP),
-    )?;
-    socket.set_recv_buffer_size(SOCKET_BUFFER)?;
-    socket.set_send_buffer_size(SOCKET_BUFFER)?;
-    socket.set_nonblocking(true)?;
-    socket.bind(&address.into())?;
-    UdpSocket::from_std(socket.into())
-}
-
 /// One member and everything its process owns.
 pub(super) struct Member {
     me: NodeId,
@@ -87,13 +67,14 @@ pub(super) struct Member {
     zero_ns: u64,
     /// Where to send what is for member i.
     book: Vec<SocketAddr>,
-    socket: UdpSocket,
+    port: Port,
+    bundle: Bundle,
     transport: Transport,
     /// The algorithm and its clients; none in a later life of the member, which only listens.
     members: Option<Members>,
     witness: Witness,
     pub(super) recorder: Recorder,
-    wake_up: WakeUp,
+    wake_up: wire::Alarm,
     alarms: BinaryHeap<Reverse<Armed>>,
     alarms_armed: u64,
     arrivals: VecDeque<Arrival>,
@@ -169,7 +150,7 @@ impl PartialOrd for Armed {
 }
 
 impl Member {
-    fn new(start: Start, socket: UdpSocket) -> Result<Self, String> {
+    fn new(start: Start, port: Port) -> Result<Self, String> {
         let Start {
             plan,
             me,
@@ -208,14 +189,15 @@ impl Member {
             me,
             zero_ns: 0,
             book,
-            socket,
+            port,
+            bundle: Bundle::default(),
             transport: Transport::new(config, Seal::new(&plan.algorithm, run, key), identity),
             members,
             witness: Witness::open(&files, (entry.admits)(&plan.params))
                 .map_err(|error| format!("cannot open the witness files: {error}"))?,
             recorder: Recorder::create(&records)
                 .map_err(|error| format!("cannot make {}: {error}", records.display()))?,
-            wake_up: WakeUp::new().map_err(|error| format!("cannot make a timer: {error}"))?,
+            wake_up: wire::Alarm::new().map_err(|error| format!("cannot make a timer: {error}"))?,
             alarms: BinaryHeap::new(),
             alarms_armed: 0,
             arrivals: VecDeque::new(),
@@ -247,7 +229,7 @@ impl Member {
                 self.arm(at_ns, alarm);
             }
         }
-        let mut buffer = vec![0; RECEIVE_BUFFER];
+        let mut inbox = Inbox::new();
         loop {
             self.handle_due()?;
             self.flush()?;
@@ -259,9 +241,9 @@ impl Member {
                 Some(order) => Some(order),
                 None => tokio::select! {
                     biased;
-                    ready = self.socket.readable() => {
+                    ready = self.port.readable() => {
                         ready.map_err(|error| format!("the socket failed: {error}"))?;
-                        self.take_datagrams(&mut buffer)?;
+                        self.take_datagrams(&mut inbox)?;
                         continue;
                     }
                     rang = self.wake_up.wait() => {
@@ -309,8 +291,7 @@ impl Member {
                 .min(),
             false => Some(monotonic_ns()),
         };
-        self.wake_up
-            .set(next)
+        next.map_or(Ok(()), |at_ns| self.wake_up.set(at_ns))
             .map_err(|error| format!("cannot set the timer: {error}"))
     }
 
@@ -455,27 +436,25 @@ impl Member {
         u8::try_from(members.group().kind(message)).expect("an algorithm has few kinds")
     }
 
-    fn take_datagrams(&mut self, buffer: &mut [u8]) -> Result<(), String> {
-        for _ in 0..DATAGRAMS_PER_TURN {
-            let length = match self.socket.try_recv(buffer) {
-                Ok(length) => length,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // A datagram of ours met a closed port: its owner is dead, or not yet born again.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
-                Err(error) => return Err(format!("cannot receive: {error}")),
-            };
-            let now_ns = self.now_ns();
-            let mut sink = Sink {
-                members: &mut self.members,
-                arrivals: &mut self.arrivals,
-                now_ns,
-            };
+    /// Takes in a batch of what has arrived.
+    fn take_datagrams(&mut self, inbox: &mut Inbox) -> Result<(), String> {
+        let places = self
+            .port
+            .receive(inbox)
+            .map_err(|error| format!("cannot receive: {error}"))?;
+        let now_ns = self.now_ns();
+        let mut sink = Sink {
+            members: &mut self.members,
+            arrivals: &mut self.arrivals,
+            now_ns,
+        };
+        for (_, datagram) in inbox.datagrams(places) {
             // Whatever is not believed has been counted by its reason.
-            let _ =
-                self.transport
-                    .receive(self.zero_ns + now_ns, &buffer[..length], &mut |event| {
-                        sink.take(event);
-                    });
+            let _ = self
+                .transport
+                .receive(self.zero_ns + now_ns, datagram, &mut |event| {
+                    sink.take(event);
+                });
         }
         Ok(())
     }
@@ -490,24 +469,16 @@ impl Member {
             .tick(self.zero_ns + now_ns, &mut |event| sink.take(event));
     }
 
+    /// Sends what the transport has to send.
     fn transmit(&mut self) -> Result<(), String> {
         let now_ns = monotonic_ns();
+        let mut sent = Ok(());
         while let Some(peer) = self.transport.poll_transmit(now_ns, &mut self.datagram) {
-            match self
-                .socket
-                .try_send_to(&self.datagram, self.book[peer.index()])
-            {
-                Ok(_) => {}
-                // A full buffer or a closed port loses the datagram, as any network may.
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionRefused
-                    ) => {}
-                Err(error) => return Err(format!("cannot send to member {peer}: {error}")),
-            }
+            let to = self.book[peer.index()];
+            sent = sent.and(self.bundle.send(&self.port, to, &self.datagram));
         }
-        Ok(())
+        sent.and(self.bundle.flush(&self.port))
+            .map_err(|error| format!("cannot send: {error}"))
     }
 
     fn flush(&mut self) -> Result<(), String> {

@@ -9,11 +9,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use algorithms::NodeId;
+use chaos::wire::monotonic_ns;
 use node::conductor::{Conductor, Settled};
 use node::control::{Order, Report, Start};
 use node::frame::Key;
 use node::run::{End, FaultRow, StateBytes, UsageRow};
-use node::runtime::monotonic_ns;
 use rustix::process::Signal;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout_at};

@@ -1,16 +1,19 @@
-//! A timer finer than the runtime's own, which rounds up to whole milliseconds.
+//! A timer finer than the runtime's own.
+//!
+//! tokio's sleep rounds up to whole milliseconds. A timerfd goes off within about 60 µs of the
+//! moment asked for, and waiting for it is waiting for a file like any other.
 
 use std::cell::Cell;
 use std::io;
 
 use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
-    timerfd_create, timerfd_settime,
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
 };
 use tokio::net::unix::pipe;
 
 /// Goes off at a moment of the monotonic clock.
-pub(super) struct Alarm {
+pub struct Alarm {
     /// The timerfd, which is waited for and read from as a pipe is.
     file: pipe::Receiver,
     /// When it will go off, if it will.
@@ -18,6 +21,7 @@ pub(super) struct Alarm {
 }
 
 impl Alarm {
+    /// An alarm that is not set. Needs a running tokio runtime.
     pub fn new() -> io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let file = timerfd_create(TimerfdClockId::Monotonic, flags)?;
@@ -27,7 +31,8 @@ impl Alarm {
         })
     }
 
-    /// Makes sure that it goes off at that moment or earlier.
+    /// Makes sure that it goes off at that moment, or earlier. One that is set for an earlier moment
+    /// stays as it is: going off once too often costs less than setting it for every event.
     pub fn set(&self, at_ns: u64) -> io::Result<()> {
         if self
             .set_for_ns
@@ -37,16 +42,16 @@ impl Alarm {
             return Ok(());
         }
         // All zeros would unset it, so a moment long past becomes the first nanosecond.
-        let at = Timespec {
-            tv_sec: (at_ns.max(1) / 1_000_000_000) as i64,
-            tv_nsec: (at_ns.max(1) % 1_000_000_000) as i64,
-        };
+        let ns = at_ns.max(1);
         let once = Itimerspec {
             it_interval: Timespec {
                 tv_sec: 0,
                 tv_nsec: 0,
             },
-            it_value: at,
+            it_value: Timespec {
+                tv_sec: (ns / 1_000_000_000) as i64,
+                tv_nsec: (ns % 1_000_000_000) as i64,
+            },
         };
         timerfd_settime(&self.file, TimerfdTimerFlags::ABSTIME, &once)?;
         self.set_for_ns.set(Some(at_ns));
@@ -68,10 +73,4 @@ impl Alarm {
             }
         }
     }
-}
-
-/// The monotonic clock.
-pub(super) fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

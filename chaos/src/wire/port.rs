@@ -1,0 +1,133 @@
+//! A UDP socket that takes in many datagrams with one call.
+
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+
+use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::io::Interest;
+use tokio::net::UdpSocket;
+
+/// A bound UDP socket.
+pub struct Port {
+    socket: UdpSocket,
+    state: UdpSocketState,
+}
+
+/// Room for a batch of datagrams from a port.
+pub struct Inbox {
+    /// The kernel's zero pages until a datagram is written there: most of it is never touched.
+    room: Vec<u8>,
+    about: [RecvMeta; BATCH_SIZE],
+}
+
+/// No datagram is longer, and no bundle of datagrams either.
+const LONGEST: usize = 65_536;
+
+impl Port {
+    /// Binds the address, with that many bytes of kernel buffer asked for on each side; the kernel
+    /// may give less, which costs room for bursts and nothing else. Needs a running tokio runtime.
+    pub fn bind(address: SocketAddr, buffer: usize) -> io::Result<Self> {
+        let domain = Domain::for_address(address);
+        let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+        let _ = socket.set_recv_buffer_size(buffer);
+        let _ = socket.set_send_buffer_size(buffer);
+        socket.set_nonblocking(true)?;
+        socket.bind(&address.into())?;
+        let socket = UdpSocket::from_std(socket.into())?;
+        Ok(Self {
+            state: UdpSocketState::new(UdpSockRef::from(&socket))?,
+            socket,
+        })
+    }
+
+    /// Where it is bound.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Waits until there may be something to receive.
+    pub async fn readable(&self) -> io::Result<()> {
+        self.socket.readable().await
+    }
+
+    /// Fills the inbox with what has arrived, and says how many of its places that took: 0 if
+    /// nothing is there.
+    pub fn receive(&self, inbox: &mut Inbox) -> io::Result<usize> {
+        let received = self.socket.try_io(Interest::READABLE, || {
+            let mut rooms = inbox.room.chunks_mut(LONGEST);
+            let mut rooms: [IoSliceMut<'_>; BATCH_SIZE] = std::array::from_fn(|_| {
+                IoSliceMut::new(rooms.next().expect("as many rooms as a batch has"))
+            });
+            self.state
+                .recv(UdpSockRef::from(&self.socket), &mut rooms, &mut inbox.about)
+        });
+        match received {
+            Err(error) if is_passing(&error) => Ok(0),
+            received => received,
+        }
+    }
+
+    /// How many datagrams of equal length one call can send.
+    pub(super) fn at_once(&self) -> usize {
+        self.state.max_gso_segments()
+    }
+
+    /// Sends one datagram, or several of equal length that stand one after the other.
+    pub(super) fn send(
+        &self,
+        destination: SocketAddr,
+        contents: &[u8],
+        each: Option<usize>,
+    ) -> io::Result<()> {
+        let (ecn, src_ip) = (None, None);
+        let transmit = Transmit {
+            destination,
+            ecn,
+            contents,
+            segment_size: each,
+            src_ip,
+        };
+        self.state
+            .try_send(UdpSockRef::from(&self.socket), &transmit)
+    }
+}
+
+impl Inbox {
+    /// One with nothing in it.
+    pub fn new() -> Self {
+        Self {
+            room: vec![0; BATCH_SIZE * LONGEST],
+            about: [RecvMeta::default(); BATCH_SIZE],
+        }
+    }
+
+    /// The datagrams in the first so many places, and where each comes from.
+    pub fn datagrams(&self, places: usize) -> impl Iterator<Item = (SocketAddr, &[u8])> {
+        let filled = self.about[..places].iter().zip(self.room.chunks(LONGEST));
+        filled.flat_map(|(about, room)| {
+            // The kernel may have put several of one sender into one place; an empty one is still one.
+            let each = about.stride.clamp(1, LONGEST);
+            let pieces = about.len.div_ceil(each).max(1);
+            let piece = move |n: usize| &room[n * each..about.len.min((n + 1) * each)];
+            (0..pieces).map(move |n| (about.addr, piece(n)))
+        })
+    }
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Whether the socket is still good: there was nothing, no room, or somebody else's port is closed.
+pub(super) fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock
+            | io::ErrorKind::Interrupted
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionReset
+    )
+}
