@@ -103,6 +103,7 @@ const DEFECTS: &[Defect] = &[
         rules: &["idle-holder-sends"],
         needs_printed: &[],
         needs_repaired: &[],
+        with: &[],
         schedule: "req 1; 1>0:REQUEST; 0>0:REQUEST; 0>1:REQUEST",
         result: "deadlock: the request comes back to 1, which is now its own next; 0 has the \
                  token and no use for it",
@@ -113,6 +114,7 @@ const DEFECTS: &[Defect] = &[
         rules: &[],
         needs_printed: &[],
         needs_repaired: &[],
+        with: &[],
         schedule: "",
         result: "the same: whoever wants in and has no next does not read its NewRoot before the \
                  next request overwrites it",

@@ -31,7 +31,14 @@ pub enum Domain {
     },
     /// One of these words; the first unless said.
     Choice(&'static [&'static str]),
-    /// Any text, for example a list or the name of a structure.
+    /// A name, or a TOML file that says the same at length.
+    Document {
+        /// Unless said.
+        default: &'static str,
+        /// The file's text as a word that can be given instead of the file.
+        condense: fn(&str) -> Result<String, String>,
+    },
+    /// Any text, for example a list.
     Text {
         /// Unless said.
         default: &'static str,
@@ -151,6 +158,11 @@ impl Params {
         }
     }
 
+    /// The value of a parameter that there may be.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.values.get(name)
+    }
+
     /// Names and values, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.values
@@ -174,7 +186,9 @@ impl Domain {
         match *self {
             Domain::Integer { default, .. } => Value::Integer(default),
             Domain::Choice(words) => Value::Word(words[0].to_owned()),
-            Domain::Text { default } => Value::Word(default.to_owned()),
+            Domain::Text { default } | Domain::Document { default, .. } => {
+                Value::Word(default.to_owned())
+            }
         }
     }
 
@@ -187,7 +201,7 @@ impl Domain {
                     .then_some(Value::Integer(number))
             }
             Domain::Choice(words) => words.contains(&text).then(|| Value::Word(text.to_owned())),
-            Domain::Text { .. } => Some(Value::Word(text.to_owned())),
+            Domain::Text { .. } | Domain::Document { .. } => Some(Value::Word(text.to_owned())),
         }
     }
 }
@@ -214,6 +228,9 @@ impl fmt::Display for Domain {
             }
             Domain::Choice(words) => {
                 write!(f, "one of {} (default {})", words.join(", "), words[0])
+            }
+            Domain::Document { default, .. } => {
+                write!(f, "a name or a file.toml (default {default})")
             }
             Domain::Text { default: "" } => f.write_str("a text"),
             Domain::Text { default } => write!(f, "a text (default {default})"),

@@ -23,6 +23,8 @@ pub struct Defect {
     pub needs_printed: &'static [&'static str],
     /// Defects that must be repaired, or they hide it.
     pub needs_repaired: &'static [&'static str],
+    /// Parameters under which its schedule shows it; the others are as they come.
+    pub with: &'static [(&'static str, &'static str)],
     /// A schedule that shows it, as the explorer prints one.
     pub schedule: &'static str,
     /// What then happens.
@@ -186,6 +188,7 @@ mod tests {
             rules,
             needs_printed: &[],
             needs_repaired: &[],
+            with: &[],
             schedule: "",
             result: "",
         }

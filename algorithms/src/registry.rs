@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::contract::NodeId;
 use crate::erased::Machine;
-use crate::params::{Param, Params};
+use crate::params::{Param, Params, Value};
 use crate::printed::{Defect, Printed};
 use crate::topology::Topology;
 use crate::{centralised, lamport, naimi_trehel, raymond, ricart_agrawala, suzuki_kasami};
@@ -63,7 +63,7 @@ pub struct Entry {
     pub token: Option<&'static str>,
     /// The numbers it notes, each with what it means.
     pub notes: &'static [(&'static str, &'static str)],
-    /// How many crashes it survives.
+    /// How many crashes it survives, unless its parameter `recovery` is off.
     pub crashes: u32,
     /// About how many bytes a node's state takes, among so many nodes.
     pub state_bytes: fn(nodes: u64) -> u64,
@@ -216,5 +216,13 @@ impl Entry {
     /// Whether the algorithm admits that many nodes.
     pub fn admits_size(&self, nodes: u32) -> bool {
         nodes >= self.sizes.least && self.sizes.fits.is_none_or(|fits| fits(nodes))
+    }
+
+    /// How many crashes it survives with these parameters.
+    pub fn survives(&self, params: &Params) -> u32 {
+        match params.get("recovery") {
+            Some(Value::Word(word)) if word == "off" => 0,
+            Some(_) | None => self.crashes,
+        }
     }
 }

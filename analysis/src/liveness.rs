@@ -5,6 +5,7 @@
 //! were sent since the last entry (live-lock). The engine sees which; [`End`] says it.
 
 use algorithms::NodeId;
+use algorithms::params::Params;
 use algorithms::registry::Entry;
 use node::plan::Plan;
 use node::run::{End, Run};
@@ -15,7 +16,7 @@ use crate::words;
 
 pub(crate) fn check(entry: &Entry, plan: &Plan, run: &Run) -> Property {
     let waiting = waiting(run);
-    let stuck = |how: &str| match hindrance(entry, run) {
+    let stuck = |how: &str| match hindrance(entry, &plan.params, run) {
         Some(hindrance) => Property::inconclusive(format!("{}, but {hindrance}", wait(&waiting))),
         None => Property::violated(format!("{how}: {}", wait(&waiting))),
     };
@@ -74,7 +75,7 @@ fn wait(waiting: &[(NodeId, u64)]) -> String {
 }
 
 /// Why the algorithm is not to blame, if it is not.
-fn hindrance(entry: &Entry, run: &Run) -> Option<String> {
+fn hindrance(entry: &Entry, params: &Params, run: &Run) -> Option<String> {
     let in_force = |until_ns: Option<u64>| until_ns.is_none_or(|until_ns| until_ns >= run.ended_ns);
     let lasting = run.faults.iter().filter(|fault| !is_death(fault));
     if let Some(fault) = lasting.clone().find(|fault| in_force(fault.until_ns)) {
@@ -84,9 +85,10 @@ fn hindrance(entry: &Entry, run: &Run) -> Option<String> {
         ));
     }
     let dead = deaths(&run.faults).len();
-    (dead > entry.crashes as usize).then(|| {
+    let survives = entry.survives(params);
+    (dead > survives as usize).then(|| {
         let died = words::count(dead as u64, "member died", "members died");
-        let tolerates = match entry.crashes {
+        let tolerates = match survives {
             0 => "none".to_owned(),
             some => some.to_string(),
         };

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::suggest::did_you_mean;
 pub use resolve::Resolved;
+pub(crate) use resolve::{params, usual_size};
 pub use said::Said;
 pub(crate) use words::{AsPrinted, Assignment};
 use words::{AskText, Between, List, Time, Weight};

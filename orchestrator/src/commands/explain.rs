@@ -85,7 +85,10 @@ fn examples(entry: &Entry) -> Vec<String> {
     ];
     let broken = entry.defects.iter().find(|defect| !defect.rules.is_empty());
     if let Some(defect) = broken {
-        lines.push(format!("explore {name} --as-printed={}", defect.id));
+        let with = defect.with.iter();
+        let with = with.map(|(name, value)| format!(" --param '{name}={value}'"));
+        let with = with.collect::<String>();
+        lines.push(format!("explore {name}{with} --as-printed={}", defect.id));
     }
     lines
 }
@@ -109,14 +112,16 @@ fn facts(page: &mut Page, entry: &Entry) {
     if let Some(token) = entry.token {
         page.fact("Token", token);
     }
-    page.fact(
-        "Survives",
-        &match entry.crashes {
-            0 => "no crash".to_owned(),
-            1 => "one crash".to_owned(),
-            crashes => format!("{crashes} crashes"),
-        },
-    );
+    let survives = match entry.crashes {
+        0 => "no crash".to_owned(),
+        1 => "one crash".to_owned(),
+        crashes => format!("{crashes} crashes"),
+    };
+    let provided = match entry.survives(&unless_said) < entry.crashes {
+        true => ", with recovery=on",
+        false => "",
+    };
+    page.fact("Survives", &format!("{survives}{provided}"));
     page.fact(
         "Memory",
         &format!(
@@ -182,6 +187,11 @@ fn explain_defect(page: &mut Page, defect: &Defect) {
         return;
     }
     page.paragraph(6, &format!("Then {}", defect.result));
+    if !defect.with.is_empty() {
+        let with = defect.with.iter();
+        let with = with.map(|(name, value)| format!("{name}={value}"));
+        page.paragraph(6, &format!("With {}.", with.collect::<Vec<_>>().join(", ")));
+    }
     for (what, others) in [
         ("Shows only with", defect.needs_printed),
         ("Hidden by", defect.needs_repaired),

@@ -3,6 +3,7 @@
 mod show;
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -15,7 +16,9 @@ use serde_json::json;
 use simulator::explore::{Options, ParseError, Progress, Schedule, Timers, Unfit, explore, replay};
 
 use crate::numbers::{count, time};
-use crate::scenario::{AsPrinted, Assignment, Resolved, Said, Scenario, find_algorithm};
+use crate::scenario::{
+    AsPrinted, Assignment, Resolved, Said, Scenario, find_algorithm, params, usual_size,
+};
 use crate::{Exit, Failure, interrupt, print};
 use show::{headline, replay_line, replayed, shown, verdict};
 
@@ -202,7 +205,10 @@ impl Explore {
     /// The group, with everything that a run would decide decided.
     fn resolved(&self, entry: &'static Entry) -> Result<Resolved, String> {
         let flags = Scenario {
-            nodes: Some(self.nodes.unwrap_or_else(|| self.size(entry))),
+            nodes: Some(match self.nodes {
+                Some(nodes) => nodes,
+                None => self.size(entry)?,
+            }),
             topology: self.topology.clone(),
             holder: self.holder,
             params: self.params.clone(),
@@ -214,13 +220,14 @@ impl Explore {
     }
 
     /// How many nodes, where that is not said.
-    fn size(&self, entry: &Entry) -> u32 {
-        match self.wants.len() {
-            0 | 1 => (3..1_000)
-                .find(|&size| entry.admits_size(size))
-                .unwrap_or(3),
+    fn size(&self, entry: &'static Entry) -> Result<u32, String> {
+        Ok(match self.wants.len() {
+            0 | 1 => {
+                let params = params(&self.params, entry, Path::new(""))?;
+                usual_size(entry, &params, 3)
+            }
             named => named as u32,
-        }
+        })
     }
 
     fn search(&self, world: &World) -> Result<Exit, Failure> {

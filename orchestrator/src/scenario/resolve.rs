@@ -1,10 +1,11 @@
 //! From what was said to a plan in which nothing is left to decide.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
-use algorithms::params::Params;
+use algorithms::params::{Domain, Params};
 use algorithms::printed::Printed;
 use algorithms::registry::{Entry, Order};
 use algorithms::{NodeId, Topology};
@@ -14,7 +15,7 @@ use node::run::Engine;
 use node::workload::Workload;
 
 use super::trouble::{self, Stricken};
-use super::words::{AsPrinted, Between};
+use super::words::{AsPrinted, Assignment, Between};
 use super::{Scenario, find_algorithm, links, load};
 use crate::numbers::count;
 
@@ -85,9 +86,13 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     let entry = find_algorithm(algorithm).map_err(|why| Misfit::new("algorithm", why))?;
     let name = name(scenario, around, entry)?;
     let seed = scenario.seed.unwrap_or_else(fresh_seed);
-    let nodes = nodes(scenario, entry)?;
+    let params = params(&scenario.params, entry, around.folder("params"))
+        .map_err(|why| Misfit::new("params", why))?;
+    let nodes = nodes(scenario, entry, &params)?;
     let holder = holder(scenario, nodes)?;
-    let params = params(scenario, entry, nodes)?;
+    if let Some(why) = (entry.refuses)(&params, nodes) {
+        return Err(Misfit::new("params", format!("{}: {why}", entry.name)));
+    }
     let printed = printed(scenario, entry)?;
     let order = order(scenario, entry)?;
     let workload = load::resolve(scenario, nodes, around.folder("arrivals"))?;
@@ -159,7 +164,7 @@ fn name(scenario: &Scenario, around: &Around<'_>, entry: &Entry) -> Result<Strin
     Ok(name.to_owned())
 }
 
-fn nodes(scenario: &Scenario, entry: &Entry) -> Result<u32, Misfit> {
+fn nodes(scenario: &Scenario, entry: &Entry, params: &Params) -> Result<u32, Misfit> {
     let near = |nodes: u32| {
         let below = (0..nodes).rev().find(|&size| entry.admits_size(size));
         let above = (nodes..nodes.saturating_mul(2).saturating_add(1_000)).skip(1);
@@ -168,14 +173,9 @@ fn nodes(scenario: &Scenario, entry: &Entry) -> Result<u32, Misfit> {
             above.into_iter().find(|&size| entry.admits_size(size)),
         )
     };
-    let nodes = match scenario.nodes {
-        Some(nodes) => nodes,
-        None if entry.admits_size(10) => 10,
-        None => match near(10) {
-            (_, Some(size)) | (Some(size), None) => size,
-            (None, None) => 10,
-        },
-    };
+    let nodes = scenario
+        .nodes
+        .unwrap_or_else(|| usual_size(entry, params, 10));
     if entry.admits_size(nodes) {
         return Ok(nodes);
     }
@@ -204,18 +204,35 @@ pub(super) fn node_of(number: u32, nodes: u32) -> Result<NodeId, String> {
     }
 }
 
-fn params(scenario: &Scenario, entry: &'static Entry, nodes: u32) -> Result<Params, Misfit> {
-    let given = scenario
-        .params
-        .iter()
-        .map(|a| (a.name.clone(), a.value.clone()));
-    let given = given.collect::<BTreeMap<_, _>>();
-    let params = Params::resolve(entry.name, entry.params, &given)
-        .map_err(|error| Misfit::new("params", error.to_string()))?;
-    match (entry.refuses)(&params, nodes) {
-        Some(why) => Err(Misfit::new("params", format!("{}: {why}", entry.name))),
-        None => Ok(params),
+/// The size nearest to the wanted one that suits algorithm and parameters; the larger of two.
+pub(crate) fn usual_size(entry: &Entry, params: &Params, wanted: u32) -> u32 {
+    let suits = |&size: &u32| entry.admits_size(size) && (entry.refuses)(params, size).is_none();
+    let outwards = (0..=wanted).flat_map(|far| [wanted + far, wanted - far]);
+    let above = wanted * 2 + 1..wanted * 2 + 1_000;
+    outwards.chain(above).find(suits).unwrap_or(wanted)
+}
+
+/// The parameters as given and the defaults of the rest; files among them are read.
+pub(crate) fn params(
+    given: &[Assignment],
+    entry: &'static Entry,
+    folder: &Path,
+) -> Result<Params, String> {
+    let mut values = BTreeMap::new();
+    for Assignment { name, value } in given {
+        let param = entry.params.iter().find(|param| param.name == name);
+        let value = match param.map(|param| param.domain) {
+            Some(Domain::Document { condense, .. }) if value.ends_with(".toml") => {
+                let path = folder.join(value);
+                let path_is = |why: String| format!("{name}: {}: {why}", path.display());
+                let text = fs::read_to_string(&path).map_err(|error| path_is(error.to_string()))?;
+                condense(&text).map_err(path_is)?
+            }
+            _ => value.clone(),
+        };
+        values.insert(name.clone(), value);
     }
+    Params::resolve(entry.name, entry.params, &values).map_err(|error| error.to_string())
 }
 
 fn printed(scenario: &Scenario, entry: &'static Entry) -> Result<Printed, Misfit> {

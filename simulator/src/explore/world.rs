@@ -106,7 +106,7 @@ impl World {
             crashed: ids.map(|node| sites.crashed(node)).collect(),
             wants: options.wants.clone(),
             admits: (entry.admits)(&setting.params),
-            tolerates: entry.crashes,
+            tolerates: entry.survives(&setting.params),
             timers: options.timers,
             lose: options.lose,
             duplicate: options.duplicate,

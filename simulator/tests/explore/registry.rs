@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use algorithms::params::Params;
-use algorithms::printed::Printed;
+use algorithms::printed::{Defect, Printed};
 use algorithms::registry::{self, Entry, Graph, Order};
 use algorithms::{NodeId, Setting, Topology};
 use simulator::explore::{Kind, Options, Report, Schedule, explore, replay};
@@ -77,7 +77,7 @@ fn every_schedule_of_a_defect_shows_it() {
                 Err(error) => panic!("{id}: {error}"),
             };
             let nodes = schedule.nodes().max(entry.sizes.least);
-            let setting = printed_setting(entry, nodes, id);
+            let setting = printed_setting(entry, nodes, defect);
             let nobody_else_asks = Options {
                 wants: vec![0; nodes as usize],
                 ..Options::new(entry, nodes)
@@ -100,7 +100,8 @@ fn what_the_printed_text_leaves_out_is_found() {
     ];
     for (name, id, kind) in expected {
         let entry = registry::find(name).expect("it is registered");
-        let setting = printed_setting(entry, 2, id);
+        let defect = entry.defects.iter().find(|defect| defect.id == id);
+        let setting = printed_setting(entry, 2, defect.expect(id));
         let options = Options {
             wants: vec![0, 1],
             ..Options::new(entry, 2)
@@ -159,10 +160,16 @@ pub fn setting_of(entry: &Entry, nodes: u32) -> Setting {
     )
 }
 
-/// The same, with one defect left unrepaired.
-fn printed_setting(entry: &'static Entry, nodes: u32, id: &str) -> Setting {
+/// The same, with one defect left unrepaired and the parameters under which it shows.
+fn printed_setting(entry: &'static Entry, nodes: u32, defect: &Defect) -> Setting {
+    let id = defect.id;
+    let with = defect.with.iter();
+    let with = with.map(|&(name, value)| (name.to_owned(), value.to_owned()));
+    let params = Params::resolve(entry.name, entry.params, &with.collect()).expect(id);
+    assert_eq!((entry.refuses)(&params, nodes), None, "{id}");
     let printed = Printed::some(entry.name, entry.defects, &[id.to_owned()]);
     let mut setting = setting_of(entry, nodes);
+    setting.params = params;
     setting.printed = printed.expect("the defect is the algorithm's own");
     setting
 }

@@ -66,7 +66,7 @@ pub(super) fn shown(world: &World, report: &Report, elapsed: Duration, exit: Exi
     }
     if let Some(trapped) = report.trapped {
         let mut what = "states from which not everybody can be served".to_owned();
-        let survives = world.entry.crashes;
+        let survives = world.entry.survives(&world.setting.params);
         if world.options.crash > survives {
             what.push_str(&format!(
                 "; judged up to {survives} crashes, which is what it survives"
