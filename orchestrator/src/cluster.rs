@@ -13,7 +13,6 @@ mod faults;
 mod merge;
 mod settled;
 mod stage;
-mod token_trail;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -13,6 +13,7 @@ use chaos::wire::monotonic_ns;
 use node::conductor::{Conductor, Settled};
 use node::control::{Order, Report, Start};
 use node::frame::Key;
+use node::mischief::Sighting;
 use node::run::{End, FaultRow, StateBytes, UsageRow};
 use rustix::process::Signal;
 use tokio::sync::mpsc;
@@ -20,7 +21,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::Cluster;
 use super::child::{Child, Heard, Launcher, Voice, last_lines};
-use super::faults::Mischief;
+use super::faults::Faults;
 use super::settled::{Finding, Rounds};
 use crate::Failure;
 
@@ -50,7 +51,7 @@ pub(super) struct Stage<'a> {
     /// Messages sent up to the last entry that was seen.
     sent_at_entry: u64,
     entries: u64,
-    pub(super) mischief: Mischief,
+    pub(super) faults: Faults,
     /// Who is who, and the key of this run, for those who come later.
     start: Option<Start>,
 }
@@ -111,7 +112,7 @@ impl<'a> Stage<'a> {
             ask_at: Instant::now(),
             sent_at_entry: 0,
             entries: 0,
-            mischief: Mischief::new(&cluster.plan.faults),
+            faults: Faults::new(&cluster.plan.faults),
             start: None,
         };
         for node in 0..nodes {
@@ -237,7 +238,7 @@ impl<'a> Stage<'a> {
                 () = sleep_until(self.ask_at), if may_ask => self.ask(),
                 () = sleep_until(next_task) => {
                     let now_ns = self.now_ns();
-                    while let Some(task) = self.mischief.agenda.due(now_ns) {
+                    while let Some(task) = self.faults.agenda.due(now_ns) {
                         self.perform(task)?;
                     }
                 }
@@ -254,7 +255,7 @@ impl<'a> Stage<'a> {
     /// When the next task is due, or else when to look up again.
     fn next_task(&self) -> Instant {
         let now = Instant::now();
-        let next_ns = self.mischief.agenda.next_ns();
+        let next_ns = self.faults.agenda.next_ns();
         let next_ns = next_ns.map(|at_ns| at_ns.saturating_sub(self.now_ns()));
         now + next_ns.map_or(LOOK_UP_EVERY, |ns| {
             Duration::from_nanos(ns).min(LOOK_UP_EVERY)
@@ -316,7 +317,7 @@ impl<'a> Stage<'a> {
         match sum.waiting {
             0 => Some(End::Finished),
             // A fault that is yet to come may set it in motion again.
-            _ if !self.mischief.agenda.is_empty() => None,
+            _ if !self.faults.agenda.is_empty() => None,
             _ => Some(End::Deadlock),
         }
     }
@@ -383,7 +384,11 @@ impl<'a> Stage<'a> {
                 inside_since_ns,
                 token_since_ns,
             } => {
-                self.halted(from, inside_since_ns, token_since_ns);
+                self.halted(Sighting {
+                    node: from,
+                    inside_since_ns,
+                    token_since_ns,
+                });
             }
             Report::Done { state_bytes, usage } => place.done = Some((state_bytes, usage)),
             Report::Failed { why } => {
@@ -455,14 +460,12 @@ impl<'a> Stage<'a> {
             state_bytes.sum += bytes;
             state_bytes.max = state_bytes.max.max(bytes);
         }
-        let idle = self.idle_faults();
-        let faults = self.mischief.rows.into_iter().chain(idle).collect();
         Played {
             end,
             ended_ns,
             usage,
             state_bytes,
-            faults,
+            faults: self.faults.mischief.rows(),
         }
     }
 }
