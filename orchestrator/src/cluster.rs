@@ -8,9 +8,10 @@
 //! when nothing moves any more, [`faults`] kills, pauses and restarts, and [`merge`] makes one account of the files they left.
 
 mod agenda;
-mod child;
+pub(crate) mod child;
 mod faults;
 mod merge;
+pub(crate) mod proxy;
 mod settled;
 mod stage;
 

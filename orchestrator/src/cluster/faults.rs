@@ -11,6 +11,7 @@ use node::mischief::{Blow, Mischief, Sighting, Target, Task, news_takes_ns};
 use rustix::process::Signal;
 
 use super::agenda::Agenda;
+use super::proxy;
 use super::stage::{Life, Stage};
 use crate::Failure;
 
@@ -25,6 +26,8 @@ pub(super) struct Faults {
     deferred: Vec<usize>,
     /// Members that stand still until a step is in force.
     hitters: Vec<(usize, NodeId)>,
+    /// Steps that the proxy has been told of, and has not put in force yet.
+    enacting: Vec<usize>,
 }
 
 /// A search for the holder or the token: everybody stops and answers.
@@ -33,6 +36,10 @@ struct Search {
     step: usize,
     answers: Vec<Sighting>,
     missing: usize,
+    /// Everybody has answered, and who was found has been struck.
+    concluded: bool,
+    /// The step, if nobody was found and the next to enter it shall be.
+    catch: Option<usize>,
 }
 
 impl Faults {
@@ -49,12 +56,14 @@ impl Faults {
             search: None,
             deferred: Vec::new(),
             hitters: Vec::new(),
+            enacting: Vec::new(),
         }
     }
 
-    fn seeks(&self, step: usize) -> bool {
+    /// Whether the step has begun, and is not in force yet.
+    fn is_pending(&self, step: usize) -> bool {
         let sought = self.search.as_ref().map(|search| search.step);
-        sought == Some(step) || self.deferred.contains(&step)
+        sought == Some(step) || self.deferred.contains(&step) || self.enacting.contains(&step)
     }
 }
 
@@ -84,7 +93,16 @@ impl Stage<'_> {
         let living = self.living_numbers();
         let target = self.faults.mischief.hit(step, by, &living);
         self.aim(step, target);
-        if !self.faults.seeks(step) {
+        if !self.faults.is_pending(step) {
+            self.let_go(step);
+        }
+    }
+
+    /// The proxy has put a step in force.
+    pub(super) fn in_force(&mut self, step: usize) {
+        self.faults.enacting.retain(|enacting| *enacting != step);
+        self.end_search();
+        if !self.faults.is_pending(step) {
             self.let_go(step);
         }
     }
@@ -102,7 +120,8 @@ impl Stage<'_> {
     /// Strikes, or first looks for the victim.
     fn aim(&mut self, step: usize, target: Target) {
         match target {
-            Target::Nobody | Target::Links => {}
+            Target::Nobody => {}
+            Target::Links => self.enact(step, None),
             Target::Member(victim) => self.strike(step, victim),
             Target::Sought if self.faults.search.is_some() => self.faults.deferred.push(step),
             Target::Sought => self.search(step),
@@ -116,6 +135,8 @@ impl Stage<'_> {
             step,
             answers: Vec::new(),
             missing: asked.len(),
+            concluded: false,
+            catch: None,
         });
         for node in asked {
             self.places[node.index()].tell(Order::Halt);
@@ -131,24 +152,53 @@ impl Stage<'_> {
         }
     }
 
-    /// Strikes, once everybody has answered, and lets them go on.
+    /// Strikes, once everybody has answered.
     fn conclude_search(&mut self) {
-        let Some(search) = self.faults.search.take_if(|search| search.missing == 0) else {
+        let Some(search) = &self.faults.search else {
             return;
         };
-        let victim = self.faults.mischief.found(search.step, &search.answers);
-        if let Some(victim) = victim {
-            self.strike(search.step, victim);
+        if search.missing > 0 || search.concluded {
+            return;
         }
-        // Nobody is inside: the next to enter it shall be.
-        let catch = victim.is_none().then_some(search.step);
+        let step = search.step;
+        let victim = self.faults.mischief.found(step, &search.answers);
+        if let Some(victim) = victim {
+            self.strike(step, victim);
+        }
+        if let Some(search) = &mut self.faults.search {
+            search.concluded = true;
+            search.catch = victim.is_none().then_some(step);
+        }
+        self.end_search();
+    }
+
+    /// Lets everybody go on whom a search has stopped, once its step is in force, and begins the next.
+    fn end_search(&mut self) {
+        let enacting = &self.faults.enacting;
+        let done = |search: &mut Search| search.concluded && !enacting.contains(&search.step);
+        let Some(search) = self.faults.search.take_if(done) else {
+            return;
+        };
         for answer in &search.answers {
-            self.places[answer.node.index()].tell(Order::GoOn { catch });
+            let go_on = Order::GoOn {
+                catch: search.catch,
+            };
+            self.places[answer.node.index()].tell(go_on);
         }
         self.let_go(search.step);
         if !self.faults.deferred.is_empty() {
             let next = self.faults.deferred.remove(0);
             self.search(next);
+        }
+    }
+
+    /// Has the proxy put a step in force.
+    fn enact(&mut self, step: usize, who: Option<NodeId>) {
+        self.faults.mischief.changed_links(step);
+        self.faults.enacting.push(step);
+        if let Some(proxy) = &self.proxy {
+            let who = who.map(|node| node.0);
+            proxy.tell(proxy::Order::Enact { step, who });
         }
     }
 
@@ -169,7 +219,7 @@ impl Stage<'_> {
                 }
             }
             Blow::Resume => self.resume(victim),
-            Blow::Links => {}
+            Blow::Links => self.enact(step, Some(victim)),
         }
     }
 
