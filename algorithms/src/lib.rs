@@ -12,12 +12,14 @@ pub mod erased;
 pub mod params;
 pub mod printed;
 pub mod registry;
+pub mod sanders;
 pub mod setup;
 pub mod topology;
 
 mod centralised;
 mod lamport;
 mod naimi_trehel;
+mod quorums;
 mod raymond;
 mod ricart_agrawala;
 mod suzuki_kasami;

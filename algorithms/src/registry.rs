@@ -10,13 +10,14 @@ use crate::erased::Machine;
 use crate::params::{Param, Params, Value};
 use crate::printed::{Defect, Printed};
 use crate::topology::Topology;
-use crate::{centralised, lamport, naimi_trehel, raymond, ricart_agrawala, suzuki_kasami};
+use crate::{centralised, lamport, naimi_trehel, raymond, ricart_agrawala, sanders, suzuki_kasami};
 
 /// All algorithms, in the order they are listed.
 pub static ALL: &[&Entry] = &[
     &centralised::ENTRY,
     &lamport::ENTRY,
     &ricart_agrawala::ENTRY,
+    &sanders::ENTRY,
     &suzuki_kasami::ENTRY,
     &raymond::ENTRY,
     &naimi_trehel::ENTRY,
