@@ -12,16 +12,19 @@ pub mod erased;
 pub mod params;
 pub mod printed;
 pub mod registry;
-pub mod sanders;
 pub mod setup;
 pub mod topology;
 
+mod banta_simple;
 mod centralised;
 mod lamport;
 mod naimi_trehel;
-mod quorums;
+mod naimi_trehel_queue;
 mod raymond;
+mod raymond_k;
 mod ricart_agrawala;
+mod ricart_agrawala_token;
+mod singhal_heuristic;
 mod suzuki_kasami;
 
 pub use contract::{After, Algorithm, Change, Effect, Message, NodeId, Outbox, Request, Timer};

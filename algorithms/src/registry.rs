@@ -10,17 +10,24 @@ use crate::erased::Machine;
 use crate::params::{Param, Params, Value};
 use crate::printed::{Defect, Printed};
 use crate::topology::Topology;
-use crate::{centralised, lamport, naimi_trehel, raymond, ricart_agrawala, sanders, suzuki_kasami};
+use crate::{
+    banta_simple, centralised, lamport, naimi_trehel, naimi_trehel_queue, raymond, raymond_k,
+    ricart_agrawala, ricart_agrawala_token, singhal_heuristic, suzuki_kasami,
+};
 
 /// All algorithms, in the order they are listed.
 pub static ALL: &[&Entry] = &[
     &centralised::ENTRY,
     &lamport::ENTRY,
     &ricart_agrawala::ENTRY,
-    &sanders::ENTRY,
     &suzuki_kasami::ENTRY,
+    &ricart_agrawala_token::ENTRY,
+    &singhal_heuristic::ENTRY,
     &raymond::ENTRY,
     &naimi_trehel::ENTRY,
+    &naimi_trehel_queue::ENTRY,
+    &banta_simple::ENTRY,
+    &raymond_k::ENTRY,
 ];
 
 /// The algorithm of that name.

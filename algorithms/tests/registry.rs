@@ -8,7 +8,7 @@ use algorithms::params::Params;
 use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Order};
 use algorithms::topology::Shape;
-use algorithms::{Effect, NodeId, Request, Setting};
+use algorithms::{Effect, NodeId, Request, Setting, Timer};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -124,6 +124,7 @@ struct Play {
     waiting: BTreeSet<NodeId>,
     inside: BTreeSet<NodeId>,
     flight: Vec<(NodeId, NodeId, MessageId)>,
+    timers: BTreeSet<(NodeId, Timer)>,
     entries: u32,
     errors: Vec<String>,
 }
@@ -144,6 +145,7 @@ impl Play {
             waiting: BTreeSet::new(),
             inside: BTreeSet::new(),
             flight: Vec::new(),
+            timers: BTreeSet::new(),
             entries: 0,
             errors: Vec::new(),
         }
@@ -159,6 +161,8 @@ impl Play {
             self.happen(node, Event::Release);
         } else if self.waiting.insert(node) {
             self.happen(node, Event::Request(Request { priority: 0 }));
+        } else if let Some(&(node, timer)) = self.timers.iter().nth(choice % 7) {
+            self.ring(node, timer);
         }
     }
 
@@ -169,11 +173,18 @@ impl Play {
                 self.happen(node, Event::Release);
             } else if !self.flight.is_empty() {
                 self.deliver(0);
+            } else if let Some(&(node, timer)) = self.timers.first() {
+                self.ring(node, timer);
             } else {
                 return;
             }
         }
         self.errors.push("there is no end to it".to_owned());
+    }
+
+    fn ring(&mut self, node: NodeId, timer: Timer) {
+        self.timers.remove(&(node, timer));
+        self.happen(node, Event::Timer(timer));
     }
 
     fn deliver(&mut self, choice: usize) {
@@ -222,7 +233,12 @@ impl Play {
                     assert!(known, "the entry does not tell what {name} is");
                 }
                 Effect::ProtocolError { why } => self.errors.push(format!("{node}: {why}")),
-                Effect::SetTimer { .. } | Effect::CancelTimer { .. } => {}
+                Effect::SetTimer { timer, .. } => {
+                    self.timers.insert((node, timer));
+                }
+                Effect::CancelTimer { timer } => {
+                    self.timers.remove(&(node, timer));
+                }
             }
         }
     }

@@ -14,6 +14,8 @@ use algorithms::{After, Change, Effect, NodeId, Request, Setting, Timer};
 pub(crate) struct Cluster {
     group: Box<dyn Group>,
     nodes: u32,
+    /// How many may be inside.
+    admits: usize,
     /// Messages under way by directed link, in the order they were sent, each with its number.
     links: BTreeMap<Link, Vec<Sent>>,
     sent: u64,
@@ -117,11 +119,13 @@ impl Cluster {
             return Err(why);
         }
         let machine = (entry.machine)(&params, &printed);
+        let admits = (entry.admits)(&params) as usize;
         let bound = Duration::from_millis(50);
         let setting = Setting::new(topology, holder, params, printed, bound);
         Ok(Self {
             group: machine.group(&setting, 0..nodes),
             nodes,
+            admits,
             links: BTreeMap::new(),
             sent: 0,
             waiting: BTreeSet::new(),
@@ -291,10 +295,12 @@ impl Cluster {
         let others = list(&self.inside);
         self.inside.insert(node);
         let number = fence.map_or_else(String::new, |fence| format!(" as number {fence}"));
-        match (invited, others.as_str()) {
-            (true, "") => format!("> {node} enters{number}"),
-            (false, "") => format!("! {node} enters uninvited"),
-            (_, others) => format!("! {node} enters, with {others} inside"),
+        let crowded = self.inside.len() > self.admits;
+        match (crowded, invited, others.as_str()) {
+            (false, true, "") => format!("> {node} enters{number}"),
+            (false, true, others) => format!("> {node} enters{number}, with {others} inside"),
+            (false, false, _) => format!("! {node} enters uninvited"),
+            (true, _, others) => format!("! {node} enters, with {others} inside"),
         }
     }
 

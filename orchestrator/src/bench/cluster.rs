@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use node::plan::Plan;
 use node::run::Run;
+use tempfile::TempDir;
 
 use super::ring::Ring;
-use super::{Comparison, Wanted, directory};
+use super::{Comparison, Wanted};
 use crate::Failure;
 use crate::cluster::{Cluster, launch_time};
 use crate::scenario::{Said, Scenario};
@@ -156,6 +157,13 @@ impl Bench<'_> {
         let done = runtime.and_then(|runtime| runtime.block_on(future));
         done.map_err(|error| Failure::Testbed(format!("the ring failed: {error}")))
     }
+}
+
+fn directory() -> Result<TempDir, Failure> {
+    let made = tempfile::Builder::new()
+        .prefix("turnstile-bench-")
+        .tempdir();
+    made.map_err(|error| Failure::Testbed(format!("no temporary directory: {error}")))
 }
 
 /// The plan that these words make on the command line.

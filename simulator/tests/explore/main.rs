@@ -1,6 +1,7 @@
 //! The explorer, on toys that are wrong on purpose, on everything in the registry, and against an
 //! independent model of the same worlds.
 
+mod banta;
 mod cross_check;
 mod registry;
 mod replays;

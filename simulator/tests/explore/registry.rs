@@ -14,7 +14,16 @@ const BUDGET: u32 = 200_000;
 
 /// The algorithms with more states than that for three nodes and two entries each, and the entries
 /// that fit. `scripts/soak` explores the rest: `orchestrator explore NAME -n 3 --wants 2,2,2`.
-const LARGE: &[(&str, [u32; 3])] = &[("lamport", [1, 1, 2])];
+const LARGE: &[(&str, [u32; 3])] = &[
+    ("lamport", [1, 1, 2]),
+    ("banta-simple", [1, 2, 2]),
+    ("singhal-heuristic", [1, 1, 2]),
+    ("raymond-k", [1, 1, 2]),
+];
+
+/// Defects that cost messages or time and hurt nobody, so that no schedule ends badly; each has a
+/// test of its own.
+const COSTLY: &[&str] = &["banta-N3", "banta-NQ2"];
 
 #[test]
 fn nothing_bad_happens_to_anybody_who_wants_in_once() {
@@ -86,6 +95,10 @@ fn every_schedule_of_a_defect_shows_it() {
                 Ok(outcome) => outcome,
                 Err(error) => panic!("{id}: {error}"),
             };
+            if COSTLY.contains(&id) {
+                assert_eq!(outcome.findings, [], "{id} is not merely costly");
+                continue;
+            }
             let mishap = outcome.finding().expect(id);
             assert_eq!(mishap.step, schedule.steps.len(), "{id}: {mishap:?}");
         }

@@ -1,10 +1,11 @@
 //! Schedules, found or written by hand, replayed step by step.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use algorithms::erased::{Event, Group, MessageId};
 use algorithms::registry::{self, Entry, Order};
-use algorithms::{Effect, NodeId, Request, Setting};
+use algorithms::{Effect, NodeId, Request, Setting, Timer};
 use simulator::explore::{Kind, Letter, Mishap, Options, Outcome, Schedule, Step, explore, replay};
 
 use crate::registry::setting_of;
@@ -186,6 +187,7 @@ struct Members {
     kinds: &'static [&'static str],
     /// From, to, what; oldest first.
     mail: Vec<(NodeId, NodeId, MessageId)>,
+    timers: BTreeSet<(NodeId, Timer)>,
 }
 
 impl Members {
@@ -195,6 +197,7 @@ impl Members {
             group: machine.group(setting, 0..setting.nodes()),
             kinds: machine.kinds(),
             mail: Vec::new(),
+            timers: BTreeSet::new(),
         }
     }
 
@@ -207,7 +210,17 @@ impl Members {
                 let (from, message) = (letter.from, self.take(letter));
                 (letter.to, Event::Receive { from, message })
             }
-            other => panic!("{other} is a fault or a timer"),
+            Step::Timer { node, name, tag } => {
+                let tag = tag.unwrap_or(0);
+                let mut set = self.timers.iter().copied();
+                let due = set.find(|(owner, timer)| {
+                    (owner, timer.name, timer.tag) == (node, name.as_str(), tag)
+                });
+                let (_, timer) = due.expect("only a timer that is set goes off");
+                self.timers.remove(&(*node, timer));
+                (*node, Event::Timer(timer))
+            }
+            other => panic!("{other} is a fault"),
         };
         let mut effects = Vec::new();
         self.group.handle(me, event, &mut effects);
@@ -221,7 +234,15 @@ impl Members {
                 Effect::Enter { fence: None } => words.push("enters".to_owned()),
                 Effect::Enter { fence: Some(fence) } => words.push(format!("enters as {fence}")),
                 Effect::Note { name, value, .. } => words.push(format!("notes {name} = {value}")),
-                other => panic!("{other:?} in an algorithm without faults or timers"),
+                Effect::SetTimer { timer, .. } => {
+                    words.push(format!("sets timer {}", timer.name));
+                    self.timers.insert((me, timer));
+                }
+                Effect::CancelTimer { timer } => {
+                    words.push(format!("cancels timer {}", timer.name));
+                    self.timers.remove(&(me, timer));
+                }
+                other => panic!("{other:?} in a repaired algorithm without faults"),
             }
         }
         words

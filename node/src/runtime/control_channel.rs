@@ -1,23 +1,21 @@
-//! A child's line to the process that started it: a JSON object per line, on stdin and stdout.
+//! The member's end of the control channel.
 
 use std::io::{self, Write};
-use std::marker::PhantomData;
 use std::os::fd::AsFd;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, Lines};
 use tokio::net::unix::pipe;
 
+use crate::control::{Order, Report};
+
 /// Hears orders on stdin and reports on stdout.
-pub struct Channel<Order, Report> {
+pub(super) struct ControlChannel {
     orders: Lines<BufReader<Box<dyn AsyncRead + Unpin>>>,
-    speaks: PhantomData<fn(Report) -> Order>,
 }
 
-impl<Order: DeserializeOwned, Report: Serialize> Channel<Order, Report> {
+impl ControlChannel {
     /// Takes over stdin. A pipe is waited for like a socket; anything else needs a thread.
-    pub fn open() -> io::Result<Self> {
+    pub(super) fn open() -> io::Result<Self> {
         let stdin = io::stdin().as_fd().try_clone_to_owned()?;
         let reader: Box<dyn AsyncRead + Unpin> = match pipe::Receiver::from_owned_fd(stdin) {
             Ok(pipe) => Box::new(pipe),
@@ -25,12 +23,11 @@ impl<Order: DeserializeOwned, Report: Serialize> Channel<Order, Report> {
         };
         Ok(Self {
             orders: BufReader::new(reader).lines(),
-            speaks: PhantomData,
         })
     }
 
     /// The next order; `None` when stdin has ended. May be cancelled and asked again.
-    pub async fn next(&mut self) -> Result<Option<Order>, String> {
+    pub(super) async fn next(&mut self) -> Result<Option<Order>, String> {
         let line = self.orders.next_line().await;
         match line.map_err(|error| format!("cannot read stdin: {error}"))? {
             None => Ok(None),
@@ -41,7 +38,7 @@ impl<Order: DeserializeOwned, Report: Serialize> Channel<Order, Report> {
     }
 
     /// Says something. A parent that is gone will not miss it; its end of stdin ends this process.
-    pub fn say(&self, report: &Report) {
+    pub(super) fn say(&self, report: &Report) {
         let mut line = serde_json::to_vec(report).expect("a report is plain data");
         line.push(b'\n');
         let mut stdout = io::stdout().lock();

@@ -1,0 +1,91 @@
+//! What the rest of the workspace needs to know about it.
+
+use super::BantaSimple;
+use super::defects::DEFECTS;
+use crate::erased::Of;
+use crate::params::{Domain, Param};
+use crate::registry::{
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+};
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "banta-simple",
+    title: "Banta, simple",
+    paper: "P. Banta, \"Distributed mutual exclusion algorithms\", M.S. thesis, University of \
+            Nevada, Las Vegas, 1993, chapter 4",
+    family: Family::Token,
+    cost: "N messages alone, about 3 when everybody asks, 0 for the holder",
+    explanation: EXPLANATION,
+    graph: Graph::Complete,
+    sizes: Sizes {
+        least: 1,
+        fits: None,
+    },
+    params: &[Param {
+        name: "rules",
+        domain: Domain::Choice(&["numbered", "preliminary"]),
+        help: "numbered as in section 4.6, or the preliminary ones of 4.3, which can starve",
+    }],
+    refuses: |_, _| None,
+    admits: |_| 1,
+    order: Order::Any,
+    links: Links::Patient,
+    wants_link_events: false,
+    wants_peer_events: false,
+    token: Some("TOKEN"),
+    notes: &[
+        ("idle", "entries of a holder that nobody else wanted in"),
+        ("forwarded", "requests passed on to the next good site"),
+        ("appended", "sites put on the token queue at once"),
+        ("stale", "updates that came after a newer one"),
+    ],
+    crashes: 0,
+    // What it has seen; the token's queue and history exist once.
+    state_bytes: |nodes| size_of::<BantaSimple>() as u64 + 8 * nodes,
+    defects: DEFECTS,
+    forms: &[ClosedForm {
+        metric: Metric::MessagesPerEntry,
+        formula: "N-1",
+        condition: "one request at a time, by a site drawn uniformly",
+        value: light,
+        kind: FormKind::Mean,
+    }],
+    machine: |_, _| &Of::<BantaSimple>::MACHINE,
+};
+
+const EXPLANATION: &str = "\
+There is one token; whoever has it may enter. It carries a queue of the sites
+that will get it. A request goes to the last of them, the good site: the token
+will come by there.
+
+    token at 4, queue [7]            everybody knows: the good site is 7
+      2 -- REQUEST --> 7             7 waits, so it files what arrives
+      5 -- REQUEST --> 7
+    7 has been inside and leaves     the token queue is now [2 5]
+      7 -- UPDATE 5 --> 0 1 3 4 6    the others will ask 5
+      7 -- TOKEN [2 5] --> 2         2 and 5 learn it from the token
+
+A site that neither waits nor has the token passes a request on to the good site
+it knows. With rules=preliminary that is all, and a request may run after the
+token for ever. With rules=numbered each site on the way also keeps a copy: the
+token can elude a request only at sites that have not seen it. The token knows
+for each site the number of the last request that was queued, so a second copy
+is recognised; and a request that reaches a site twice is dropped there.
+
+UPDATEs of different sites overtake each other. So the token counts how often
+its end has changed, an UPDATE says in which of these epochs it was sent, and
+only a newer one is believed.
+
+Why it is safe: there is one token. Why nobody starves: a request is passed to
+good sites of ever newer epochs, it leaves a copy at each, and the first of them
+that gets the token appends it.
+
+What it costs: REQUEST, N-2 UPDATEs and TOKEN for a request that is alone, 0 for
+the holder: N-1 on average. When everybody always wants in, each entry costs a
+REQUEST, a TOKEN and about one UPDATE; the thesis hopes for 2. Links need not
+keep order.";
+
+fn light(run: &Circumstances<'_>) -> Option<f64> {
+    let fits = run.undisturbed && run.load == Load::OneAtATime;
+    fits.then(|| f64::from(run.nodes - 1))
+}

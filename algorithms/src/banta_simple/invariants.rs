@@ -1,0 +1,95 @@
+//! What is true of all sites at every moment.
+
+use super::{BantaSimple, Message, State, Token};
+use crate::contract::{Invariant, NodeId, Snapshot};
+
+pub(super) const ALL: &[Invariant<BantaSimple>] = &[
+    Invariant {
+        name: "there is one token",
+        check: one_token,
+    },
+    Invariant {
+        name: "everybody on the token queue waits, once",
+        check: the_queued_wait,
+    },
+    Invariant {
+        name: "a request is somewhere until it is served",
+        check: no_request_is_lost,
+    },
+    Invariant {
+        name: "nobody knows a later epoch than the token",
+        check: epochs_come_from_the_token,
+    },
+];
+
+fn one_token(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
+    world.one_token(
+        |site| site.token.is_some(),
+        |message| matches!(message, Message::Token(_)),
+    )
+}
+
+/// The tokens there are, at rest or under way.
+fn tokens<'a>(world: &Snapshot<'a, BantaSimple>) -> impl Iterator<Item = &'a Token> {
+    let at_rest = world.alive().filter_map(|(_, site)| site.token.as_ref());
+    let under_way = world
+        .flight
+        .iter()
+        .filter_map(|&(_, _, message)| match message {
+            Message::Token(token) => Some(token),
+            Message::Request { .. } | Message::Update { .. } => None,
+        });
+    at_rest.chain(under_way)
+}
+
+fn the_queued_wait(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
+    for token in tokens(world) {
+        for (place, &queued) in token.token_queue.iter().enumerate() {
+            if token
+                .token_queue
+                .iter()
+                .skip(place + 1)
+                .any(|&other| other == queued)
+            {
+                return Err(format!("{queued} is queued twice"));
+            }
+            let waits = |site: &BantaSimple| site.site_state == State::Requesting;
+            if world.nodes[queued.index()].is_some_and(|site| !waits(site)) {
+                return Err(format!("{queued} is queued and does not wait"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn no_request_is_lost(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
+    if world.has_crashed() {
+        return Ok(());
+    }
+    let waiting = |(_, site): &(NodeId, &BantaSimple)| site.site_state == State::Requesting;
+    for (me, site) in world.alive().filter(waiting) {
+        let open = (me, site.number);
+        let kept = world
+            .alive()
+            .any(|(_, site)| site.local_queue.contains(&open));
+        let queued = tokens(world).any(|token| token.token_queue.contains(&me));
+        let under_way = world.flight.iter().any(|&(_, _, message)| match *message {
+            Message::Request { site, number } => (site, number) == open,
+            Message::Update { .. } | Message::Token(_) => false,
+        });
+        if !(kept || queued || under_way) {
+            return Err(format!("that of {me} is nowhere"));
+        }
+    }
+    Ok(())
+}
+
+fn epochs_come_from_the_token(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
+    for token in tokens(world) {
+        if let Some((me, site)) = world.alive().find(|(_, site)| site.epoch > token.epoch) {
+            let (known, epoch) = (site.epoch, token.epoch);
+            return Err(format!("{me} knows epoch {known}, the token {epoch}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,393 @@
+//! Singhal's heuristic algorithm: ask those who probably know.
+//!
+//! M. Singhal, "A heuristically-aided algorithm for mutual exclusion in distributed systems", IEEE
+//! Transactions on Computers 38(5), 1989.
+//!
+//! Each site keeps a guess at what every other site does (`SV`) and how new that guess is (`SN`),
+//! and asks only those that it believes are requesting: one of them will have the token, or get it
+//! and see the request. The token carries guesses too (`TSV`, `TSN`); whoever leaves and the token
+//! teach each other what is newer.
+//!
+//! ```text
+//!     SV at 2:  [R R N N]     2 wants in and asks 0 and 1, but not 3
+//! ```
+//!
+//! At the start site `i` believes that all below it are requesting. So of any two sites one will ask
+//! the other, which is what it rests on.
+//!
+//! Cost: `(n+1)/2 - 1/n` messages on average when one site at a time, drawn uniformly, asks: sites
+//! are ranked by how long ago they were in, and a site asks all that were in since. Up to `n` when
+//! everybody wants in. Links need not keep order.
+//! Kept from the paper: both vectors of sites and token, their names, and the circular choice.
+//! Added: the retry. A direct message that is slower than the token's way over two others can leave
+//! a request with sites that do not pass it on (`singhal-H1`); a request still open after a while is
+//! therefore told to everybody, once.
+
+mod invariants;
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
+use crate::erased::Of;
+use crate::params::{Domain, Param};
+use crate::printed::Defect;
+use crate::registry::{
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+};
+use crate::setup::Setup;
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "singhal-heuristic",
+    title: "Singhal, heuristic",
+    paper: "M. Singhal, \"A heuristically-aided algorithm for mutual exclusion in distributed \
+            systems\", IEEE Transactions on Computers 38(5), 1989",
+    family: Family::Token,
+    cost: "(N+1)/2 messages on average alone, up to N, 0 for the holder",
+    explanation: EXPLANATION,
+    graph: Graph::Complete,
+    sizes: Sizes {
+        least: 1,
+        fits: None,
+    },
+    params: &[Param {
+        name: "retry",
+        domain: Domain::Integer {
+            least: 1,
+            most: 1_000_000,
+            default: 10,
+        },
+        help: "a request still open after so many times N bounds T goes to everybody, once",
+    }],
+    refuses: |_, _| None,
+    admits: |_| 1,
+    order: Order::Any,
+    links: Links::Patient,
+    wants_link_events: false,
+    wants_peer_events: false,
+    token: Some("TOKEN"),
+    notes: &[("retries", "requests told to everybody, having waited long")],
+    crashes: 0,
+    // SV and SN; the token's vectors exist once.
+    state_bytes: |nodes| size_of::<SinghalHeuristic>() as u64 + 9 * nodes,
+    defects: DEFECTS,
+    forms: &[ClosedForm {
+        metric: Metric::MessagesPerEntry,
+        formula: "(N+1)/2 - 1/N",
+        condition: "one request at a time, by a site drawn uniformly",
+        value: light,
+        kind: FormKind::Mean,
+    }],
+    machine: |_, _| &Of::<SinghalHeuristic>::MACHINE,
+};
+
+const EXPLANATION: &str = "\
+There is one token; whoever has it may enter. Instead of asking everybody, a
+site asks those that probably know where the token is: those that it believes
+want it. For each site it remembers a state and the number of the request that
+this is about:
+
+    R requesting   E executing   N not requesting   H holds the token, idle
+
+    SV at 2   [R R N N]      2 wants in: REQUEST to 0 and 1, not to 3
+
+At the start every site believes that all sites below it are requesting and none
+above, so of any two sites one asks the other. A REQUEST keeps it so:
+
+    receiver is N or E   it notes that the sender is requesting
+    receiver is R        if that is news, it sends its own request back
+    receiver is H        it sends the token
+
+The token carries two such vectors as well. Who leaves compares them with its
+own, site by site: the larger request number is the newer guess, and both keep
+the newer one. Then the token goes to the next site in the circle that is R; if
+there is none, it stays.
+
+Why it is safe: there is one token. Why nobody should starve: of any two sites
+one has asked the other, so the holder hears of every request, directly or from
+the token. The published rules have a hole there: when a message is slower than
+the token's way over two other sites, its number looks old on arrival and it is
+dropped. So a request that stays open for long is sent to everybody, once.
+
+What it costs: alone, a site asks all sites that were in since its own last
+entry: (N+1)/2 - 1/N messages on average with the TOKEN, and 0 for the holder.
+When everybody wants in everybody asks everybody: N. Links need not keep order.";
+
+const DEFECTS: &[Defect] = &[
+    Defect {
+        id: "singhal-H1",
+        what: "a request can be stranded when a message is slower than the token's way over two \
+               others: its number then looks old",
+        rules: &["retry"],
+        needs_printed: &[],
+        needs_repaired: &[],
+        with: &[],
+        schedule: "req 1; req 2; 2>0:REQUEST; req 0; 0>2:TOKEN; exit 2; 0>2:REQUEST; req 2; \
+                   2>0:TOKEN; exit 0; 1>0:REQUEST; 0>1:TOKEN; exit 1; 2>0:REQUEST; 2>1:REQUEST",
+        result: "deadlock: 1 holds the token idle, 2 waits until somebody else happens to ask",
+    },
+    Defect {
+        id: "banta-SH1",
+        what: "the survey says that a request carries the state vector",
+        rules: &[],
+        needs_printed: &[],
+        needs_repaired: &[],
+        with: &[],
+        schedule: "",
+        result: "a misreading: it carries the site and its number; vectors travel with the token",
+    },
+    Defect {
+        id: "banta-SH2",
+        what: "the survey merges the vectors when the token arrives",
+        rules: &[],
+        needs_printed: &[],
+        needs_repaired: &[],
+        with: &[],
+        schedule: "",
+        result: "a misreading: they are merged when the site leaves",
+    },
+    Defect {
+        id: "banta-SH3",
+        what: "\"about (n+1)/2 messages\" is the cost of a lone request only",
+        rules: &[],
+        needs_printed: &[],
+        needs_repaired: &[],
+        with: &[],
+        schedule: "",
+        result: "n messages when everybody wants in",
+    },
+];
+
+/// Sites stand in the order of their last entries, the holder first; the r-th asks the r before it
+/// and moves to the front. So `r + 1` messages for r = 1 ... n-1, and none for the holder.
+fn light(run: &Circumstances<'_>) -> Option<f64> {
+    let fits = run.undisturbed && run.load == Load::OneAtATime;
+    let nodes = f64::from(run.nodes);
+    fits.then(|| (nodes - 1.0) * (nodes + 2.0) / (2.0 * nodes))
+}
+
+/// What sites say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// The sender wants in, for the `number`-th time.
+    Request { number: u64 },
+    /// The token itself.
+    Token(Token),
+}
+
+/// What travels with the right to enter.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Token {
+    tsv: Vec<State>,
+    tsn: Vec<u64>,
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tsv: {:?}, tsn: {:?}", self.tsv, self.tsn)
+    }
+}
+
+/// What a site does, or is believed to do: requesting, executing, not requesting, holding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum State {
+    R,
+    E,
+    N,
+    H,
+}
+
+impl crate::contract::Message for Message {
+    const KINDS: &'static [&'static str] = &["REQUEST", "TOKEN"];
+
+    fn kind(&self) -> usize {
+        match self {
+            Message::Request { .. } => 0,
+            Message::Token(_) => 1,
+        }
+    }
+
+    fn origin(&self) -> Option<NodeId> {
+        match self {
+            // Nobody passes a request on, so its sender says it.
+            Message::Request { .. } | Message::Token(_) => None,
+        }
+    }
+}
+
+const RETRY: Timer = Timer::named("retry");
+
+/// A site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct SinghalHeuristic {
+    me: NodeId,
+    /// What each site does, as far as we know; of ourselves the truth.
+    sv: Vec<State>,
+    /// The request that this is about.
+    sn: Vec<u64>,
+    /// The token, while we have it.
+    token: Option<Token>,
+    /// How long a request waits before everybody is asked; for ever in the published rules.
+    retry_after: Option<Duration>,
+}
+
+impl Algorithm for SinghalHeuristic {
+    type Message = Message;
+
+    fn new(setup: &Setup<'_>) -> Self {
+        let nodes = setup.nodes();
+        // The first holder takes the place of site 0, and the circle goes on from there.
+        let rank = |site: u32| (site + nodes - setup.setting.holder.0) % nodes;
+        let mine = rank(setup.me.0);
+        let guess = |site| match rank(site) {
+            0 if mine == 0 => State::H,
+            place if place < mine => State::R,
+            _ => State::N,
+        };
+        let spans = u32::try_from(setup.setting.params.integer("retry")).unwrap_or(u32::MAX);
+        let retry_after = setup.setting.bound * nodes.saturating_mul(spans);
+        Self {
+            me: setup.me,
+            sv: (0..nodes).map(guess).collect(),
+            sn: vec![0; nodes as usize],
+            token: setup.is_holder().then(|| Token {
+                tsv: vec![State::N; nodes as usize],
+                tsn: vec![0; nodes as usize],
+            }),
+            // singhal-H1: the published rules leave the retry out.
+            retry_after: (!setup.without("retry")).then_some(retry_after),
+        }
+    }
+
+    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
+        let me = self.me.index();
+        if self.sv[me] == State::H {
+            self.sv[me] = State::E;
+            out.enter();
+            return;
+        }
+        self.sv[me] = State::R;
+        self.sn[me] = self.sn[me].saturating_add(1);
+        for other in self
+            .others()
+            .filter(|other| self.sv[other.index()] == State::R)
+        {
+            self.ask(other, out);
+        }
+        if let Some(span) = self.retry_after {
+            out.set_timer(RETRY, After::Exactly(span));
+        }
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) {
+        let mut token = self.token.take().expect("whoever is inside has it");
+        let me = self.me.index();
+        self.sv[me] = State::N;
+        token.tsv[me] = State::N;
+        for site in 0..self.sv.len() {
+            if self.sn[site] > token.tsn[site] {
+                (token.tsv[site], token.tsn[site]) = (self.sv[site], self.sn[site]);
+            } else {
+                (self.sv[site], self.sn[site]) = (token.tsv[site], token.tsn[site]);
+            }
+        }
+        match self
+            .others()
+            .find(|other| self.sv[other.index()] == State::R)
+        {
+            Some(next) => out.send_for(next, next, Message::Token(token)),
+            None => {
+                self.sv[me] = State::H;
+                self.token = Some(token);
+            }
+        }
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
+        match message {
+            // An old request, or one that came before.
+            Message::Request { number } if number <= self.sn[from.index()] => {}
+            Message::Request { number } => {
+                self.sn[from.index()] = number;
+                self.hear(from, out);
+            }
+            Message::Token(token) if !self.could_be(&token) => {
+                out.protocol_error(format!("{from} sent a token of another group"));
+            }
+            Message::Token(_) if self.sv[self.me.index()] != State::R => {
+                out.protocol_error(format!("a token from {from} that nobody waits for"));
+            }
+            Message::Token(token) => {
+                self.sv[self.me.index()] = State::E;
+                self.token = Some(token);
+                if self.retry_after.is_some() {
+                    out.cancel_timer(RETRY);
+                }
+                out.enter();
+            }
+        }
+    }
+
+    /// The request is still open: everybody is told. From then on every site knows its number, and
+    /// whoever has the token finds it.
+    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
+        if timer != RETRY || self.sv[self.me.index()] != State::R {
+            out.protocol_error(format!("{} went off, and nothing waits", timer.name));
+            return;
+        }
+        out.note("retries", 1);
+        for other in self.others() {
+            self.ask(other, out);
+        }
+    }
+
+    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // The paper assumes that nobody fails: a lost token stays lost.
+    }
+
+    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // Links are patient: a cut only delays.
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        invariants::ALL
+    }
+}
+
+impl SinghalHeuristic {
+    /// A request that is news.
+    fn hear(&mut self, from: NodeId, out: &mut Outbox<Message>) {
+        let believed = std::mem::replace(&mut self.sv[from.index()], State::R);
+        match self.sv[self.me.index()] {
+            State::N | State::E => {}
+            State::R if believed == State::R => {}
+            State::R => self.ask(from, out),
+            State::H => {
+                let mut token = self.token.take().expect("whoever holds it has it");
+                token.tsv[from.index()] = State::R;
+                token.tsn[from.index()] = self.sn[from.index()];
+                self.sv[self.me.index()] = State::N;
+                out.send_for(from, from, Message::Token(token));
+            }
+        }
+    }
+
+    fn ask(&self, other: NodeId, out: &mut Outbox<Message>) {
+        let number = self.sn[self.me.index()];
+        out.send_for(self.me, other, Message::Request { number });
+    }
+
+    /// The others, in a circle that begins behind us.
+    fn others(&self) -> impl Iterator<Item = NodeId> + use<> {
+        let (me, nodes) = (self.me.0, self.sv.len() as u32);
+        (me + 1..nodes).chain(0..me).map(NodeId)
+    }
+
+    /// Whether its vectors fit this group.
+    fn could_be(&self, token: &Token) -> bool {
+        let nodes = self.sv.len();
+        (token.tsv.len(), token.tsn.len()) == (nodes, nodes)
+    }
+}

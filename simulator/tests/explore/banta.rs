@@ -1,0 +1,193 @@
+//! Banta's three algorithms: worlds that depend on their parameters, and schedules from their
+//! defects that do not end.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::{self, Entry, Order};
+use algorithms::{NodeId, Setting};
+use simulator::explore::{Kind, Options, Outcome, Report, explore, replay};
+
+use crate::registry::setting_of;
+
+/// An algorithm with some of its parameters and defects chosen.
+struct Chosen {
+    entry: &'static Entry,
+    setting: Setting,
+    options: Options,
+}
+
+impl Chosen {
+    fn new(name: &str, nodes: u32) -> Self {
+        let entry = registry::find(name).expect("it is registered");
+        Self {
+            entry,
+            setting: setting_of(entry, nodes),
+            options: Options::new(entry, nodes),
+        }
+    }
+
+    fn param(mut self, name: &str, value: &str) -> Self {
+        let mut given: BTreeMap<_, _> = self.setting.params.iter().collect();
+        let value = algorithms::params::Value::Word(value.to_owned());
+        given.insert(name, &value);
+        let given = given
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.to_string()));
+        let params = Params::resolve(self.entry.name, self.entry.params, &given.collect());
+        self.setting.params = params.expect("the parameter fits");
+        self
+    }
+
+    fn printed(mut self, ids: &[&str]) -> Self {
+        let ids: Vec<_> = ids.iter().map(|&id| id.to_owned()).collect();
+        let printed = Printed::some(self.entry.name, self.entry.defects, &ids);
+        self.setting.printed = printed.expect("the defects go together");
+        self
+    }
+
+    fn wants(mut self, wants: &[u32]) -> Self {
+        self.options.wants = wants.to_vec();
+        self
+    }
+
+    fn links(mut self, order: Order) -> Self {
+        self.options.order = order;
+        self
+    }
+
+    fn explore(&self) -> Report {
+        let watch = &mut |_| ControlFlow::Continue(());
+        explore(self.entry, &self.setting, &self.options, watch).expect("the options fit")
+    }
+
+    /// Lets nothing happen but what the schedule says.
+    fn replay(&self, schedule: &str) -> Outcome {
+        let schedule = schedule.parse().expect("the schedule is well written");
+        let nobody_else_asks = Options {
+            wants: vec![0; self.setting.nodes() as usize],
+            ..self.options.clone()
+        };
+        let outcome = replay(self.entry, &self.setting, &nobody_else_asks, &schedule);
+        outcome.unwrap_or_else(|error| panic!("{}: {error}", self.entry.name))
+    }
+
+    fn assert_ends(&self, states: u64) {
+        let report = self.explore();
+        let name = self.entry.name;
+        if let Some(finding) = &report.finding {
+            panic!(
+                "{name}: {}: {}\n{}",
+                finding.kind, finding.why, finding.schedule
+            );
+        }
+        assert!(
+            report.complete && report.trapped == Some(0),
+            "{name}: {report:?}"
+        );
+        assert_eq!(report.states, states, "{name}");
+    }
+}
+
+fn preliminary(nodes: u32) -> Chosen {
+    Chosen::new("banta-simple", nodes).param("rules", "preliminary")
+}
+
+#[test]
+fn the_simple_algorithm_ends_in_every_world_that_fits() {
+    let twice = [2, 2, 2];
+    preliminary(3)
+        .wants(&twice)
+        .links(Order::Fifo)
+        .assert_ends(18_208);
+    preliminary(3).wants(&twice).assert_ends(39_576);
+    let numbered = || Chosen::new("banta-simple", 3).wants(&[1, 2, 2]);
+    numbered().links(Order::Fifo).assert_ends(10_908);
+    numbered().assert_ends(28_501);
+    let four = Chosen::new("banta-simple", 4).wants(&[0, 1, 1, 1]);
+    four.assert_ends(11_273);
+}
+
+#[test]
+fn without_epochs_both_versions_deadlock_even_on_links_that_keep_order() {
+    for rules in ["preliminary", "numbered"] {
+        for (links, steps) in [(Order::Fifo, 20), (Order::Any, 19)] {
+            let simple = Chosen::new("banta-simple", 3).param("rules", rules);
+            let simple = simple.printed(&["S2"]).wants(&[1, 1, 2]).links(links);
+            let finding = simple.explore().finding.expect(rules);
+            assert_eq!(
+                finding.kind,
+                Kind::Deadlock,
+                "{rules}: {}",
+                finding.schedule
+            );
+            assert_eq!(finding.schedule.steps.len(), steps, "{}", finding.schedule);
+        }
+    }
+}
+
+/// 0 and 1 hand the token to and fro, and 2's request is always one step behind.
+fn chase_of_two(rounds: usize) -> String {
+    let start = "req 1; 1>0:REQUEST; req 2; 2>0:REQUEST".to_owned();
+    let turns = [(0, 1), (1, 0)].into_iter().cycle();
+    turns.take(rounds).fold(start, |schedule, (a, b)| {
+        format!("{schedule}; req {a}; {a}>{b}:TOKEN; {a}>{b}:REQUEST#2; exit {b}; {a}>{b}:REQUEST")
+    })
+}
+
+/// The same on links that keep order: 0, 1 and 3 hand the token round, and each forward of 2's
+/// request follows it on the same link.
+fn chase_of_three(rounds: usize) -> String {
+    let start = "req 1; 1>0:REQUEST; req 2; 2>0:REQUEST".to_owned();
+    let turns = [(0, 1, 3), (1, 3, 0), (3, 0, 1)].into_iter().cycle();
+    turns.take(rounds).fold(start, |schedule, (a, b, c)| {
+        format!(
+            "{schedule}; {a}>{c}:UPDATE; req {c}; {c}>{b}:REQUEST; {a}>{b}:TOKEN; exit {b}; \
+             {a}>{b}:REQUEST"
+        )
+    })
+}
+
+#[test]
+fn with_the_preliminary_rules_a_request_runs_after_the_token_for_ever() {
+    for printed in [&[][..], &["S2"]] {
+        let outcome = preliminary(3).printed(printed).replay(&chase_of_two(50));
+        assert_eq!(outcome.findings, []);
+        assert!(outcome.waiting.contains(&NodeId(2)), "{outcome:?}");
+        let ordered = preliminary(4).printed(printed).links(Order::Fifo);
+        let outcome = ordered.replay(&chase_of_three(60));
+        assert_eq!(outcome.findings, []);
+        assert!(outcome.waiting.contains(&NodeId(2)), "{outcome:?}");
+    }
+}
+
+/// How often a step of the outcome did something of which these are the words.
+fn times(outcome: &Outcome, words: &str) -> usize {
+    let effects = outcome.told.iter().flat_map(|told| &told.effects);
+    effects.filter(|effect| effect.contains(words)).count()
+}
+
+#[test]
+fn with_numbers_a_copy_is_there_when_the_token_comes_back() {
+    // 0 kept a copy, so when it leaves in the second round 2 is on the queue.
+    let numbered = Chosen::new("banta-simple", 3);
+    let two_rounds = chase_of_two(2);
+    let (before, last) = two_rounds.rsplit_once("; ").expect("there are steps");
+    assert_eq!(last, "1>0:REQUEST");
+    let outcome = numbered.replay(before);
+    assert_eq!(times(&outcome, "Token([2, 1] "), 1, "{:?}", outcome.told);
+    let served = format!("{before}; 0>2:TOKEN");
+    assert_eq!(numbered.replay(&served).inside, [NodeId(2)]);
+}
+
+#[test]
+fn banta_n3_a_request_that_is_queued_is_passed_on_where_it_was_before() {
+    // 2's request has been at 0 and 1, and is queued, when it reaches 0 again.
+    let schedule = chase_of_two(2);
+    let numbered = || Chosen::new("banta-simple", 3);
+    let repaired = times(&numbered().replay(&schedule), "notes forwarded");
+    let printed = numbered().printed(&["N3"]).replay(&schedule);
+    assert_eq!((repaired, times(&printed, "notes forwarded")), (2, 3));
+}

@@ -1,4 +1,0 @@
-//! What goes wrong in a simulated world, and that every fault acted as it should.
-
-mod members;
-mod scenes;
