@@ -12,6 +12,7 @@ pub mod erased;
 pub mod params;
 pub mod printed;
 pub mod registry;
+pub mod sanders;
 pub mod setup;
 pub mod topology;
 
@@ -20,6 +21,7 @@ mod centralised;
 mod lamport;
 mod naimi_trehel;
 mod naimi_trehel_queue;
+mod quorums;
 mod raymond;
 mod raymond_k;
 mod ricart_agrawala;

@@ -12,7 +12,7 @@ use crate::printed::{Defect, Printed};
 use crate::topology::Topology;
 use crate::{
     banta_simple, centralised, lamport, naimi_trehel, naimi_trehel_queue, raymond, raymond_k,
-    ricart_agrawala, ricart_agrawala_token, singhal_heuristic, suzuki_kasami,
+    ricart_agrawala, ricart_agrawala_token, sanders, singhal_heuristic, suzuki_kasami,
 };
 
 /// All algorithms, in the order they are listed.
@@ -20,6 +20,7 @@ pub static ALL: &[&Entry] = &[
     &centralised::ENTRY,
     &lamport::ENTRY,
     &ricart_agrawala::ENTRY,
+    &sanders::ENTRY,
     &suzuki_kasami::ENTRY,
     &ricart_agrawala_token::ENTRY,
     &singhal_heuristic::ENTRY,

@@ -61,6 +61,9 @@ pub enum Delay {
 }
 
 impl Delay {
+    /// No delay at all.
+    pub const NONE: Self = Delay::Constant { ns: 0 };
+
     /// The delay of one packet, in nanoseconds.
     pub fn draw_ns(&self, draw: &mut Draw) -> u64 {
         match *self {

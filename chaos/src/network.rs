@@ -5,8 +5,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::churn::link_word;
+use crate::delay::Delay;
 use crate::fate::{Fate, Member};
-use crate::fault::InFlight;
+use crate::fault::{AnyFault, InFlight, Late};
 use crate::link::{Arrival, Link};
 use crate::reach::Reach;
 use crate::rule::{Count, Posted, Rule};
@@ -40,6 +41,9 @@ enum Places {
     Map(FxHashMap<u64, u32>),
 }
 
+/// Sets the delay that links have by themselves apart from all faults.
+const DELAY: u64 = 0x0064_656c_6179;
+
 impl Network {
     /// One without faults, for a group of this size.
     pub fn new(seed: u64, nodes: u32) -> Self {
@@ -53,6 +57,21 @@ impl Network {
             links: Vec::new(),
             places: Places::new(nodes),
         }
+    }
+
+    /// The same, but its links take that long by themselves, each datagram for itself.
+    pub fn taking(mut self, delay: Delay) -> Self {
+        if delay != Delay::NONE {
+            self.add(Rule {
+                identity: DELAY,
+                fault: AnyFault::Late(Late::plain(delay)),
+                reach: Reach::All,
+                window: Window::ALWAYS,
+                step: None,
+                churn: None,
+            });
+        }
+        self
     }
 
     /// What happens to a datagram that is sent now.

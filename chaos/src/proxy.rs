@@ -14,6 +14,7 @@
 //! task that does what it is told over a channel (from [`api`], or from whoever embeds the proxy).
 
 pub mod api;
+pub mod child;
 pub mod cli;
 mod control;
 mod core;
@@ -35,6 +36,7 @@ use tokio::task::{JoinSet, LocalSet};
 pub use control::{Command, Control, FaultRow, LinkRow, Refusal, Reply};
 pub use journal::Journal;
 
+use crate::delay::Delay;
 use crate::fate::Member;
 use crate::timeline::Timeline;
 use crate::wire::{Alarm, Inbox};
@@ -48,6 +50,8 @@ pub struct Config {
     pub members: Vec<(String, Option<SocketAddr>)>,
     /// Where the aliases listen; each gets a free port.
     pub bind: IpAddr,
+    /// How long links take by themselves.
+    pub delay: Delay,
     /// The faults from the start.
     pub timeline: Timeline,
     /// Where what happens is written down.

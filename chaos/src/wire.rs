@@ -1,13 +1,15 @@
 //! Real datagrams and real time, for whoever sends or waits for any: a port that takes datagrams in
-//! batches and sends them in bundles, the clock all processes of a host share, and an alarm finer than
-//! the runtime's own. The members and the proxy stand on this.
+//! batches and sends them in bundles, the clock all processes of a host share, an alarm finer than the
+//! runtime's own, and a child's line to its parent. The members and the proxy stand on this.
 
 mod alarm;
 mod bundle;
+mod channel;
 mod port;
 
 pub use alarm::Alarm;
 pub use bundle::Bundle;
+pub use channel::Channel;
 pub use port::{Inbox, Port};
 
 use rustix::time::{ClockId, clock_gettime};

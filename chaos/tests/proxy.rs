@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use chaos::proxy::{Command, Config, Control, FaultRow, Journal, Proxy, Reply};
-use chaos::{Network, Timeline};
+use chaos::{Delay, Network, Timeline};
 use common::{MS, timeline};
 use tokio::net::UdpSocket;
 
@@ -102,6 +102,7 @@ fn among_with(members: usize, faults: &[&str], journal: Journal, test: impl Asyn
         }
         let name = |(n, socket): (usize, &UdpSocket)| (format!("m{n}"), socket.local_addr().ok());
         let proxy = Proxy::bind(Config {
+            delay: Delay::NONE,
             members: sockets.iter().enumerate().map(name).collect(),
             bind: LOCALHOST,
             timeline: timeline(members as u32, faults),

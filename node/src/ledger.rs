@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use algorithms::NodeId;
+use chaos::timeline::{Deed, Step};
 
 use crate::measure::Measure;
 use crate::members::Record;
@@ -24,8 +25,8 @@ pub struct Ledger {
     most_inside: u32,
     entries: u64,
     measure: Measure,
-    /// What the steps of the plan's faults are called.
-    steps: Vec<String>,
+    /// The steps of the plan's faults.
+    steps: Vec<Step>,
 }
 
 /// The requests of one node that something may still happen to, by their rows.
@@ -62,12 +63,7 @@ impl Ledger {
             most_inside: 0,
             entries: 0,
             measure: Measure::new(plan),
-            steps: plan
-                .faults
-                .steps
-                .iter()
-                .map(|step| step.name.clone())
-                .collect(),
+            steps: plan.faults.steps.clone(),
         }
     }
 
@@ -112,6 +108,16 @@ impl Ledger {
         }
     }
 
+    /// A member died: if it was inside, it no longer is.
+    pub fn died(&mut self, node: NodeId) {
+        let row = self.open[node.index()].entered;
+        if let Some(request) = self.run.requests.get(row as usize)
+            && request.left_ns.is_none()
+        {
+            self.inside = self.inside.saturating_sub(1);
+        }
+    }
+
     /// What the kernel said to the member that entered last: the lock file it got, if any.
     pub fn witnessed(&mut self, node: NodeId, slot: Option<u32>) {
         let row = self.open[node.index()].entered;
@@ -127,6 +133,13 @@ impl Ledger {
             // The algorithm says what each request costs, so these cost nothing.
             for row in requests {
                 row.messages.get_or_insert(0);
+            }
+        }
+        let faults = &mut self.run.faults;
+        let messages = |step: &&Step| matches!(step.deed, Deed::Message(_));
+        for step in self.steps.iter().filter(messages) {
+            if !faults.iter().any(|row| row.fault == step.name) {
+                faults.push(FaultRow::idle(step));
             }
         }
         Run {
@@ -207,7 +220,7 @@ impl Ledger {
 
     /// A fault acted on a message: once more, or for the first time.
     fn tampered(&mut self, now_ns: u64, step: usize) {
-        let fault = self.steps[step].clone();
+        let fault = self.steps[step].name.clone();
         let known = self.run.faults.iter_mut().find(|row| row.fault == fault);
         match known {
             Some(row) => row.acted += 1,

@@ -8,6 +8,7 @@ pub mod ledger;
 mod measure;
 mod meddler;
 pub mod members;
+pub mod mischief;
 pub mod plan;
 pub mod record;
 pub mod run;

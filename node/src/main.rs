@@ -15,7 +15,8 @@ Usage: node [--port=PORT] [--parent=PID] [--core=NUMBER]
   --core=NUMBER  stay on this processor
 
 Orders are JSON lines on stdin, reports are JSON lines on stdout; the documentation of the module
-node::control lists them. The member ends when it is told to, or when stdin ends.
+node::control lists them. The member ends when it is told to, or when stdin ends. What it does goes
+to stderr as loud as TURNSTILE_LOG says (off, error, warn, info, debug, trace).
 ";
 
 fn main() -> ExitCode {

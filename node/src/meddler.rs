@@ -163,6 +163,12 @@ impl Meddler {
         }
     }
 
+    /// A message that was held back and, its sender being dead, never leaves.
+    pub(crate) fn forget(&mut self, id: HeldId) -> MessageId {
+        let held = self.held.remove(&id.0);
+        held.expect("a message is forgotten once").message
+    }
+
     /// Who holds it back.
     pub(crate) fn holder(&self, id: HeldId) -> NodeId {
         self.held[&id.0].from

@@ -353,6 +353,31 @@ impl Members {
         }
     }
 
+    /// A member is dead: none of its requests waits any more. Whoever arms its alarms is to
+    /// [forget](Self::forget) them.
+    pub fn bury(&mut self, node: NodeId) {
+        let client = std::mem::take(self.client(node));
+        let queued = (client.arrived - client.asked) as usize;
+        self.waiting -= queued + usize::from(client.place == Place::Waiting);
+    }
+
+    /// An alarm will never go off, because its member is dead.
+    pub fn forget(&mut self, alarm: Alarm) {
+        match alarm {
+            Alarm::Arrive(_) | Alarm::Leave(_) => self.client_alarms -= 1,
+            Alarm::Timer(id) => {
+                self.timers.goes_off(id);
+            }
+            Alarm::Held(id) => {
+                let meddler = self.meddler.as_mut();
+                let message = meddler
+                    .expect("only a meddler holds messages back")
+                    .forget(id);
+                self.group.discard(message);
+            }
+        }
+    }
+
     /// How many alarms are armed that will still mean something.
     pub fn armed(&self) -> usize {
         let held = self.meddler.as_ref().map_or(0, Meddler::holds);

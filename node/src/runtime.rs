@@ -9,7 +9,7 @@
 //! this module owns the socket, the clock, the files and the control channel.
 
 mod barrier;
-mod control_channel;
+pub mod diagnostics;
 mod member;
 mod recorder;
 mod usage;
@@ -19,8 +19,14 @@ use std::ffi::OsString;
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
 
+use chaos::wire::Channel;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::control::{Order, Report};
+
+/// The member's end of the control channel.
+type ControlChannel = Channel<Order, Report>;
 
 /// What a member is told when its process starts; everything else comes over the control channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,8 +63,10 @@ impl Birth {
 }
 
 impl Birth {
-    /// Ties this process to its parent and to its processor, as far as it is told to.
+    /// Ties this process to its parent and to its processor, as far as it is told to, and lets it
+    /// speak as loud as the environment asks.
     pub fn settle(&self) -> Result<(), String> {
+        diagnostics::begin()?;
         if let Some(parent) = self.parent {
             die_with(parent)?;
         }

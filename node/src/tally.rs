@@ -16,6 +16,8 @@ pub struct Tally {
     /// How many addressees are told apart: all, or one that stands for them all.
     addressees: usize,
     sent: Vec<u64>,
+    /// Those that will never arrive, by the same places; empty as long as there are none.
+    lost: Vec<u64>,
 }
 
 impl Tally {
@@ -29,6 +31,7 @@ impl Tally {
             kinds,
             addressees,
             sent: vec![0; nodes as usize * addressees * kinds.len()],
+            lost: Vec::new(),
         }
     }
 
@@ -38,7 +41,15 @@ impl Tally {
         self.sent[place] += 1;
     }
 
-    /// The rows of everything that was sent, when all but these (from, to, kind) has arrived.
+    /// A message of that kind that was sent will never arrive.
+    pub fn lost(&mut self, from: NodeId, to: NodeId, kind: usize) {
+        let place = self.place(from, to, kind);
+        self.lost.resize(self.sent.len(), 0);
+        self.lost[place] += 1;
+    }
+
+    /// The rows of everything that was sent, when all that is neither lost nor one of these (from,
+    /// to, kind) has arrived.
     pub fn rows(
         &self,
         under_way: impl IntoIterator<Item = (NodeId, NodeId, usize)>,
@@ -46,6 +57,9 @@ impl Tally {
         let mut received = self.sent.clone();
         for (from, to, kind) in under_way {
             received[self.place(from, to, kind)] -= 1;
+        }
+        for (received, lost) in received.iter_mut().zip(&self.lost) {
+            *received -= lost;
         }
         let counted = self.sent.iter().zip(received).enumerate();
         let rows = counted.filter(|(_, (sent, _))| **sent > 0);
@@ -57,6 +71,7 @@ impl Tally {
             let row = MessageRow {
                 sent,
                 received,
+                lost: self.lost.get(place).copied().unwrap_or(0),
                 ..MessageRow::default()
             };
             ((from, (self.addressees > 1).then_some(to), kind), row)
@@ -84,16 +99,18 @@ mod tests {
         let mut tally = Tally::new(3, KINDS);
         tally.sent(NodeId(2), NodeId(0), 1);
         tally.sent(NodeId(2), NodeId(0), 1);
+        tally.sent(NodeId(2), NodeId(0), 1);
         tally.sent(NodeId(2), NodeId(1), 0);
+        tally.lost(NodeId(2), NodeId(0), 1);
         let rows = tally.rows([(NodeId(2), NodeId(0), 1)]);
         let counts = |(key, row): (&(NodeId, Option<NodeId>, &'static str), &MessageRow)| {
-            (*key, row.sent, row.received)
+            (*key, row.sent, row.received, row.lost)
         };
         assert_eq!(
             rows.iter().map(counts).collect::<Vec<_>>(),
             [
-                ((NodeId(2), Some(NodeId(0)), "TOKEN"), 2, 1),
-                ((NodeId(2), Some(NodeId(1)), "REQUEST"), 1, 1),
+                ((NodeId(2), Some(NodeId(0)), "TOKEN"), 3, 1, 1),
+                ((NodeId(2), Some(NodeId(1)), "REQUEST"), 1, 1, 0),
             ]
         );
     }

@@ -3,9 +3,14 @@
 //! Product and limit take turns, at least five times, so that whatever else the machine does hits
 //! both; what counts is the median of the ratios.
 
+pub(crate) mod chaos;
 pub(crate) mod cluster;
+pub(crate) mod forwarder;
 pub(crate) mod ring;
 
+use tempfile::TempDir;
+
+use crate::Failure;
 use crate::numbers::count;
 use crate::table::Table;
 
@@ -66,6 +71,14 @@ pub(crate) fn show(comparisons: &[Comparison]) -> String {
         ]);
     }
     table.show()
+}
+
+/// Where what is measured leaves its files.
+fn directory() -> Result<TempDir, Failure> {
+    let made = tempfile::Builder::new()
+        .prefix("turnstile-bench-")
+        .tempdir();
+    made.map_err(|error| Failure::Testbed(format!("no temporary directory: {error}")))
 }
 
 fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {

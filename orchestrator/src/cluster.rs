@@ -8,12 +8,12 @@
 //! when nothing moves any more, [`faults`] kills, pauses and restarts, and [`merge`] makes one account of the files they left.
 
 mod agenda;
-mod child;
+pub(crate) mod child;
 mod faults;
 mod merge;
+pub(crate) mod proxy;
 mod settled;
 mod stage;
-mod token_trail;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -26,21 +26,23 @@ use clap::Parser;
 
 pub use exit::{Exit, Failure};
 
-/// Is a member of a cluster, or a process to compare one with, if the arguments say that this process was started to be one.
+/// Is a member of a cluster, the proxy between them, or a process to compare one with, if the
+/// arguments say that this process was started to be one.
 ///
 /// The orchestrator starts its members by running itself again, so a fresh clone, an installed copy
 /// and a test all have them. This comes before anything else looks at the arguments.
 pub fn child(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut arguments = arguments.into_iter().skip(1);
     let kind = arguments.next()?;
-    if kind == "--child=ring" {
-        return Some(bench::ring::child(arguments));
-    }
-    if kind != "--child=node" {
-        return None;
-    }
+    let main = match kind.to_str()? {
+        "--child=node" => node::runtime::main,
+        "--child=chaos" => cluster::proxy::main,
+        "--child=forwarder" => bench::forwarder::main,
+        "--child=ring" => return Some(bench::ring::child(arguments)),
+        _ => return None,
+    };
     Some(match node::runtime::Birth::from_arguments(arguments) {
-        Ok(birth) => node::runtime::main(birth),
+        Ok(birth) => main(birth),
         Err(why) => {
             eprintln!("error: {why}");
             Exit::Usage.into()
@@ -60,7 +62,11 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
             return if mistake { Exit::Usage } else { Exit::Holds };
         }
     };
-    match cli.command.perform() {
+    let done = match node::runtime::diagnostics::begin() {
+        Ok(()) => cli.command.perform(),
+        Err(why) => Err(Failure::Usage(why)),
+    };
+    match done {
         Ok(exit) => exit,
         Err(failure) => {
             eprint!("{}", table::indented("error: ", &failure.to_string()));

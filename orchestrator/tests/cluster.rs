@@ -5,17 +5,16 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use algorithms::registry;
-use common::Place;
+use common::{Place, row, rows};
 use rustix::process::{Pid, Signal, kill_process};
 
 #[test]
@@ -554,18 +553,4 @@ fn udp_port(pid: Pid) -> Option<u16> {
         let (_, port) = fields.get(1)?.split_once(':')?;
         mine.then(|| u16::from_str_radix(port, 16).ok()).flatten()
     })
-}
-
-type Row = BTreeMap<String, String>;
-
-fn rows(path: &Path) -> Vec<Row> {
-    let mut reader = csv::Reader::from_path(path).expect("a table");
-    reader
-        .deserialize()
-        .map(|row| row.expect("a row"))
-        .collect()
-}
-
-fn row(path: &Path) -> Row {
-    rows(path).pop().expect("one row")
 }

@@ -79,6 +79,27 @@ impl<T: Copy> Queue<T> {
         }
     }
 
+    /// Takes out, and forgets, every entry that is not to stay.
+    pub(crate) fn retain(&mut self, mut stays: impl FnMut(&T) -> bool) {
+        if self.len > 0 {
+            // Of the first slot some entries may have been taken.
+            let level = self.levels.trailing_zeros() as usize;
+            let digit = self.occupied[level].trailing_zeros() as usize;
+            self.slots[level * SLOTS + digit].drain(..self.taken);
+        }
+        (self.len, self.taken) = (0, 0);
+        for level in 0..LEVELS {
+            for digit in 0..SLOTS {
+                let slot = &mut self.slots[level * SLOTS + digit];
+                slot.retain(|(_, entry)| stays(entry));
+                self.len += slot.len();
+                if slot.is_empty() {
+                    self.vacate(level, digit);
+                }
+            }
+        }
+    }
+
     /// Everything that is still in, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         let lowest = self.levels.trailing_zeros() as usize;
@@ -166,6 +187,11 @@ mod tests {
                     if now_ns > 1 << 62 {
                         break;
                     }
+                }
+                if draw.chance(0.002) {
+                    let kept = |entry: &u32| !entry.is_multiple_of(3);
+                    queue.retain(kept);
+                    model.entries.retain(|_, entry| kept(entry));
                 }
                 assert_eq!(queue.len(), model.entries.len(), "seed {seed}");
             }

@@ -1,5 +1,7 @@
 //! All members of a run, the links between them, and virtual time.
 
+mod trouble;
+
 use std::ops::ControlFlow;
 
 use algorithms::erased::{Machine, MessageId};
@@ -14,12 +16,17 @@ use node::tally::Tally;
 use crate::links::Links;
 use crate::queue::Queue;
 use crate::{Progress, Stuck};
+use trouble::{TaskId, Trouble};
 
 /// More events than this in one moment, and time stands still.
 const EVENTS_IN_A_MOMENT: u64 = 10_000_000;
 
 /// So many messages per node without an entry, while somebody waits, are a live-lock.
 const MESSAGES_WITHOUT_ENTRY: u64 = 1_000;
+
+/// A world without a time limit in which so long nothing happened to anybody is given up, though
+/// faults still come and go in it.
+const PATIENCE_NS: u64 = 60_000_000_000;
 
 /// How often, in events, whoever watches is told.
 const EVENTS_BETWEEN_REPORTS: u64 = 1 << 14;
@@ -40,10 +47,14 @@ pub(crate) struct World<'a> {
     delays: Delays,
     events: u64,
     events_now: u64,
+    /// When something last happened to a member.
+    moved_ns: u64,
     /// Messages since the last entry, or since somebody waits.
     messages_in_vain: u64,
     /// What a member wants done; empty between events.
     effects: Vec<Effect>,
+    /// What the plan's faults do; an undisturbed world has none of it and pays nothing for it.
+    trouble: Option<Box<Trouble>>,
 }
 
 /// Something that will happen.
@@ -51,6 +62,7 @@ pub(crate) struct World<'a> {
 enum Due {
     Message(MessageId),
     Alarm(Alarm),
+    Task(TaskId),
 }
 
 /// A message under way.
@@ -77,7 +89,7 @@ impl<'a> World<'a> {
         for (at_ns, alarm) in members.opening() {
             queue.push(at_ns, Due::Alarm(alarm));
         }
-        Self {
+        let mut world = Self {
             plan,
             now_ns: 0,
             members,
@@ -91,9 +103,13 @@ impl<'a> World<'a> {
             delays: Delays::default(),
             events: 0,
             events_now: 0,
+            moved_ns: 0,
             messages_in_vain: 0,
             effects: Vec::new(),
-        }
+            trouble: Trouble::new(plan, machine.kinds()).map(Box::new),
+        };
+        world.open_trouble();
+        world
     }
 
     /// Lets everything happen until it is over.
@@ -104,16 +120,23 @@ impl<'a> World<'a> {
         let limit_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX);
         let end = loop {
             if self.is_settled() {
-                match self.conduct() {
+                match self.conduct()? {
                     ControlFlow::Continue(()) => continue,
+                    // A fault that is yet to come may set it in motion again.
+                    ControlFlow::Break(End::Deadlock) if self.expects_faults() => {}
                     ControlFlow::Break(end) => break end,
                 }
             }
-            let (at_ns, due) = self.queue.pop().expect("an unsettled world has events");
+            let Some((at_ns, due)) = self.queue.pop() else {
+                break self.end_of_time();
+            };
             if at_ns > limit_ns {
                 self.queue.push(at_ns, due);
                 self.now_ns = limit_ns;
                 break End::TimeLimit;
+            }
+            if self.is_given_up(at_ns, due) {
+                break self.end_of_time();
             }
             self.pass_time(at_ns)?;
             self.happen(due);
@@ -129,9 +152,31 @@ impl<'a> World<'a> {
         Ok(self.close(end))
     }
 
-    /// Nothing is under way and no alarm is armed.
+    /// Nothing is under way, no alarm is armed, and everybody would go about it if there were.
     fn is_settled(&self) -> bool {
-        self.under_way == 0 && self.members.armed() == 0
+        self.under_way == 0 && self.members.armed() == 0 && !self.somebody_is_paused()
+    }
+
+    /// Whether nothing has happened to anybody for longer than anybody would wait, and nothing new
+    /// will.
+    fn is_given_up(&self, at_ns: u64, due: Due) -> bool {
+        at_ns - self.moved_ns > PATIENCE_NS
+            && self.plan.time_limit_ns.is_none()
+            && !self.is_news(due)
+            && !self.queue.iter().any(|due| self.is_news(*due))
+    }
+
+    /// Nothing will ever happen again, though the world is not settled: who has something to do is
+    /// paused for good, or faults keep it from everybody.
+    fn end_of_time(&mut self) -> End {
+        match (self.plan.time_limit_ns, self.members.waiting()) {
+            (Some(limit_ns), _) => {
+                self.now_ns = limit_ns;
+                End::TimeLimit
+            }
+            (None, 0) => End::Finished,
+            (None, _) => End::Deadlock,
+        }
     }
 
     fn is_live_locked(&self) -> bool {
@@ -140,7 +185,7 @@ impl<'a> World<'a> {
     }
 
     /// Asks the conductor what comes next in a settled world; without one it is over.
-    fn conduct(&mut self) -> ControlFlow<End> {
+    fn conduct(&mut self) -> Result<ControlFlow<End>, Stuck> {
         let settled = Settled {
             now_ns: self.now_ns,
             inside: self.ledger.inside() > 0,
@@ -148,14 +193,19 @@ impl<'a> World<'a> {
         };
         let conductor = self.conductor.as_mut();
         let Some((node, cue)) = conductor.and_then(|conductor| conductor.next(settled)) else {
-            return ControlFlow::Break(match settled.waiting {
+            return Ok(ControlFlow::Break(match settled.waiting {
                 false => End::Finished,
                 true => End::Deadlock,
-            });
+            }));
         };
         self.messages_in_vain = 0;
-        self.tell(node, Event::Cue(cue));
-        ControlFlow::Continue(())
+        if self.runs(node) {
+            self.tell(node, Event::Cue(cue));
+        } else {
+            // It calls the dead in vain, and no time passes until it calls somebody else.
+            self.pass_time(self.now_ns)?;
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     fn pass_time(&mut self, at_ns: u64) -> Result<(), Stuck> {
@@ -175,7 +225,11 @@ impl<'a> World<'a> {
     }
 
     fn happen(&mut self, due: Due) {
+        if self.trouble.is_some() && self.is_put_off(due) {
+            return;
+        }
         match due {
+            Due::Task(task) => self.perform(task),
             Due::Alarm(alarm) => {
                 let node = self.members.owner(alarm);
                 self.tell(node, Event::Alarm(alarm));
@@ -183,6 +237,10 @@ impl<'a> World<'a> {
             Due::Message(message) => {
                 let Flight { from, to, sent_ns } = self.flights[message.0 as usize];
                 self.under_way -= 1;
+                if let Some(trouble) = &mut self.trouble {
+                    let kind = self.members.group().kind(message);
+                    trouble.received(self.now_ns, to, kind);
+                }
                 if from != to {
                     self.delays.add(self.now_ns - sent_ns, self.plan.bound_ns);
                 }
@@ -193,6 +251,7 @@ impl<'a> World<'a> {
 
     /// Lets an event happen to a member and does what it wants done.
     fn tell(&mut self, node: NodeId, event: Event) {
+        self.moved_ns = self.now_ns;
         let mut effects = std::mem::take(&mut self.effects);
         self.members.handle(self.now_ns, node, event, &mut effects);
         for effect in effects.drain(..) {
@@ -202,16 +261,15 @@ impl<'a> World<'a> {
                     message,
                     charge,
                 } => {
-                    self.tally
-                        .sent(node, to, self.members.group().kind(message));
-                    self.ledger.sent(charge);
-                    self.messages_in_vain += 1;
-                    self.send(node, to, message);
+                    self.count_sent(node, to, message, charge);
+                    self.let_go(node, to, message);
                 }
-                Effect::Post { message } => self.send(node, node, message),
-                Effect::Lose { .. } | Effect::Hit { .. } => {
-                    unreachable!("no simulated scenario has faults yet")
+                Effect::Post { message } => self.let_go(node, node, message),
+                Effect::Lose { to, message } => {
+                    self.count_sent(node, to, message, None);
+                    self.lose(node, to, message);
                 }
+                Effect::Hit { step } => self.trouble().hits.push(step),
                 Effect::Arm { at_ns, alarm } => self.queue.push(at_ns, Due::Alarm(alarm)),
                 Effect::Record(record) => {
                     let starts_over = match record {
@@ -222,14 +280,50 @@ impl<'a> World<'a> {
                     if starts_over {
                         self.messages_in_vain = 0;
                     }
+                    if let Some(trouble) = &mut self.trouble {
+                        trouble.watch(self.now_ns, node, &record);
+                    }
                     self.ledger.record(self.now_ns, node, record);
                 }
             }
         }
         self.effects = effects;
+        if self.trouble.is_some() {
+            self.let_out(node);
+        }
+    }
+
+    fn count_sent(&mut self, from: NodeId, to: NodeId, message: MessageId, charge: Option<NodeId>) {
+        let kind = self.members.group().kind(message);
+        self.tally.sent(from, to, kind);
+        self.ledger.sent(charge);
+        self.messages_in_vain += 1;
+        if let Some(trouble) = &mut self.trouble {
+            trouble.sent(self.now_ns, from, to, kind);
+        }
+    }
+
+    /// Sends a message, in a troubled world once the faults that wait for this event are in force.
+    fn let_go(&mut self, from: NodeId, to: NodeId, message: MessageId) {
+        match &mut self.trouble {
+            None => self.send(from, to, message),
+            Some(trouble) => trouble.outgoing.push((to, message)),
+        }
+    }
+
+    /// A message will never arrive.
+    fn lose(&mut self, from: NodeId, to: NodeId, message: MessageId) {
+        if from != to {
+            let kind = self.members.group().kind(message);
+            self.tally.lost(from, to, kind);
+        }
+        self.members.group_mut().discard(message);
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, message: MessageId) {
+        if self.trouble.is_some() && self.is_over(to) {
+            return self.lose(from, to, message);
+        }
         let at_ns = self.links.carry(self.now_ns, from, to);
         let place = message.0 as usize;
         if place >= self.flights.len() {
@@ -255,18 +349,24 @@ impl<'a> World<'a> {
 
     fn close(self, end: End) -> Run {
         let under_way = self.queue.iter().filter_map(|due| match due {
-            Due::Alarm(_) => None,
+            Due::Alarm(_) | Due::Task(_) => None,
             Due::Message(message) => {
                 let Flight { from, to, .. } = self.flights[message.0 as usize];
                 (from != to).then(|| (from, to, self.members.group().kind(*message)))
             }
         });
-        let messages = self.tally.rows(under_way);
+        let put_off = self.put_off_messages();
+        let messages = self.tally.rows(under_way.chain(put_off));
         let mut state_bytes = StateBytes::default();
         for node in (0..self.plan.nodes).map(NodeId) {
             let bytes = self.members.group().state_bytes(node) as u64;
             state_bytes.sum += bytes;
             state_bytes.max = state_bytes.max.max(bytes);
+        }
+        let mut run = self.ledger.close(end, self.now_ns);
+        if let Some(trouble) = self.trouble {
+            run.faults.extend(trouble.rows());
+            run.faults.sort_by_key(|fault| fault.time_ns);
         }
         Run {
             messages,
@@ -274,7 +374,7 @@ impl<'a> World<'a> {
             link_delay_sum_ns: self.delays.sum_ns,
             link_delay_count: self.delays.count,
             bound_broken: self.delays.bound_broken,
-            ..self.ledger.close(end, self.now_ns)
+            ..run
         }
     }
 }

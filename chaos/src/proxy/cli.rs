@@ -10,6 +10,7 @@ use clap::Parser;
 use super::api::{self, Token};
 use super::faults::beyond_us;
 use super::{Config, Journal, Proxy};
+use crate::delay::Delay;
 use crate::language::{Entry, Scope};
 use crate::partition::Edges;
 use crate::timeline::{Group, Timeline};
@@ -60,6 +61,7 @@ pub async fn run(args: Args, out: &mut impl Write) -> Result<(), String> {
     let proxy = Proxy::bind(Config {
         members: args.links,
         bind: args.bind,
+        delay: Delay::NONE,
         timeline,
         journal,
     });

@@ -54,7 +54,7 @@ impl Core {
         let (names, members): (Vec<_>, Vec<_>) = config.members.into_iter().unzip();
         let mut core = Self {
             zero_ns: monotonic_ns(),
-            faults: Faults::new(config.timeline, names.clone()),
+            faults: Faults::new(config.timeline, config.delay, names.clone()),
             wire: Wire::bind(config.bind, members)?,
             mangled: Vec::new(),
             flights: Flights::default(),

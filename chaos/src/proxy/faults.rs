@@ -5,6 +5,7 @@ use std::fs;
 use std::ops::Range;
 
 use super::control::{FaultRow, Refusal};
+use crate::delay::Delay;
 use crate::fate::Member;
 use crate::language::{Entry, Scope, Who};
 use crate::network::Network;
@@ -30,9 +31,9 @@ struct Live {
 
 impl Faults {
     /// Those of the timeline that need nobody's help.
-    pub fn new(timeline: Timeline, names: Vec<String>) -> Self {
+    pub fn new(timeline: Timeline, delay: Delay, names: Vec<String>) -> Self {
         let mut faults = Self {
-            network: Network::new(timeline.seed, names.len() as u32),
+            network: Network::new(timeline.seed, names.len() as u32).taking(delay),
             timeline,
             names,
             live: BTreeMap::new(),

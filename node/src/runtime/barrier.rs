@@ -3,7 +3,7 @@
 //! What a member did is on disk and nothing of it has left, so nobody can have seen what comes after
 //! the event that the fault waited for.
 
-use super::control_channel::ControlChannel;
+use super::ControlChannel;
 use super::member::Member;
 use crate::control::{Order, Report};
 use crate::record::Record;

@@ -8,8 +8,9 @@ use algorithms::erased::MessageId;
 use algorithms::registry::Links;
 use algorithms::{Change, NodeId};
 use chaos::wire::{self, Bundle, Inbox, Port, monotonic_ns};
+use tracing::{debug, info, trace};
 
-use super::control_channel::ControlChannel;
+use super::ControlChannel;
 use super::recorder::Recorder;
 use super::usage::{cpu_ms, usage};
 use super::witness::{Testimony, Witness};
@@ -43,6 +44,7 @@ pub(super) async fn serve(address: SocketAddr) -> Result<(), String> {
         Some(other) => return Err(format!("expected 'start', got {other:?}")),
         None => return Ok(()),
     };
+    info!(member = %start.me, incarnation = start.incarnation, address = %bound, "started");
     let mut member = Member::new(*start, port)?;
     control.say(&Report::Ready);
     match control.next().await? {
@@ -343,6 +345,7 @@ impl Member {
             return Ok(());
         };
         let mut effects = std::mem::take(&mut self.effects);
+        trace!(now_ns, ?event, "happens");
         members.handle(now_ns, self.me, event, &mut effects);
         for effect in effects.drain(..) {
             match effect {
@@ -401,6 +404,7 @@ impl Member {
 
     /// Writes down what happened, and asks the kernel for its testimony about who is inside.
     fn record(&mut self, now_ns: u64, record: &members::Record) -> Result<(), String> {
+        trace!(now_ns, ?record);
         let witness_failed = |error| format!("the witness file failed: {error}");
         let witness = match record {
             members::Record::Entered { .. } => {
@@ -448,13 +452,16 @@ impl Member {
             arrivals: &mut self.arrivals,
             now_ns,
         };
-        for (_, datagram) in inbox.datagrams(places) {
-            // Whatever is not believed has been counted by its reason.
-            let _ = self
+        for (from, datagram) in inbox.datagrams(places) {
+            let received = self
                 .transport
                 .receive(self.zero_ns + now_ns, datagram, &mut |event| {
                     sink.take(event);
                 });
+            // It has been counted by its reason.
+            if let Err(reason) = received {
+                debug!(%from, ?reason, "a datagram is not believed");
+            }
         }
         Ok(())
     }
@@ -604,21 +611,22 @@ impl Sink<'_> {
                 }
             }
             transport::Event::LinkDown { peer } => {
+                info!(%peer, "link down");
                 self.arrivals.push_back(Arrival::Link {
                     neighbour: peer,
                     change: Change::Down,
                 });
             }
             transport::Event::LinkUp { peer } => {
+                info!(%peer, "link up");
                 self.arrivals.push_back(Arrival::Link {
                     neighbour: peer,
                     change: Change::Up,
                 });
             }
             // What is lost with an earlier life of a peer is lost; nobody is suspected by silence.
-            transport::Event::Restarted { .. }
-            | transport::Event::Silent { .. }
-            | transport::Event::Heard { .. } => {}
+            transport::Event::Restarted { peer, .. } => info!(%peer, "in a later life"),
+            transport::Event::Silent { .. } | transport::Event::Heard { .. } => {}
         }
     }
 }

@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 
 use node::plan::Plan;
 use node::run::Run;
-use tempfile::TempDir;
 
 use super::ring::Ring;
-use super::{Comparison, Wanted};
+use super::{Comparison, Wanted, directory};
 use crate::Failure;
 use crate::cluster::{Cluster, launch_time};
 use crate::scenario::{Said, Scenario};
@@ -157,13 +156,6 @@ impl Bench<'_> {
         let done = runtime.and_then(|runtime| runtime.block_on(future));
         done.map_err(|error| Failure::Testbed(format!("the ring failed: {error}")))
     }
-}
-
-fn directory() -> Result<TempDir, Failure> {
-    let made = tempfile::Builder::new()
-        .prefix("turnstile-bench-")
-        .tempdir();
-    made.map_err(|error| Failure::Testbed(format!("no temporary directory: {error}")))
 }
 
 /// The plan that these words make on the command line.

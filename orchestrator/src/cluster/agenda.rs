@@ -3,20 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use algorithms::NodeId;
-
-/// Something the stage does at a moment it knows in advance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Task {
-    /// A step of the plan's faults begins.
-    Begin { step: usize },
-    /// A paused member goes on.
-    Resume { node: NodeId },
-    /// A killed member begins its next life.
-    Revive { node: NodeId },
-    /// A member learns that another is dead.
-    Tell { node: NodeId, dead: NodeId },
-}
+use node::mischief::Task;
 
 /// Tasks in the order of their moments, in nanoseconds from the start; ties as they were added.
 #[derive(Debug, Default)]

@@ -12,22 +12,30 @@ use std::process::{ExitStatus, Stdio};
 use algorithms::NodeId;
 use node::control::{Order, Report};
 use rustix::process::{Pid, Signal, kill_process};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdout, Command};
 use tokio::sync::mpsc;
 
 /// What is heard of the children, all in one place.
 #[derive(Debug)]
-pub(crate) struct Heard {
-    pub(crate) from: NodeId,
-    pub(crate) incarnation: u32,
-    pub(crate) what: Voice,
+pub(crate) enum Heard {
+    /// Of a member, in one of its lives.
+    Member {
+        from: NodeId,
+        incarnation: u32,
+        what: Voice<Report>,
+    },
+    /// Of the proxy between the members.
+    Proxy(Voice<chaos::proxy::child::Report>),
 }
 
+/// What is heard of one child.
 #[derive(Debug)]
-pub(crate) enum Voice {
+pub(crate) enum Voice<R> {
     /// It said something.
-    Said(Report),
+    Said(R),
     /// It said something that cannot be understood.
     Muttered(String),
     /// It ended, and has been reaped.
@@ -46,56 +54,59 @@ pub(crate) struct Launcher {
     pub(crate) cores: Vec<usize>,
 }
 
-/// A member's process as long as it lives.
+/// A child's process as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Child {
+pub(crate) struct Child<O> {
     pid: Pid,
-    mouth: mpsc::UnboundedSender<Order>,
+    mouth: mpsc::UnboundedSender<O>,
 }
 
 impl Launcher {
     /// Starts a member; its port is 0 unless it takes over that of an earlier life.
-    pub(crate) fn start(&self, node: NodeId, incarnation: u32, port: u16) -> io::Result<Child> {
-        let mut process = Command::new(&self.executable)
-            .arg("--child=node")
-            .arg(format!("--port={port}"))
-            .arg(format!("--parent={}", std::process::id()))
-            .args(self.core_of(node).map(|core| format!("--core={core}")))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(File::create(self.last_words(node, incarnation))?)
-            // Ctrl-C is for the orchestrator, which then tells its children.
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()?;
-        let id = process.id().expect("it has not been reaped");
-        let pid = Pid::from_raw(id as i32).expect("a process id is not 0");
-        let mut stdin = process.stdin.take().expect("stdin is a pipe");
-        let stdout = process.stdout.take().expect("stdout is a pipe");
-        let (mouth, mut orders) = mpsc::unbounded_channel::<Order>();
-        tokio::spawn(async move {
-            while let Some(order) = orders.recv().await {
-                let mut line = serde_json::to_vec(&order).expect("an order is plain data");
-                line.push(b'\n');
-                // A dead child is noticed where it is reaped.
-                if stdin.write_all(&line).await.is_err() {
-                    break;
-                }
-            }
-        });
+    pub(crate) fn start(
+        &self,
+        node: NodeId,
+        incarnation: u32,
+        port: u16,
+    ) -> io::Result<Child<Order>> {
         let ear = self.ear.clone();
-        let hear = move |what| {
-            drop(ear.send(Heard {
+        let mut command = self.command("node", &self.last_words(node, incarnation))?;
+        command
+            .arg(format!("--port={port}"))
+            .args(self.core_of(node).map(|core| format!("--core={core}")));
+        spawn(command, move |what| {
+            drop(ear.send(Heard::Member {
                 from: node,
                 incarnation,
                 what,
             }));
-        };
-        tokio::spawn(async move {
-            listen(stdout, &hear).await;
-            hear(Voice::Ended(process.wait().await));
-        });
-        Ok(Child { pid, mouth })
+        })
+    }
+
+    /// Starts what stands between the members: the proxy, or something to compare it with.
+    pub(crate) fn start_between(
+        &self,
+        kind: &str,
+        core: Option<usize>,
+    ) -> io::Result<Child<chaos::proxy::child::Order>> {
+        let ear = self.ear.clone();
+        let mut command = self.command(kind, &self.proxys_last_words())?;
+        command.args(core.map(|core| format!("--core={core}")));
+        spawn(command, move |what| drop(ear.send(Heard::Proxy(what))))
+    }
+
+    fn command(&self, kind: &str, last_words: &Path) -> io::Result<Command> {
+        let mut command = Command::new(&self.executable);
+        command
+            .arg(format!("--child={kind}"))
+            .arg(format!("--parent={}", std::process::id()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(File::create(last_words)?)
+            // Ctrl-C is for the orchestrator, which then tells its children.
+            .process_group(0)
+            .kill_on_drop(true);
+        Ok(command)
     }
 
     fn core_of(&self, node: NodeId) -> Option<usize> {
@@ -107,11 +118,48 @@ impl Launcher {
     pub(crate) fn last_words(&self, node: NodeId, incarnation: u32) -> PathBuf {
         self.members.join(format!("{node}.{incarnation}.log"))
     }
+
+    /// The file that holds what the proxy wrote to stderr.
+    pub(crate) fn proxys_last_words(&self) -> PathBuf {
+        self.members.join("chaos.log")
+    }
 }
 
-impl Child {
+/// Starts a process, gives it a mouth and an ear, and reaps it when it ends.
+fn spawn<O, R>(
+    mut command: Command,
+    hear: impl Fn(Voice<R>) + Send + Sync + 'static,
+) -> io::Result<Child<O>>
+where
+    O: Serialize + Send + 'static,
+    R: DeserializeOwned,
+{
+    let mut process = command.spawn()?;
+    let id = process.id().expect("it has not been reaped");
+    let pid = Pid::from_raw(id as i32).expect("a process id is not 0");
+    let mut stdin = process.stdin.take().expect("stdin is a pipe");
+    let stdout = process.stdout.take().expect("stdout is a pipe");
+    let (mouth, mut orders) = mpsc::unbounded_channel::<O>();
+    tokio::spawn(async move {
+        while let Some(order) = orders.recv().await {
+            let mut line = serde_json::to_vec(&order).expect("an order is plain data");
+            line.push(b'\n');
+            // A dead child is noticed where it is reaped.
+            if stdin.write_all(&line).await.is_err() {
+                break;
+            }
+        }
+    });
+    tokio::spawn(async move {
+        listen(stdout, &hear).await;
+        hear(Voice::Ended(process.wait().await));
+    });
+    Ok(Child { pid, mouth })
+}
+
+impl<O> Child<O> {
     /// Tells the child something; a child that is gone does not hear it.
-    pub(crate) fn tell(&self, order: Order) {
+    pub(crate) fn tell(&self, order: O) {
         drop(self.mouth.send(order));
     }
 
@@ -121,7 +169,7 @@ impl Child {
     }
 }
 
-async fn listen(stdout: ChildStdout, hear: &impl Fn(Voice)) {
+async fn listen<R: DeserializeOwned>(stdout: ChildStdout, hear: &(impl Fn(Voice<R>) + Sync)) {
     let mut lines = BufReader::new(stdout).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         hear(match serde_json::from_str(&line) {

@@ -6,13 +6,13 @@ use std::path::Path;
 use algorithms::NodeId;
 use node::ledger::Ledger;
 use node::members;
+use node::mischief::TokenTrail;
 use node::plan::Plan;
 use node::record::{self, Record};
 use node::run::{Engine, MessageRow, Run};
 use node::tally::LINKS_COUNTED_UP_TO;
 
 use super::stage::Played;
-use super::token_trail::TokenTrail;
 use crate::Failure;
 
 /// Reads every member's records, puts them in order of time, and tells them to the ledger.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::Ipv4Addr;
-use std::path::PathBuf;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use chaos::wire::monotonic_ns;
 use node::conductor::{Conductor, Settled};
 use node::control::{Order, Report, Start};
 use node::frame::Key;
+use node::mischief::Sighting;
 use node::run::{End, FaultRow, StateBytes, UsageRow};
 use rustix::process::Signal;
 use tokio::sync::mpsc;
@@ -20,7 +21,8 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::Cluster;
 use super::child::{Child, Heard, Launcher, Voice, last_lines};
-use super::faults::Mischief;
+use super::faults::Faults;
+use super::proxy::{self, Proxy};
 use super::settled::{Finding, Rounds};
 use crate::Failure;
 
@@ -50,7 +52,9 @@ pub(super) struct Stage<'a> {
     /// Messages sent up to the last entry that was seen.
     sent_at_entry: u64,
     entries: u64,
-    pub(super) mischief: Mischief,
+    pub(super) faults: Faults,
+    /// What stands between the members, where links misbehave.
+    pub(super) proxy: Option<Proxy>,
     /// Who is who, and the key of this run, for those who come later.
     start: Option<Start>,
 }
@@ -58,7 +62,7 @@ pub(super) struct Stage<'a> {
 /// One member as the orchestrator sees it.
 #[derive(Debug, Default)]
 pub(super) struct Place {
-    child: Option<Child>,
+    child: Option<Child<Order>>,
     pub(super) life: Life,
     incarnation: u32,
     port: u16,
@@ -111,7 +115,8 @@ impl<'a> Stage<'a> {
             ask_at: Instant::now(),
             sent_at_entry: 0,
             entries: 0,
-            mischief: Mischief::new(&cluster.plan.faults),
+            faults: Faults::new(&cluster.plan.faults),
+            proxy: None,
             start: None,
         };
         for node in 0..nodes {
@@ -126,15 +131,20 @@ impl<'a> Stage<'a> {
 
     /// Plays the whole run.
     pub(super) async fn play(mut self) -> Result<Played, Failure> {
-        self.until("say hello", |place| place.port != 0).await?;
+        self.until_all("say hello", |place| place.port != 0).await?;
+        if proxy::is_needed(self.cluster.plan) {
+            self.put_proxy_between().await?;
+        }
         self.introduce()?;
-        self.until("be ready", |place| place.ready).await?;
+        self.until_all("be ready", |place| place.ready).await?;
         // Far enough ahead that everybody has heard of it when it comes.
         let nodes = self.places.len() as u64;
         self.zero_ns = monotonic_ns() + 1_000_000 + 50_000 * nodes;
-        self.tell_all(&Order::Go {
-            zero_ns: self.zero_ns,
-        });
+        let zero_ns = self.zero_ns;
+        if let Some(proxy) = &self.proxy {
+            proxy.tell(proxy::Order::Zero { zero_ns });
+        }
+        self.tell_all(&Order::Go { zero_ns });
         let end = self.watch().await?;
         let ended_ns = self.now_ns();
         for place in &mut self.places {
@@ -144,7 +154,12 @@ impl<'a> Stage<'a> {
             }
         }
         self.tell_all(&Order::Finish);
-        self.until("finish", |place| place.child.is_none()).await?;
+        self.until_all("finish", |place| place.child.is_none())
+            .await?;
+        if let Some(proxy) = &self.proxy {
+            proxy.tell(proxy::Order::Finish);
+            self.until_proxy("finish", |proxy| proxy.ended).await?;
+        }
         Ok(self.played(end, ended_ns))
     }
 
@@ -172,14 +187,15 @@ impl<'a> Stage<'a> {
         rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())
             .map_err(|error| Failure::Testbed(format!("no random numbers for a key: {error}")))?;
         let (key, run) = secret.split_at(32);
-        let ports = self.places.iter().map(|place| place.port);
+        let book = match &self.proxy {
+            Some(proxy) => proxy.aliases.clone(),
+            None => self.addresses(),
+        };
         self.start = Some(Start {
             plan: self.cluster.plan.clone(),
             me: NodeId(0),
             incarnation: 0,
-            book: ports
-                .map(|port| (Ipv4Addr::LOCALHOST, port).into())
-                .collect(),
+            book,
             run: u64::from_le_bytes(run.try_into().expect("8 of 40 bytes")),
             key: Key::new(key.try_into().expect("32 of 40 bytes")),
             dir: self.cluster.dir.to_owned(),
@@ -203,16 +219,57 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Where the members themselves are.
+    fn addresses(&self) -> Vec<SocketAddr> {
+        let ports = self.places.iter().map(|place| place.port);
+        ports
+            .map(|port| (Ipv4Addr::LOCALHOST, port).into())
+            .collect()
+    }
+
+    /// Puts the proxy between the members, so that they know each other by their aliases only.
+    async fn put_proxy_between(&mut self) -> Result<(), Failure> {
+        let child = self.launcher.start_between("chaos", None);
+        let child =
+            child.map_err(|error| Failure::Testbed(format!("cannot start the proxy: {error}")))?;
+        let members = self.addresses();
+        self.proxy = Some(Proxy::new(child, self.cluster.plan, members));
+        let bound = |proxy: &Proxy| !proxy.aliases.is_empty();
+        self.until_proxy("open its aliases", bound).await
+    }
+
     /// Listens until every member has got so far.
-    async fn until(&mut self, what: &str, so_far: fn(&Place) -> bool) -> Result<(), Failure> {
+    async fn until_all(&mut self, what: &str, so_far: fn(&Place) -> bool) -> Result<(), Failure> {
+        let late = |stage: &Self| {
+            let late = stage.places.iter().position(|place| !so_far(place));
+            late.map(|node| format!("member {node}"))
+        };
+        self.until(what, late).await
+    }
+
+    /// Listens until the proxy has got so far.
+    async fn until_proxy(&mut self, what: &str, so_far: fn(&Proxy) -> bool) -> Result<(), Failure> {
+        let late = |stage: &Self| {
+            let late = stage.proxy.as_ref().is_some_and(|proxy| !so_far(proxy));
+            late.then(|| "the proxy".to_owned())
+        };
+        self.until(what, late).await
+    }
+
+    /// Listens until nobody is late.
+    async fn until(
+        &mut self,
+        what: &str,
+        late: impl Fn(&Self) -> Option<String>,
+    ) -> Result<(), Failure> {
         let patience = PATIENCE + PATIENCE_PER_MEMBER * self.places.len() as u32;
         let deadline = Instant::now() + patience;
-        while let Some(late) = self.places.iter().position(|place| !so_far(place)) {
+        while let Some(late) = late(self) {
             match timeout_at(deadline, self.heard.recv()).await {
                 Ok(heard) => drop(self.hear(heard.expect("the stage keeps an ear of its own"))?),
                 Err(_) => {
                     return Err(Failure::Testbed(format!(
-                        "member {late} did not {what} within {patience:?}"
+                        "{late} did not {what} within {patience:?}"
                     )));
                 }
             }
@@ -237,7 +294,7 @@ impl<'a> Stage<'a> {
                 () = sleep_until(self.ask_at), if may_ask => self.ask(),
                 () = sleep_until(next_task) => {
                     let now_ns = self.now_ns();
-                    while let Some(task) = self.mischief.agenda.due(now_ns) {
+                    while let Some(task) = self.faults.agenda.due(now_ns) {
                         self.perform(task)?;
                     }
                 }
@@ -254,7 +311,7 @@ impl<'a> Stage<'a> {
     /// When the next task is due, or else when to look up again.
     fn next_task(&self) -> Instant {
         let now = Instant::now();
-        let next_ns = self.mischief.agenda.next_ns();
+        let next_ns = self.faults.agenda.next_ns();
         let next_ns = next_ns.map(|at_ns| at_ns.saturating_sub(self.now_ns()));
         now + next_ns.map_or(LOOK_UP_EVERY, |ns| {
             Duration::from_nanos(ns).min(LOOK_UP_EVERY)
@@ -316,7 +373,7 @@ impl<'a> Stage<'a> {
         match sum.waiting {
             0 => Some(End::Finished),
             // A fault that is yet to come may set it in motion again.
-            _ if !self.mischief.agenda.is_empty() => None,
+            _ if !self.faults.agenda.is_empty() => None,
             _ => Some(End::Deadlock),
         }
     }
@@ -329,11 +386,14 @@ impl<'a> Stage<'a> {
 
     /// Takes in what a child said, or that it ended. A completed round of answers comes back.
     fn hear(&mut self, heard: Heard) -> Result<Option<Finding>, Failure> {
-        let Heard {
-            from,
-            incarnation,
-            what,
-        } = heard;
+        let (from, incarnation, what) = match heard {
+            Heard::Member {
+                from,
+                incarnation,
+                what,
+            } => (from, incarnation, what),
+            Heard::Proxy(what) => return self.hear_proxy(what).map(|()| None),
+        };
         let place = &mut self.places[from.index()];
         if incarnation != place.incarnation {
             return Ok(None);
@@ -383,7 +443,11 @@ impl<'a> Stage<'a> {
                 inside_since_ns,
                 token_since_ns,
             } => {
-                self.halted(from, inside_since_ns, token_since_ns);
+                self.halted(Sighting {
+                    node: from,
+                    inside_since_ns,
+                    token_since_ns,
+                });
             }
             Report::Done { state_bytes, usage } => place.done = Some((state_bytes, usage)),
             Report::Failed { why } => {
@@ -391,6 +455,32 @@ impl<'a> Stage<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Takes in what the proxy said, or that it ended.
+    fn hear_proxy(&mut self, what: Voice<proxy::Report>) -> Result<(), Failure> {
+        let Some(proxy) = &mut self.proxy else {
+            return Ok(());
+        };
+        match what {
+            Voice::Said(report) => {
+                if let Some(step) = proxy.hear(report) {
+                    self.in_force(step);
+                }
+                Ok(())
+            }
+            Voice::Muttered(line) => Err(Failure::Testbed(format!(
+                "the proxy said something that is no report: {line}"
+            ))),
+            Voice::Ended(_) if proxy.did.is_some() => {
+                proxy.ended = true;
+                Ok(())
+            }
+            Voice::Ended(status) => {
+                let last_words = self.launcher.proxys_last_words();
+                Err(died_unasked("the proxy", status, &last_words))
+            }
+        }
     }
 
     /// A child has been reaped: as it should, or unasked.
@@ -410,15 +500,8 @@ impl<'a> Stage<'a> {
             }
             _ if place.done.is_some() => Ok(()),
             _ => {
-                let last_words = last_lines(&self.launcher.last_words(node, incarnation));
-                let status = status.map_or_else(|error| error.to_string(), |s| s.to_string());
-                let said = match last_words.as_str() {
-                    "" => "it said nothing on stderr".to_owned(),
-                    words => format!("its last words:\n{words}"),
-                };
-                Err(Failure::Testbed(format!(
-                    "member {node} died unasked ({status}); {said}"
-                )))
+                let last_words = self.launcher.last_words(node, incarnation);
+                Err(died_unasked(&format!("member {node}"), status, &last_words))
             }
         }
     }
@@ -455,16 +538,31 @@ impl<'a> Stage<'a> {
             state_bytes.sum += bytes;
             state_bytes.max = state_bytes.max.max(bytes);
         }
-        let idle = self.idle_faults();
-        let faults = self.mischief.rows.into_iter().chain(idle).collect();
+        let links = self.proxy.into_iter().flat_map(Proxy::rows);
         Played {
             end,
             ended_ns,
             usage,
             state_bytes,
-            faults,
+            faults: self
+                .faults
+                .mischief
+                .rows()
+                .into_iter()
+                .chain(links)
+                .collect(),
         }
     }
+}
+
+/// What there is to say of a child that should have lived.
+fn died_unasked(who: &str, status: io::Result<ExitStatus>, last_words: &Path) -> Failure {
+    let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+    let said = match last_lines(last_words).as_str() {
+        "" => "it said nothing on stderr".to_owned(),
+        words => format!("its last words:\n{words}"),
+    };
+    Failure::Testbed(format!("{who} died unasked ({status}); {said}"))
 }
 
 /// A child that has been reaped.

@@ -1,11 +1,14 @@
 //! `orchestrator bench`: how fast it is, as a ratio to a limit measured in the same run.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::bench::chaos::Punctuality;
 use crate::bench::{self, Comparison, Wanted};
 use crate::numbers::{count, decimal};
+use crate::table::Table;
 use crate::{Exit, Failure, interrupt, print};
 
 /// Measures how fast it is here, against a limit measured in the same run
@@ -24,6 +27,8 @@ enum What {
     Sim,
     /// The cluster against processes that only pass a datagram on
     Cluster,
+    /// The proxy against a process that only passes datagrams on, and against the delays asked for
+    Chaos,
 }
 
 impl Bench {
@@ -31,6 +36,7 @@ impl Bench {
         match self.what {
             What::Sim => sim(),
             What::Cluster => cluster(),
+            What::Chaos => chaos(),
         }
     }
 }
@@ -97,8 +103,7 @@ fn peak_mib() -> u64 {
 }
 
 fn cluster() -> Result<Exit, Failure> {
-    let executable = std::env::current_exe()
-        .map_err(|error| Failure::Testbed(format!("cannot find this program: {error}")))?;
+    let executable = this_program()?;
     let interrupted = interrupt::flag_on_interrupt()?;
     let report = bench::cluster::measure(&executable, &interrupted, &note)?;
     let mut text = bench::show(&report.comparisons);
@@ -115,6 +120,47 @@ fn cluster() -> Result<Exit, Failure> {
     } else {
         Exit::Violated
     })
+}
+
+fn chaos() -> Result<Exit, Failure> {
+    let measured = bench::chaos::measure(&this_program()?, &note)?;
+    let mut text = bench::show(&measured.comparisons);
+    let mut table = Table::new(["how late", "percentile", "late by", "wanted", ""]);
+    for punctuality in &measured.punctuality {
+        for (percentile, most_us) in punctuality.wanted_us {
+            let late_us = punctuality.at_us(*percentile);
+            table.row([
+                &punctuality.what,
+                &format!("{percentile}"),
+                &format!("{} µs", decimal(late_us, 0)),
+                &format!("< {most_us} µs"),
+                if late_us < *most_us { "met" } else { "missed" },
+            ]);
+        }
+    }
+    text += &table.show();
+    let crowd = &measured.crowd;
+    text += &format!(
+        "{} members, every pair active, {} packets/s: {} of {} arrived, 99 % of them late by at most {} \
+         ms (wanted: all, 100)\n",
+        crowd.members,
+        count(crowd.per_second),
+        count(crowd.arrived),
+        count(crowd.sent),
+        decimal(crowd.late_p99_ms, 1),
+    );
+    print(&text)?;
+    let punctual = measured.punctuality.iter().all(Punctuality::is_met);
+    Ok(if punctual && crowd.is_met() {
+        exit(&measured.comparisons)
+    } else {
+        Exit::Violated
+    })
+}
+
+fn this_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe()
+        .map_err(|error| Failure::Testbed(format!("cannot find this program: {error}")))
 }
 
 fn exit(comparisons: &[Comparison]) -> Exit {

@@ -205,10 +205,7 @@ impl Explore {
     /// The group, with everything that a run would decide decided.
     fn resolved(&self, entry: &'static Entry) -> Result<Resolved, String> {
         let flags = Scenario {
-            nodes: Some(match self.nodes {
-                Some(nodes) => nodes,
-                None => self.size(entry)?,
-            }),
+            nodes: Some(self.nodes.unwrap_or_else(|| self.size(entry))),
             topology: self.topology.clone(),
             holder: self.holder,
             params: self.params.clone(),
@@ -220,14 +217,13 @@ impl Explore {
     }
 
     /// How many nodes, where that is not said.
-    fn size(&self, entry: &'static Entry) -> Result<u32, String> {
-        Ok(match self.wants.len() {
-            0 | 1 => {
-                let params = params(&self.params, entry, Path::new(""))?;
-                usual_size(entry, &params, 3)
-            }
+    fn size(&self, entry: &'static Entry) -> u32 {
+        match self.wants.len() {
+            // Parameters that cannot be read are complained of when all is resolved.
+            0 | 1 => params(&self.params, entry, Path::new(""))
+                .map_or(3, |params| usual_size(entry, &params, 3)),
             named => named as u32,
-        })
+        }
     }
 
     fn search(&self, world: &World) -> Result<Exit, Failure> {

@@ -106,7 +106,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     if engine == Engine::Sim {
         load::time_passes(&workload, nodes)?;
     }
-    let delay = delay(scenario, engine)?;
+    let delay = delay(scenario, engine);
     let machine = (entry.machine)(&params, &printed);
     let stricken = Stricken {
         entry,
@@ -325,37 +325,38 @@ fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> 
 }
 
 /// The delay of every message, besides what the machine itself takes on the cluster.
-fn delay(scenario: &Scenario, engine: Engine) -> Result<Delay, Misfit> {
-    match (engine, scenario.delay) {
-        (Engine::Sim, None) => Ok(Delay::Uniform {
+fn delay(scenario: &Scenario, engine: Engine) -> Delay {
+    scenario.delay.unwrap_or(match engine {
+        Engine::Sim => Delay::Uniform {
             mean_ns: 1_000_000,
             jitter_ns: 500_000,
-        }),
-        (Engine::Sim, Some(delay)) => Ok(delay),
-        (Engine::Cluster, None | Some(Delay::Constant { ns: 0 })) => Ok(Delay::Constant { ns: 0 }),
-        (Engine::Cluster, Some(_)) => Err(Misfit::new(
-            "delay",
-            "the cluster cannot delay messages yet; use --engine sim",
-        )),
-    }
+        },
+        Engine::Cluster => Delay::NONE,
+    })
 }
 
 fn bound_ns(scenario: &Scenario, engine: Engine, delay: &Delay) -> Result<u64, Misfit> {
-    match (scenario.bound, *delay) {
-        (Some(bound), _) if bound.0 == 0 => Err(Misfit::new(
-            "bound",
-            "the bound is longer than 0, such as 50ms",
-        )),
-        (Some(bound), _) => Ok(bound.0),
-        (None, Delay::Constant { ns: 0 }) if engine == Engine::Cluster => Ok(50_000_000),
-        (None, Delay::Constant { ns }) => Ok(ns),
-        (None, Delay::Uniform { mean_ns, jitter_ns }) => Ok(mean_ns + jitter_ns),
+    let largest_ns = match (scenario.bound, *delay) {
+        (Some(bound), _) if bound.0 == 0 => {
+            return Err(Misfit::new(
+                "bound",
+                "the bound is longer than 0, such as 50ms",
+            ));
+        }
+        (Some(bound), _) => return Ok(bound.0),
+        (None, Delay::Constant { ns }) => ns,
+        (None, Delay::Uniform { mean_ns, jitter_ns }) => mean_ns + jitter_ns,
         // Beyond these lie one message in a billion, one in half a billion, and one in thirty
         // thousand.
-        (None, Delay::Normal { mean_ns, jitter_ns }) => Ok(mean_ns + 6 * jitter_ns),
-        (None, Delay::Exponential { mean_ns }) => Ok(20 * mean_ns),
-        (None, Delay::Pareto { .. } | Delay::Lognormal { .. }) => Ok(delay.at_deviation_ns(4.0)),
-    }
+        (None, Delay::Normal { mean_ns, jitter_ns }) => mean_ns + 6 * jitter_ns,
+        (None, Delay::Exponential { mean_ns }) => 20 * mean_ns,
+        (None, Delay::Pareto { .. } | Delay::Lognormal { .. }) => delay.at_deviation_ns(4.0),
+    };
+    Ok(match engine {
+        Engine::Sim => largest_ns,
+        // Processes of a busy machine take their time, too.
+        Engine::Cluster => largest_ns + 50_000_000,
+    })
 }
 
 fn time_limit_ns(scenario: &Scenario, engine: Engine) -> Result<Option<u64>, Misfit> {

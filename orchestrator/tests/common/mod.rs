@@ -2,11 +2,27 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
+
+/// A row of a table, by column.
+pub type Row = BTreeMap<String, String>;
+
+/// The rows of a table that the program has written.
+pub fn rows(path: &Path) -> Vec<Row> {
+    let mut reader = csv::Reader::from_path(path).expect("a table");
+    let rows = reader.deserialize().map(|row| row.expect("a row"));
+    rows.collect()
+}
+
+/// The only row of such a table.
+pub fn row(path: &Path) -> Row {
+    rows(path).pop().expect("one row")
+}
 
 /// A directory to run the program in.
 pub struct Place {
@@ -57,6 +73,17 @@ impl Place {
             .env("COLUMNS", "100")
             .stdin(Stdio::null());
         command
+    }
+
+    /// Runs the program with what a person would type after its name; single quotes keep words
+    /// together.
+    pub fn line(&self, line: &str) -> Finished {
+        let quoted = line.split('\'').enumerate();
+        let words = quoted.flat_map(|(nth, part)| match nth % 2 {
+            0 => part.split_whitespace().collect(),
+            _ => vec![part],
+        });
+        self.run(words)
     }
 
     /// Runs the program to its end.

@@ -1,12 +1,12 @@
 //! Where the token was, moment by moment.
 
+use crate::plan::Plan;
+use crate::run::FaultRow;
 use algorithms::NodeId;
-use node::plan::Plan;
-use node::run::FaultRow;
 
 /// The places of the token in the order it was there; empty where there is no token.
 #[derive(Debug)]
-pub(super) struct TokenTrail {
+pub struct TokenTrail {
     /// The number of the kind of message that carries it.
     kind: Option<u8>,
     trail: Vec<(u64, Whereabouts)>,
@@ -19,7 +19,8 @@ enum Whereabouts {
 }
 
 impl TokenTrail {
-    pub(super) fn new(plan: &Plan, kinds: &[&str]) -> Self {
+    /// The trail at the start of the planned run.
+    pub fn new(plan: &Plan, kinds: &[&str]) -> Self {
         let token = plan.entry().token;
         let kind = token.and_then(|token| kinds.iter().position(|kind| *kind == token));
         let start = (0, Whereabouts::With(plan.holder));
@@ -29,20 +30,24 @@ impl TokenTrail {
         }
     }
 
-    pub(super) fn sent(&mut self, at_ns: u64, kind: u8, from: NodeId, to: NodeId) {
+    /// A message of that kind was sent.
+    pub fn sent(&mut self, at_ns: u64, kind: u8, from: NodeId, to: NodeId) {
         if Some(kind) == self.kind {
             self.trail.push((at_ns, Whereabouts::OnItsWay { from, to }));
         }
     }
 
-    pub(super) fn received(&mut self, at_ns: u64, kind: u8, by: NodeId) {
-        if Some(kind) == self.kind {
+    /// A message of that kind arrived; says whether it carried the token.
+    pub fn received(&mut self, at_ns: u64, kind: u8, by: NodeId) -> bool {
+        let carried = Some(kind) == self.kind;
+        if carried {
             self.trail.push((at_ns, Whereabouts::With(by)));
         }
+        carried
     }
 
     /// Adds to a death where the token was then.
-    pub(super) fn explain(&self, mut fault: FaultRow) -> FaultRow {
+    pub fn explain(&self, mut fault: FaultRow) -> FaultRow {
         let deadly = matches!(fault.fault.as_str(), "kill" | "restart");
         let before = self
             .trail

@@ -1,21 +1,23 @@
-//! The member's end of the control channel.
+//! A child's line to the process that started it: a JSON object per line, on stdin and stdout.
 
 use std::io::{self, Write};
+use std::marker::PhantomData;
 use std::os::fd::AsFd;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, Lines};
 use tokio::net::unix::pipe;
 
-use crate::control::{Order, Report};
-
 /// Hears orders on stdin and reports on stdout.
-pub(super) struct ControlChannel {
+pub struct Channel<Order, Report> {
     orders: Lines<BufReader<Box<dyn AsyncRead + Unpin>>>,
+    speaks: PhantomData<fn(Report) -> Order>,
 }
 
-impl ControlChannel {
+impl<Order: DeserializeOwned, Report: Serialize> Channel<Order, Report> {
     /// Takes over stdin. A pipe is waited for like a socket; anything else needs a thread.
-    pub(super) fn open() -> io::Result<Self> {
+    pub fn open() -> io::Result<Self> {
         let stdin = io::stdin().as_fd().try_clone_to_owned()?;
         let reader: Box<dyn AsyncRead + Unpin> = match pipe::Receiver::from_owned_fd(stdin) {
             Ok(pipe) => Box::new(pipe),
@@ -23,11 +25,12 @@ impl ControlChannel {
         };
         Ok(Self {
             orders: BufReader::new(reader).lines(),
+            speaks: PhantomData,
         })
     }
 
     /// The next order; `None` when stdin has ended. May be cancelled and asked again.
-    pub(super) async fn next(&mut self) -> Result<Option<Order>, String> {
+    pub async fn next(&mut self) -> Result<Option<Order>, String> {
         let line = self.orders.next_line().await;
         match line.map_err(|error| format!("cannot read stdin: {error}"))? {
             None => Ok(None),
@@ -38,7 +41,7 @@ impl ControlChannel {
     }
 
     /// Says something. A parent that is gone will not miss it; its end of stdin ends this process.
-    pub(super) fn say(&self, report: &Report) {
+    pub fn say(&self, report: &Report) {
         let mut line = serde_json::to_vec(report).expect("a report is plain data");
         line.push(b'\n');
         let mut stdout = io::stdout().lock();

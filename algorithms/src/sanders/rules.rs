@@ -1,0 +1,137 @@
+//! Which of Sanders' rules a node follows.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::structure::Structure;
+use crate::params::Params;
+use crate::printed::Printed;
+
+/// What becomes of a request that finds its arbiter taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(super) enum Version {
+    /// It waits in the queue (section 3).
+    Basic,
+    /// A grant to a larger stamp is asked back (section 5).
+    DeadlockFree,
+    /// The same without FAIL: whoever is asked gives back. For I_i = {i} only.
+    NoFail,
+}
+
+/// The rules of a run: the version, and the repairs of the printed text that are in place.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub(super) struct Rules {
+    pub(super) version: Version,
+    /// A node grants itself only when everybody else has.
+    pub(super) late: bool,
+    /// Deaths are recovered from.
+    pub(super) recovery: bool,
+    pub(super) repairs: Repairs,
+}
+
+/// What the printed text lacks, or gets wrong; each is true unless it is asked for as printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(super) struct Repairs {
+    pub(super) own_request_is_at_once: bool,
+    pub(super) release_is_the_holders: bool,
+    pub(super) inquiries_are_remembered: bool,
+    pub(super) all_but_the_head_are_told: bool,
+    pub(super) only_held_grants_are_yielded: bool,
+    pub(super) fails_expire: bool,
+    pub(super) deaths_travel: bool,
+    pub(super) old_grants_are_void: bool,
+    pub(super) additions_are_always_asked: bool,
+    pub(super) the_dead_are_forgotten: bool,
+    pub(super) mail_of_the_dead_is_dropped: bool,
+}
+
+impl Rules {
+    /// The rules that the parameters choose for a structure.
+    pub(super) fn of(params: &Params, printed: &Printed, structure: &Structure) -> Self {
+        let recovery = params.word("recovery") == "on";
+        let late_suits = structure.informs_only_itself() && !printed.leaves_out("late-self-grant");
+        let (version, late) = match params.word("rules") {
+            "basic" => (Version::Basic, params.word("self") == "late"),
+            "deadlock-free" => (Version::DeadlockFree, false),
+            "no-fail" => (Version::NoFail, false),
+            // sanders-L4: after a death the survivors ask each other, and that deadlocks under the
+            // basic rules, whatever the structure was.
+            _auto if recovery && !printed.leaves_out("recovery-is-deadlock-free") => {
+                (Version::DeadlockFree, false)
+            }
+            _auto if structure.has_one_arbiter() => (Version::Basic, false),
+            // sanders-S2: who asks itself first defers everybody else; so it asks itself last.
+            _auto if late_suits => (Version::Basic, params.word("self") != "atomic"),
+            _auto if structure.informs_only_itself() => (Version::Basic, false),
+            _auto => (Version::DeadlockFree, false),
+        };
+        let repaired = |rule: &str| !printed.leaves_out(rule);
+        Self {
+            version,
+            late,
+            recovery,
+            repairs: Repairs {
+                own_request_is_at_once: repaired("own-request-is-at-once"),
+                release_is_the_holders: repaired("release-is-the-holders"),
+                inquiries_are_remembered: repaired("inquiries-are-remembered"),
+                all_but_the_head_are_told: repaired("all-but-the-head-are-told"),
+                only_held_grants_are_yielded: repaired("only-held-grants-are-yielded"),
+                fails_expire: repaired("fails-expire"),
+                deaths_travel: repaired("deaths-travel"),
+                old_grants_are_void: repaired("old-grants-are-void"),
+                additions_are_always_asked: repaired("additions-are-always-asked"),
+                the_dead_are_forgotten: repaired("the-dead-are-forgotten"),
+                mail_of_the_dead_is_dropped: repaired("mail-of-the-dead-is-dropped"),
+            },
+        }
+    }
+
+    /// Why the parameters do not go together, where they do not.
+    pub(super) fn misfit(params: &Params, structure: &Structure) -> Option<String> {
+        let (rules, own) = (params.word("rules"), params.word("self"));
+        if own == "late" && !matches!(rules, "basic" | "auto") {
+            return Some(format!(
+                "self=late is for rules=basic; {rules} rules grant at once and ask back"
+            ));
+        }
+        if own == "late" && rules == "auto" && !structure.informs_only_itself() {
+            return Some(
+                "self=late is chosen by rules=auto only where everybody informs itself alone; \
+                 write rules=basic"
+                    .to_owned(),
+            );
+        }
+        if rules == "no-fail" && !structure.informs_only_itself() {
+            return Some(
+                "rules=no-fail is for structures in which everybody informs itself alone, such as \
+                 complete; use deadlock-free"
+                    .to_owned(),
+            );
+        }
+        if params.word("recovery") == "on"
+            && !matches!(rules, "auto" | "deadlock-free")
+            && params.word("unsafe") == "no"
+        {
+            return Some(format!(
+                "recovery=on needs rules=deadlock-free: with {rules} rules the survivors may \
+                 deadlock (sanders-L4); leave rules out, or add unsafe=yes to watch"
+            ));
+        }
+        None
+    }
+}
+
+/// The choice, and what is left unrepaired.
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.version)?;
+        if self.late {
+            f.write_str(", late")?;
+        }
+        if self.recovery {
+            f.write_str(", recovery")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! The proxy as a child of whoever runs a group: told over stdin, answering over stdout.
+//!
+//! ```text
+//!   begin ──► bound ──► zero ──► (enact ──► enacted)* ──► finish ──► finished
+//! ```
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Command, Config, Control, Journal, Proxy, Reply};
+use crate::delay::Delay;
+use crate::fate::Member;
+use crate::timeline::{Did, Timeline};
+use crate::wire::Channel;
+
+/// What the parent says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "kebab-case")]
+pub enum Order {
+    /// Stand between these members.
+    Begin(Box<Between>),
+    /// Time 0 of the timeline is this moment of the monotonic clock.
+    Zero {
+        /// The moment.
+        zero_ns: u64,
+    },
+    /// Put a step that waited for something in force, now.
+    Enact {
+        /// Its place in the timeline.
+        step: usize,
+        /// Whom it isolates, if it isolates somebody.
+        who: Option<Member>,
+    },
+    /// Say what each step did, and stop.
+    Finish,
+}
+
+/// Where the proxy stands, and what shall go wrong there.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Between {
+    /// Where the members are, in their order.
+    pub members: Vec<SocketAddr>,
+    /// How long links take by themselves.
+    pub delay: Delay,
+    /// What goes wrong.
+    pub timeline: Timeline,
+}
+
+/// What the proxy answers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "report", rename_all = "kebab-case")]
+pub enum Report {
+    /// The aliases are open.
+    Bound {
+        /// Where each member is reached by the others, in their order.
+        aliases: Vec<SocketAddr>,
+    },
+    /// The step is in force.
+    Enacted {
+        /// Its place in the timeline.
+        step: usize,
+    },
+    /// It is over.
+    Finished {
+        /// What each step about links did.
+        did: Vec<Did>,
+    },
+}
+
+/// Is the proxy until it is told to finish or stdin ends.
+pub async fn serve() -> Result<(), String> {
+    let mut parent = Channel::open().map_err(|error| format!("stdin: {error}"))?;
+    let between = match parent.next().await? {
+        Some(Order::Begin(between)) => *between,
+        Some(other) => return Err(format!("expected 'begin', got {other:?}")),
+        None => return Ok(()),
+    };
+    let members = between.members.into_iter().enumerate();
+    let bind = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let proxy = Proxy::bind(Config {
+        members: members
+            .map(|(member, address)| (member.to_string(), Some(address)))
+            .collect(),
+        bind,
+        delay: between.delay,
+        timeline: between.timeline,
+        journal: Journal::default(),
+    });
+    let proxy = proxy.map_err(|error| format!("cannot open the aliases on {bind}: {error}"))?;
+    let links = proxy.links().map_err(|error| error.to_string())?;
+    parent.say(&Report::Bound {
+        aliases: links.into_iter().map(|link| link.alias).collect(),
+    });
+    let control = proxy.control();
+    tokio::select! {
+        ended = proxy.run() => ended.map_err(|error| error.to_string()),
+        ended = obey(parent, control) => ended,
+    }
+}
+
+async fn obey(mut parent: Channel<Order, Report>, control: Control) -> Result<(), String> {
+    while let Some(order) = parent.next().await? {
+        let last = matches!(order, Order::Finish);
+        let report = match order {
+            Order::Begin(_) => return Err("the proxy has begun already".to_owned()),
+            Order::Zero { zero_ns } => {
+                ask(&control, Command::Zero(zero_ns)).await?;
+                continue;
+            }
+            Order::Enact { step, who } => {
+                ask(&control, Command::Enact(step, who)).await?;
+                Report::Enacted { step }
+            }
+            Order::Finish => match ask(&control, Command::Report).await? {
+                Reply::Report(did) => Report::Finished { did },
+                other => return Err(format!("the proxy gave no report, but {other:?}")),
+            },
+        };
+        parent.say(&report);
+        if last {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn ask(control: &Control, command: Command) -> Result<Reply, String> {
+    let reply = control.ask(command).await;
+    reply.map_err(|refusal| refusal.to_string())
+}

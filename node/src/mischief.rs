@@ -1,0 +1,468 @@
+//! Which of the plan's faults strikes whom, and what there is to say of it afterwards.
+//!
+//! An engine says when a step's time has come, what its members report, and who lives; it is told
+//! whom to strike and how. How a blow is dealt, by a signal to a process or by a word in a simulated
+//! world, is its own affair; that the same step means the same in both is decided here.
+//!
+//! ```text
+//!     its time has come ──► begin ──► a member ────────────────────────► strike ──► blow
+//!     an event happened ──► hit   ──► whoever is sought ──► found ──────────┘
+//!                            ▲                                │ nobody is inside
+//!                            └──── the next to enter ◄────────┘
+//! ```
+
+mod token_trail;
+
+use algorithms::NodeId;
+use chaos::Draw;
+use chaos::fate::Member;
+use chaos::language::Who;
+use chaos::timeline::{Begin, Deed, Did, Step, Timeline};
+
+use crate::plan::Plan;
+use crate::run::FaultRow;
+
+pub use token_trail::TokenTrail;
+
+/// How far the plan's faults have come, but for those that links and messages do by themselves.
+#[derive(Debug)]
+pub struct Mischief {
+    timeline: Timeline,
+    /// How often each step has begun.
+    begun: Vec<u64>,
+    /// Which steps have hit somebody, or something.
+    struck: Vec<bool>,
+    /// Which steps wait for the next to enter.
+    awaits_entry: Vec<bool>,
+    rows: Vec<FaultRow>,
+}
+
+/// Something that an engine does for the faults at a moment it knows in advance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Task {
+    /// A step of the plan's faults begins.
+    Begin {
+        /// Which.
+        step: usize,
+    },
+    /// A paused member goes on.
+    Resume {
+        /// Which.
+        node: NodeId,
+    },
+    /// A killed member begins its next life.
+    Revive {
+        /// Which.
+        node: NodeId,
+    },
+    /// A member learns that another is dead.
+    Tell {
+        /// Who learns it.
+        node: NodeId,
+        /// Who is dead.
+        dead: NodeId,
+    },
+}
+
+/// Whom a step that begins is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Nobody: there is nobody left, or somebody else was first.
+    Nobody,
+    /// Links, and all is known about them.
+    Links,
+    /// This member.
+    Member(NodeId),
+    /// The holder or the token: everybody has to be looked at, see [`Mischief::found`].
+    Sought,
+}
+
+/// What is known of a member when somebody is sought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// The member.
+    pub node: NodeId,
+    /// Since when it is inside, if it is.
+    pub inside_since_ns: Option<u64>,
+    /// When the token last came to it, if ever.
+    pub token_since_ns: Option<u64>,
+}
+
+/// What is to be done to a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blow {
+    /// It dies, and may begin another life after so many nanoseconds.
+    Kill {
+        /// That many, if it does.
+        revive_after_ns: Option<u64>,
+    },
+    /// It stands still.
+    Pause {
+        /// Until then, if anybody said so.
+        until_ns: Option<u64>,
+    },
+    /// It goes on, if it stood still.
+    Resume,
+    /// The links around it change, as [`Timeline::enact`] does it.
+    Links,
+}
+
+impl Mischief {
+    /// Nothing has happened.
+    pub fn new(timeline: &Timeline) -> Self {
+        let steps = timeline.steps.len();
+        Self {
+            timeline: timeline.clone(),
+            begun: vec![0; steps],
+            struck: vec![false; steps],
+            awaits_entry: vec![false; steps],
+            rows: Vec::new(),
+        }
+    }
+
+    /// What has a moment of its own: when each such step first begins.
+    pub fn opening(&self) -> Vec<(u64, Task)> {
+        let steps = self.timeline.steps.iter().enumerate();
+        let timed = steps.filter_map(|(step, fault)| match &fault.begin {
+            Begin::At(_) if fault.runs_itself() => None,
+            Begin::At(_) if matches!(fault.deed, Deed::Message(_)) => None,
+            Begin::At(window) => Some((window.from_ns, Task::Begin { step })),
+            Begin::When { .. } => None,
+        });
+        timed.collect()
+    }
+
+    /// When the step begins again, if it does.
+    pub fn again_ns(&self, step: usize, now_ns: u64) -> Option<u64> {
+        let Begin::At(window) = &self.timeline.steps[step].begin else {
+            return None;
+        };
+        let next_ns = window.latest(now_ns)?.saturating_add(window.every_ns?);
+        let over = window.until_ns.is_some_and(|until_ns| next_ns >= until_ns);
+        (!over).then_some(next_ns)
+    }
+
+    /// A step begins, among those who live: whom is it about?
+    pub fn begin(&mut self, step: usize, living: &[Member]) -> Target {
+        let nth = self.begun[step];
+        self.begun[step] += 1;
+        let who = match &self.timeline.steps[step].deed {
+            Deed::Kill(who)
+            | Deed::Pause(who)
+            | Deed::Resume(who)
+            | Deed::Restart(who, _)
+            | Deed::Isolate(who, _) => *who,
+            Deed::Links(_) | Deed::Heal(_) => return Target::Links,
+            Deed::Message(_) => return Target::Nobody,
+        };
+        match who {
+            Who::Member(member) => Target::Member(NodeId(member)),
+            Who::Random if living.is_empty() => Target::Nobody,
+            Who::Random => Target::Member(NodeId(self.timeline.random(step, nth, living))),
+            Who::Holder | Who::Token => Target::Sought,
+        }
+    }
+
+    /// Whether a step has begun at least once.
+    pub fn has_begun(&self, step: usize) -> bool {
+        self.begun[step] > 0
+    }
+
+    /// A member did what a step waits for.
+    pub fn hit(&mut self, step: usize, by: NodeId, living: &[Member]) -> Target {
+        if std::mem::take(&mut self.awaits_entry[step]) {
+            return Target::Member(by);
+        }
+        match &self.timeline.steps[step].begin {
+            Begin::When { .. } if self.begun[step] == 0 => self.begin(step, living),
+            // Somebody else was first.
+            Begin::When { .. } | Begin::At(_) => Target::Nobody,
+        }
+    }
+
+    /// The one whom a step seeks. Where nobody fits it shall be the next to enter.
+    pub fn found(&mut self, step: usize, sightings: &[Sighting]) -> Option<NodeId> {
+        let sightings = sightings.iter();
+        let found = match self.sought(step) {
+            // With several inside, the one that entered first.
+            Who::Holder => sightings
+                .filter_map(|seen| Some((seen.inside_since_ns?, seen.node)))
+                .min(),
+            // It was last seen where it came to last.
+            Who::Token => sightings
+                .filter_map(|seen| Some((seen.token_since_ns?, seen.node)))
+                .max(),
+            Who::Member(_) | Who::Random => unreachable!("they need not be sought"),
+        };
+        self.awaits_entry[step] = found.is_none();
+        found.map(|(_, node)| node)
+    }
+
+    /// The steps that wait for the next to enter.
+    pub fn awaits_entry(&self) -> impl Iterator<Item = usize> {
+        let steps = self.awaits_entry.iter().enumerate();
+        steps.filter_map(|(step, awaits)| awaits.then_some(step))
+    }
+
+    /// Strikes a member that lives, and says how.
+    pub fn strike(&mut self, step: usize, now_ns: u64, victim: NodeId) -> Blow {
+        self.struck[step] = true;
+        let fault = &self.timeline.steps[step];
+        let row = FaultRow {
+            time_ns: now_ns,
+            fault: fault.name.clone(),
+            target: victim.to_string(),
+            until_ns: None,
+            acted: 1,
+        };
+        match &fault.deed {
+            Deed::Kill(_) => {
+                self.rows.push(row);
+                Blow::Kill {
+                    revive_after_ns: None,
+                }
+            }
+            Deed::Restart(_, after_ns) => {
+                let revive_after_ns = Some(*after_ns);
+                self.rows.push(row);
+                Blow::Kill { revive_after_ns }
+            }
+            Deed::Pause(_) => {
+                let (for_ns, until_ns) = match &fault.begin {
+                    Begin::At(window) => (window.length_ns, window.until_ns),
+                    Begin::When {
+                        for_ns, until_ns, ..
+                    } => (*for_ns, *until_ns),
+                };
+                let after_ns = for_ns.map(|for_ns| now_ns.saturating_add(for_ns));
+                self.rows.push(row);
+                Blow::Pause {
+                    until_ns: after_ns.into_iter().chain(until_ns).min(),
+                }
+            }
+            Deed::Resume(_) => {
+                let stands_still = self.pause_of(victim).is_some();
+                self.rows.push(FaultRow {
+                    until_ns: Some(now_ns),
+                    acted: u64::from(stands_still),
+                    ..row
+                });
+                Blow::Resume
+            }
+            // The network counts what it does.
+            Deed::Links(_) | Deed::Isolate(..) | Deed::Heal(_) => Blow::Links,
+            Deed::Message(_) => unreachable!("'{}' strikes nobody", fault.text),
+        }
+    }
+
+    /// A step about links is in force.
+    pub fn changed_links(&mut self, step: usize) {
+        self.struck[step] = true;
+    }
+
+    /// A paused member goes on.
+    pub fn resumed(&mut self, now_ns: u64, node: NodeId) {
+        if let Some(pause) = self.pause_of(node) {
+            pause.until_ns = Some(now_ns);
+        }
+    }
+
+    /// A member that was killed is known to be dead.
+    pub fn died(&mut self, now_ns: u64, node: NodeId) {
+        let target = node.to_string();
+        let mut rows = self.rows.iter_mut().rev();
+        let death = |row: &&mut FaultRow| {
+            row.target == target && matches!(row.fault.as_str(), "kill" | "restart")
+        };
+        if let Some(row) = rows.find(death) {
+            row.time_ns = now_ns;
+        }
+        // Who is dead no longer stands still.
+        self.resumed(now_ns, node);
+    }
+
+    /// What happened, and what was asked for and never came to pass.
+    pub fn rows(self) -> Vec<FaultRow> {
+        let steps = self.timeline.steps.iter().zip(&self.struck);
+        let idle = steps.filter(|(step, struck)| {
+            // What acts by itself is counted by itself.
+            let by_itself = step.runs_itself() || matches!(step.deed, Deed::Message(_));
+            !**struck && !by_itself
+        });
+        let idle = idle.map(|(step, _)| FaultRow::idle(step));
+        let idle = idle.collect::<Vec<_>>();
+        self.rows.into_iter().chain(idle).collect()
+    }
+
+    fn sought(&self, step: usize) -> Who {
+        match &self.timeline.steps[step].deed {
+            Deed::Kill(who)
+            | Deed::Pause(who)
+            | Deed::Resume(who)
+            | Deed::Restart(who, _)
+            | Deed::Isolate(who, _) => *who,
+            Deed::Links(_) | Deed::Heal(_) | Deed::Message(_) => {
+                unreachable!("it is about nobody")
+            }
+        }
+    }
+
+    /// The pause that a member is in.
+    fn pause_of(&mut self, node: NodeId) -> Option<&mut FaultRow> {
+        let target = node.to_string();
+        let open = |row: &&mut FaultRow| {
+            row.fault == "pause" && row.target == target && row.until_ns.is_none()
+        };
+        self.rows.iter_mut().rev().find(open)
+    }
+}
+
+impl FaultRow {
+    /// A step that was asked for and never did anything.
+    pub(crate) fn idle(step: &Step) -> Self {
+        Self {
+            time_ns: match &step.begin {
+                Begin::At(window) => window.from_ns,
+                Begin::When { .. } => 0,
+            },
+            fault: step.name.clone(),
+            target: step.text.clone(),
+            until_ns: Some(0),
+            acted: 0,
+        }
+    }
+}
+
+impl From<Did> for FaultRow {
+    fn from(did: Did) -> Self {
+        FaultRow {
+            time_ns: did.time_ns,
+            fault: did.fault,
+            target: did.target,
+            until_ns: did.until_ns,
+            acted: did.count.acted,
+        }
+    }
+}
+
+/// How long after a member's death another one learns of it.
+pub fn news_takes_ns(plan: &Plan, dead: NodeId, witness: NodeId) -> u64 {
+    let (least_ns, most_ns) = plan.detect_after_ns;
+    let mut draw = Draw::new([plan.seed, u64::from(dead.0), u64::from(witness.0)]);
+    least_ns + draw.below(most_ns.saturating_sub(least_ns).saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mischief(faults: &[&str]) -> Mischief {
+        let read = |_: &str| Err(String::new());
+        let group = chaos::timeline::Group {
+            nodes: 5,
+            edges: chaos::partition::Edges::Complete { nodes: 5 },
+            kinds: None,
+            token: Some(true),
+            seed: 7,
+            read: &read,
+        };
+        let entries = faults.iter().map(|text| text.parse().unwrap());
+        let entries = entries.collect::<Vec<_>>();
+        Mischief::new(&Timeline::resolve(&entries, &group).unwrap())
+    }
+
+    fn seen(node: u32, inside_since_ns: Option<u64>, token_since_ns: Option<u64>) -> Sighting {
+        Sighting {
+            node: NodeId(node),
+            inside_since_ns,
+            token_since_ns,
+        }
+    }
+
+    #[test]
+    fn the_holder_entered_first_and_the_token_came_last() {
+        let mut holder = mischief(&["at 1s kill holder"]);
+        let mut token = mischief(&["at 1s kill token"]);
+        let sightings = [
+            seen(0, None, Some(3)),
+            seen(1, Some(8), Some(2)),
+            seen(2, Some(4), None),
+        ];
+        assert_eq!(holder.begin(0, &[]), Target::Sought);
+        assert_eq!(holder.found(0, &sightings), Some(NodeId(2)));
+        assert_eq!(token.found(0, &sightings), Some(NodeId(0)));
+    }
+
+    #[test]
+    fn with_nobody_inside_it_is_the_next_to_enter_whatever_began_it() {
+        for fault in ["every 1s kill holder", "when exit 3 kill holder"] {
+            let mut mischief = mischief(&[fault]);
+            for by in [1, 2].map(NodeId) {
+                let _ = mischief.begin(0, &[]);
+                assert_eq!(mischief.found(0, &[seen(0, None, None)]), None);
+                assert_eq!(mischief.awaits_entry().collect::<Vec<_>>(), [0]);
+                assert_eq!(mischief.hit(0, by, &[]), Target::Member(by), "{fault}");
+                assert_eq!(mischief.hit(0, by, &[]), Target::Nobody, "only once");
+            }
+        }
+    }
+
+    #[test]
+    fn an_event_begins_its_step_once() {
+        let mut mischief = mischief(&["when enter 3 kill 4"]);
+        assert_eq!(mischief.hit(0, NodeId(3), &[]), Target::Member(NodeId(4)));
+        assert_eq!(mischief.hit(0, NodeId(3), &[]), Target::Nobody);
+        assert_eq!(mischief.opening(), []);
+    }
+
+    #[test]
+    fn a_step_that_begins_again_keeps_its_beat() {
+        let mut mischief = mischief(&["every 10ms until 35ms kill random"]);
+        let mut at_ns = mischief.opening()[0].0;
+        let mut beats = vec![at_ns];
+        // An engine may be late.
+        while let Some(next_ns) = mischief.again_ns(0, at_ns + 3_000_000) {
+            at_ns = next_ns;
+            beats.push(at_ns);
+        }
+        assert_eq!(beats, [10, 20, 30].map(|ms| ms * 1_000_000));
+        let victims = (0..20).map(|_| mischief.begin(0, &[1, 3]));
+        let victims = victims.collect::<Vec<_>>();
+        assert!(
+            [1, 3]
+                .map(NodeId)
+                .iter()
+                .all(|node| victims.contains(&Target::Member(*node)))
+        );
+        assert_eq!(mischief.begin(0, &[]), Target::Nobody);
+    }
+
+    #[test]
+    fn rows_say_what_happened_and_what_did_not() {
+        let mut mischief = mischief(&[
+            "at 1ms pause 2 for 5ms",
+            "at 2ms resume 3",
+            "at 3ms kill 2",
+            "when enter 4 cut 0-1",
+        ]);
+        let pause = mischief.strike(0, 10, NodeId(2));
+        assert_eq!(
+            pause,
+            Blow::Pause {
+                until_ns: Some(5_000_010)
+            }
+        );
+        assert_eq!(mischief.strike(1, 20, NodeId(3)), Blow::Resume);
+        let _ = mischief.strike(2, 30, NodeId(2));
+        mischief.died(31, NodeId(2));
+        let rows = mischief.rows();
+        let row = |row: &FaultRow| (row.time_ns, row.fault.clone(), row.until_ns, row.acted);
+        let expected = [
+            (10, "pause".to_owned(), Some(31), 1),
+            (20, "resume".to_owned(), Some(20), 0),
+            (31, "kill".to_owned(), None, 1),
+            (0, "cut".to_owned(), Some(0), 0),
+        ];
+        assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,424 @@
+//! The proxy against a process that only passes datagrams on, and against the delays it was asked for.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::rc::Rc;
+
+use chaos::proxy::child::{Between, Order, Report};
+use chaos::wire::{Alarm, Bundle, Inbox, Port, monotonic_ns};
+use chaos::{Delay, Timeline};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::LocalSet;
+
+use super::{Comparison, Wanted, sorted};
+use crate::Failure;
+use crate::cluster::child::{Child, Heard, Launcher, Voice};
+
+/// How often each comparison is repeated, and for how long each side runs.
+const PAIRS: usize = 5;
+const STREAM_NS: u64 = 500_000_000;
+const PINGS: usize = 2_000;
+/// So many datagrams are under way at most while a stream is measured: enough to keep everybody busy,
+/// few enough that no buffer overflows.
+const UNDER_WAY: u64 = 128;
+/// As long as a small frame.
+const DATAGRAM: usize = 64;
+/// How long to wait for a datagram before it is given up.
+const PATIENCE_NS: u64 = 1_000_000_000;
+
+/// Everything there is to say.
+pub(crate) struct Measured {
+    pub(crate) comparisons: Vec<Comparison>,
+    pub(crate) punctuality: Vec<Punctuality>,
+    pub(crate) crowd: Crowd,
+}
+
+/// How late datagrams were, compared with the delay that was drawn for each, in microseconds.
+#[derive(Debug)]
+pub(crate) struct Punctuality {
+    pub(crate) what: String,
+    /// Sorted.
+    pub(crate) late_us: Vec<f64>,
+    /// Percentiles and what each should stay below.
+    pub(crate) wanted_us: &'static [(f64, f64)],
+}
+
+/// Many members, every pair of which has something to say.
+#[derive(Debug)]
+pub(crate) struct Crowd {
+    pub(crate) members: usize,
+    pub(crate) per_second: u64,
+    pub(crate) sent: u64,
+    pub(crate) arrived: u64,
+    /// How late the last hundredth was, in milliseconds.
+    pub(crate) late_p99_ms: f64,
+}
+
+impl Punctuality {
+    pub(crate) fn at_us(&self, percentile: f64) -> f64 {
+        let last = self.late_us.len().saturating_sub(1);
+        let place = (percentile / 100.0 * last as f64).round() as usize;
+        self.late_us.get(place).copied().unwrap_or(f64::NAN)
+    }
+
+    pub(crate) fn is_met(&self) -> bool {
+        let mut wanted = self.wanted_us.iter();
+        wanted.all(|(percentile, most_us)| self.at_us(*percentile) < *most_us)
+    }
+}
+
+impl Crowd {
+    /// Everything arrived, and nothing had to queue for long.
+    pub(crate) fn is_met(&self) -> bool {
+        self.arrived == self.sent && self.late_p99_ms < 100.0
+    }
+}
+
+/// Measures it all.
+pub(crate) fn measure(executable: &Path, note: &dyn Fn(&str)) -> Result<Measured, Failure> {
+    let failed = |error: io::Error| Failure::Testbed(format!("the proxy's bench failed: {error}"));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(failed)?;
+    let dir = super::directory()?;
+    let bench = Bench {
+        executable,
+        dir: dir.path(),
+        note,
+    };
+    LocalSet::new()
+        .block_on(&runtime, bench.measure())
+        .map_err(failed)
+}
+
+struct Bench<'a> {
+    executable: &'a Path,
+    dir: &'a Path,
+    note: &'a dyn Fn(&str),
+}
+
+/// What stands in the middle.
+#[derive(Clone, Copy)]
+enum Middle {
+    Proxy,
+    Forwarder,
+}
+
+impl Bench<'_> {
+    async fn measure(&self) -> io::Result<Measured> {
+        let placements = [
+            ("no fault, each on its own core", Some(1)),
+            ("no fault, both on one core", Some(0)),
+        ];
+        let mut comparisons = Vec::new();
+        stay_on(0)?;
+        for (what, core) in placements {
+            let mut pairs = Vec::new();
+            for nth in 1..=PAIRS {
+                (self.note)(&format!("{what}, {nth} of {PAIRS}"));
+                let product = self.stream(Middle::Proxy, core).await?;
+                pairs.push((product, self.stream(Middle::Forwarder, core).await?));
+            }
+            comparisons.push(Comparison {
+                what: what.to_owned(),
+                unit: "packets/s",
+                pairs,
+                wanted: Wanted::AtLeast(0.7),
+            });
+        }
+        let mut pairs = Vec::new();
+        for nth in 1..=PAIRS {
+            (self.note)(&format!("added latency, {nth} of {PAIRS}"));
+            let direct = self.direct_latency_ns().await?;
+            let product = self.latency_ns(Middle::Proxy).await? - direct;
+            pairs.push((product, self.latency_ns(Middle::Forwarder).await? - direct));
+        }
+        comparisons.push(Comparison {
+            what: "added median latency".to_owned(),
+            unit: "ns",
+            pairs,
+            wanted: Wanted::AtMost(1.5),
+        });
+        let mut punctuality = Vec::new();
+        for per_second in [1_000, 10_000] {
+            (self.note)(&format!("delay 10ms at {per_second} packets per second"));
+            punctuality.push(Punctuality {
+                what: format!("delay 10ms, {per_second} packets/s"),
+                late_us: self.lateness_us("10ms", per_second).await?,
+                wanted_us: &[(50.0, 150.0), (99.0, 1_000.0)],
+            });
+        }
+        (self.note)("delay 10ms 3ms distribution normal");
+        punctuality.push(Punctuality {
+            what: "delay 10ms 3ms distribution normal, 1000 packets/s".to_owned(),
+            late_us: self
+                .lateness_us("10ms 3ms distribution normal", 1_000)
+                .await?,
+            wanted_us: &[(10.0, 150.0), (50.0, 150.0), (90.0, 150.0)],
+        });
+        (self.note)("200 members, every pair active");
+        let crowd = self.crowd(200, 20_000).await?;
+        Ok(Measured {
+            comparisons,
+            punctuality,
+            crowd,
+        })
+    }
+
+    /// Datagrams per second that get from one member to the other, as many as will go.
+    async fn stream(&self, middle: Middle, core: Option<usize>) -> io::Result<f64> {
+        let mut group = self.group(middle, 2, Delay::NONE, core).await?;
+        let start_ns = monotonic_ns();
+        let (mut sent, mut arrived, mut inbox) = (0, 0, Inbox::new());
+        while monotonic_ns() - start_ns < STREAM_NS {
+            while sent - arrived < UNDER_WAY {
+                group.send(0, 1, sent)?;
+                sent += 1;
+            }
+            group.members[1].readable().await?;
+            let places = group.members[1].receive(&mut inbox)?;
+            arrived += inbox.datagrams(places).count() as u64;
+        }
+        let took_ns = monotonic_ns() - start_ns;
+        group.finish().await?;
+        Ok(arrived as f64 * 1e9 / took_ns as f64)
+    }
+
+    /// The median time from one member to the other.
+    async fn latency_ns(&self, middle: Middle) -> io::Result<f64> {
+        let mut group = self.group(middle, 2, Delay::NONE, Some(1)).await?;
+        let median = group.ping().await?;
+        group.finish().await?;
+        Ok(median)
+    }
+
+    async fn direct_latency_ns(&self) -> io::Result<f64> {
+        let mut group = Group::open(2)?;
+        group.aliases = group.addresses()?;
+        group.ping().await
+    }
+
+    /// How late each datagram is, compared with what was drawn for it, in order of lateness.
+    async fn lateness_us(&self, delay: &str, per_second: u64) -> io::Result<Vec<f64>> {
+        let delay = delay.parse::<Delay>().expect("the bench's own delays");
+        let group = self.group(Middle::Proxy, 2, delay, Some(1)).await?;
+        let flights = group.paced(per_second, 2 * per_second, |_| (0, 1)).await?;
+        let mut drawn = quiet(2).network().taking(delay);
+        let late = flights.iter().map(|flight| {
+            let fate = drawn.fate(flight.sent_ns, 0, 1, DATAGRAM as u32);
+            let due_ns = flight.sent_ns + fate.copies[0].delay_ns;
+            // What never came is later than anything that is allowed.
+            flight.arrived_ns.map_or(f64::INFINITY, |arrived_ns| {
+                (arrived_ns as f64 - due_ns as f64) / 1e3
+            })
+        });
+        Ok(sorted(late))
+    }
+
+    async fn crowd(&self, members: usize, per_second: u64) -> io::Result<Crowd> {
+        let delay_ns = 1_000_000;
+        let delay = Delay::Constant { ns: delay_ns };
+        let group = self.group(Middle::Proxy, members, delay, Some(1)).await?;
+        // Every pair once, neighbours far apart in time.
+        let pairs = (members * (members - 1)) as u64;
+        let pair = move |n: u64| {
+            let (from, step) = (n as usize % members, n as usize / members % (members - 1));
+            (from, (from + 1 + step) % members)
+        };
+        let flights = group.paced(per_second, pairs, pair).await?;
+        let arrived = flights.iter().filter_map(|flight| {
+            let late_ns = flight.arrived_ns? - flight.sent_ns;
+            Some(late_ns as f64 / 1e6 - delay_ns as f64 / 1e6)
+        });
+        let late_ms = sorted(arrived);
+        Ok(Crowd {
+            members,
+            per_second,
+            sent: flights.len() as u64,
+            arrived: late_ms.len() as u64,
+            late_p99_ms: late_ms
+                .get(late_ms.len() * 99 / 100)
+                .copied()
+                .unwrap_or(f64::NAN),
+        })
+    }
+
+    /// Members that reach each other through what stands in the middle.
+    async fn group(
+        &self,
+        middle: Middle,
+        members: usize,
+        delay: Delay,
+        core: Option<usize>,
+    ) -> io::Result<Group> {
+        let (ear, mut heard) = mpsc::unbounded_channel();
+        let launcher = Launcher {
+            executable: self.executable.to_owned(),
+            members: self.dir.to_owned(),
+            ear,
+            cores: Vec::new(),
+        };
+        let mut group = Group::open(members)?;
+        let kind = match middle {
+            Middle::Proxy => "chaos",
+            Middle::Forwarder => "forwarder",
+        };
+        let child = launcher.start_between(kind, core)?;
+        child.tell(Order::Begin(Box::new(Between {
+            members: group.addresses()?,
+            delay,
+            timeline: quiet(members as u32),
+        })));
+        match heard.recv().await {
+            Some(Heard::Proxy(Voice::Said(Report::Bound { aliases }))) => group.aliases = aliases,
+            other => return Err(io::Error::other(format!("expected aliases, got {other:?}"))),
+        }
+        group.middle = Some((child, heard));
+        Ok(group)
+    }
+}
+
+/// Members in this process, and what stands between them.
+struct Group {
+    members: Vec<Rc<Port>>,
+    aliases: Vec<SocketAddr>,
+    bundle: Bundle,
+    middle: Option<(Child<Order>, mpsc::UnboundedReceiver<Heard>)>,
+}
+
+/// A datagram from its sending to its arrival.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flight {
+    sent_ns: u64,
+    arrived_ns: Option<u64>,
+}
+
+impl Group {
+    fn open(members: usize) -> io::Result<Self> {
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let ports = (0..members).map(|_| Port::bind(any, 4 << 20).map(Rc::new));
+        Ok(Self {
+            members: ports.collect::<io::Result<_>>()?,
+            aliases: Vec::new(),
+            bundle: Bundle::default(),
+            middle: None,
+        })
+    }
+
+    fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
+        self.members.iter().map(|port| port.address()).collect()
+    }
+
+    /// Sends the n-th datagram, alone, as a member would.
+    fn send(&mut self, from: usize, to: usize, nth: u64) -> io::Result<()> {
+        let mut datagram = [0; DATAGRAM];
+        datagram[..8].copy_from_slice(&nth.to_le_bytes());
+        let port = &self.members[from];
+        self.bundle.send(port, self.aliases[to], &datagram)?;
+        self.bundle.flush(port)
+    }
+
+    /// The median time a datagram takes, one after the other.
+    async fn ping(&mut self) -> io::Result<f64> {
+        let mut inbox = Inbox::new();
+        let mut took_ns = Vec::new();
+        for nth in 0..PINGS as u64 {
+            let sent_ns = monotonic_ns();
+            self.send(0, 1, nth)?;
+            loop {
+                self.members[1].readable().await?;
+                if self.members[1].receive(&mut inbox)? > 0 {
+                    break;
+                }
+            }
+            took_ns.push((monotonic_ns() - sent_ns) as f64);
+        }
+        Ok(super::median(&sorted(took_ns.into_iter())))
+    }
+
+    /// Sends datagrams at a steady pace, and writes down when each arrives.
+    async fn paced(
+        mut self,
+        per_second: u64,
+        total: u64,
+        pair: impl Fn(u64) -> (usize, usize),
+    ) -> io::Result<Vec<Flight>> {
+        let flights = Rc::new(RefCell::new(vec![Flight::default(); total as usize]));
+        let (missing, all_here) = (Rc::new(Cell::new(total)), Rc::new(Notify::new()));
+        let inbox = Rc::new(RefCell::new(Inbox::new()));
+        for port in &self.members {
+            let (port, inbox, flights) = (Rc::clone(port), Rc::clone(&inbox), Rc::clone(&flights));
+            let (missing, all_here) = (Rc::clone(&missing), Rc::clone(&all_here));
+            tokio::task::spawn_local(async move {
+                while port.readable().await.is_ok() {
+                    let mut inbox = inbox.borrow_mut();
+                    let Ok(places) = port.receive(&mut inbox) else {
+                        break;
+                    };
+                    let now_ns = monotonic_ns();
+                    for (_, datagram) in inbox.datagrams(places) {
+                        let nth = datagram[..8].try_into().map(u64::from_le_bytes);
+                        let nth = nth.expect("a datagram of the bench begins with its number");
+                        flights.borrow_mut()[nth as usize].arrived_ns = Some(now_ns);
+                        missing.set(missing.get() - 1);
+                    }
+                    if missing.get() == 0 {
+                        all_here.notify_one();
+                    }
+                }
+            });
+        }
+        let (alarm, start_ns) = (Alarm::new()?, monotonic_ns());
+        for nth in 0..total {
+            let due_ns = start_ns + nth * 1_000_000_000 / per_second;
+            while monotonic_ns() < due_ns {
+                alarm.set(due_ns)?;
+                alarm.wait().await?;
+            }
+            let (from, to) = pair(nth);
+            flights.borrow_mut()[nth as usize].sent_ns = monotonic_ns();
+            self.send(from, to, nth)?;
+        }
+        alarm.set(monotonic_ns() + PATIENCE_NS)?;
+        tokio::select! {
+            () = all_here.notified() => {}
+            rang = alarm.wait() => rang?,
+        }
+        self.finish().await?;
+        Ok(flights.take())
+    }
+
+    /// Ends what stands in the middle, and waits until it is gone.
+    async fn finish(self) -> io::Result<()> {
+        let Some((child, mut heard)) = self.middle else {
+            return Ok(());
+        };
+        child.tell(Order::Finish);
+        loop {
+            match heard.recv().await {
+                None | Some(Heard::Proxy(Voice::Ended(_))) => return Ok(()),
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// A timeline in which nothing happens.
+fn quiet(nodes: u32) -> Timeline {
+    Timeline {
+        nodes,
+        ..Timeline::default()
+    }
+}
+
+/// Keeps this process on one processor, as the one in the middle is kept on its own.
+fn stay_on(core: usize) -> io::Result<()> {
+    let birth = node::runtime::Birth {
+        core: Some(core),
+        ..node::runtime::Birth::default()
+    };
+    birth.settle().map_err(io::Error::other)
+}

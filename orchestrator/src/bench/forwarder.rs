@@ -1,0 +1,62 @@
+//! The limit for the proxy: a process that passes datagrams on from one member to another with the same
+//! socket calls, and decides nothing.
+//!
+//! It is told and answers what the proxy is told and answers, so that whoever measures cannot tell
+//! them apart.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+
+use chaos::proxy::child::{Order, Report};
+use chaos::wire::{Bundle, Channel, Inbox, Port};
+use node::runtime::Birth;
+
+/// As much as the proxy's aliases ask for.
+const SOCKET_BUFFER: usize = 4 << 20;
+
+/// Is the forwarder, until it is told to finish or its stdin ends.
+pub(crate) fn main(birth: Birth) -> ExitCode {
+    crate::cluster::proxy::be(birth, forward())
+}
+
+async fn forward() -> Result<(), String> {
+    let said = |error: std::io::Error| error.to_string();
+    let mut parent = Channel::open().map_err(said)?;
+    let Some(Order::Begin(between)) = parent.next().await? else {
+        return Ok(());
+    };
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let (first, second) = (
+        Port::bind(any, SOCKET_BUFFER).map_err(said)?,
+        Port::bind(any, SOCKET_BUFFER).map_err(said)?,
+    );
+    parent.say(&Report::Bound {
+        aliases: vec![
+            first.address().map_err(said)?,
+            second.address().map_err(said)?,
+        ],
+    });
+    let to = between.members[1];
+    let (mut inbox, mut bundle) = (Inbox::new(), Bundle::default());
+    loop {
+        tokio::select! {
+            biased;
+            ready = second.readable() => {
+                ready.map_err(said)?;
+                let places = second.receive(&mut inbox).map_err(said)?;
+                for (_, datagram) in inbox.datagrams(places) {
+                    bundle.send(&first, to, datagram).map_err(said)?;
+                }
+                bundle.flush(&first).map_err(said)?;
+            }
+            order = parent.next() => match order? {
+                None => return Ok(()),
+                Some(Order::Finish) => {
+                    parent.say(&Report::Finished { did: Vec::new() });
+                    return Ok(());
+                }
+                Some(Order::Begin(_) | Order::Zero { .. } | Order::Enact { .. }) => {}
+            },
+        }
+    }
+}

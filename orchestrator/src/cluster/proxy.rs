@@ -1,0 +1,97 @@
+//! The network between the members, where it shall misbehave: the proxy, as a process of its own.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use chaos::Delay;
+use chaos::proxy::child::{self, Between};
+use chaos::timeline::{Deed, Did};
+use node::plan::Plan;
+use node::run::FaultRow;
+use node::runtime::Birth;
+
+pub(super) use chaos::proxy::child::{Order, Report};
+
+use super::child::Child;
+
+/// Whether something goes wrong between the members, so that the proxy has to stand there.
+pub(super) fn is_needed(plan: &Plan) -> bool {
+    let about_links = |deed: &Deed| match deed {
+        Deed::Links(_) | Deed::Isolate(..) | Deed::Heal(_) => true,
+        Deed::Kill(_) | Deed::Pause(_) | Deed::Resume(_) | Deed::Restart(..) | Deed::Message(_) => {
+            false
+        }
+    };
+    plan.delay != Delay::NONE || plan.faults.steps.iter().any(|step| about_links(&step.deed))
+}
+
+/// The proxy as the orchestrator sees it.
+#[derive(Debug)]
+pub(super) struct Proxy {
+    child: Child<Order>,
+    /// Where the members reach each other, once that is known.
+    pub(super) aliases: Vec<SocketAddr>,
+    /// What the faults of links did, once it is over.
+    pub(super) did: Option<Vec<Did>>,
+    /// It has been reaped.
+    pub(super) ended: bool,
+}
+
+impl Proxy {
+    /// One that has been started, and stands between these members.
+    pub(super) fn new(child: Child<Order>, plan: &Plan, members: Vec<SocketAddr>) -> Self {
+        child.tell(Order::Begin(Box::new(Between {
+            members,
+            delay: plan.delay,
+            timeline: plan.faults.clone(),
+        })));
+        Self {
+            child,
+            aliases: Vec::new(),
+            did: None,
+            ended: false,
+        }
+    }
+
+    pub(super) fn tell(&self, order: Order) {
+        self.child.tell(order);
+    }
+
+    /// Takes in what it said; the step that is in force now comes back.
+    pub(super) fn hear(&mut self, report: Report) -> Option<usize> {
+        match report {
+            Report::Bound { aliases } => self.aliases = aliases,
+            Report::Enacted { step } => return Some(step),
+            Report::Finished { did } => self.did = Some(did),
+        }
+        None
+    }
+
+    /// What the faults of links did.
+    pub(super) fn rows(self) -> impl Iterator<Item = FaultRow> {
+        self.did.into_iter().flatten().map(FaultRow::from)
+    }
+}
+
+/// Is the proxy, until it is told to finish or its stdin ends.
+pub(crate) fn main(birth: Birth) -> ExitCode {
+    be(birth, child::serve())
+}
+
+/// Is a process that does this.
+pub(crate) fn be(birth: Birth, serve: impl Future<Output = Result<(), String>>) -> ExitCode {
+    let served = birth.settle().and_then(|()| {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()
+            .map_err(|error| format!("cannot start a runtime: {error}"))?;
+        runtime.block_on(serve)
+    });
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::from(4)
+        }
+    }
+}

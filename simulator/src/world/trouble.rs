@@ -1,0 +1,413 @@
+//! What goes wrong with simulated members, as the plan's faults say.
+//!
+//! Whom a step strikes, and what is said of it, is [`Mischief`]'s; here a dead member's alarms and
+//! mail are taken out of the world, and what happens to a paused one waits until it goes on. An
+//! event that a step waits for is handled first; then the step comes into force, and only then does
+//! anything leave the member, as on a cluster.
+
+use std::collections::BTreeMap;
+
+use algorithms::erased::MessageId;
+use algorithms::{Change, NodeId};
+use node::members::{Event, Record};
+use node::mischief::{Blow, Mischief, Sighting, Target, Task, TokenTrail, news_takes_ns};
+use node::plan::Plan;
+use node::run::FaultRow;
+
+use super::{Due, World};
+
+/// How far the plan's faults have come.
+pub(super) struct Trouble {
+    mischief: Mischief,
+    /// Everything that was ever to be done, by its number.
+    tasks: Vec<Task>,
+    /// How many of them are yet to be done.
+    tasks_left: usize,
+    lives: Vec<Life>,
+    /// What waits for a paused member: what it had yet to send, and what happened to it since.
+    put_off: BTreeMap<NodeId, PutOff>,
+    /// Steps that must be in force before anything leaves the member whose event it is.
+    pub(super) hits: Vec<usize>,
+    /// What that member sends then.
+    pub(super) outgoing: Vec<(NodeId, MessageId)>,
+    /// Since when each member is inside, if it is.
+    inside_since_ns: Vec<Option<u64>>,
+    /// When the token last came to each member, if ever.
+    token_since_ns: Vec<Option<u64>>,
+    token: TokenTrail,
+}
+
+/// A task's place among all that ever were.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TaskId(u32);
+
+/// What a member is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    Running,
+    Paused,
+    /// Dead, or in a later life, in which it runs no algorithm.
+    Over,
+}
+
+#[derive(Default)]
+struct PutOff {
+    unsent: Vec<(NodeId, MessageId)>,
+    dues: Vec<Due>,
+}
+
+impl Trouble {
+    /// The trouble of the planned run, if it has any.
+    pub(super) fn new(plan: &Plan, kinds: &[&str]) -> Option<Self> {
+        if plan.faults.steps.is_empty() {
+            return None;
+        }
+        let nodes = plan.nodes as usize;
+        let mut token_since_ns = vec![None; nodes];
+        if plan.entry().token.is_some() {
+            token_since_ns[plan.holder.index()] = Some(0);
+        }
+        Some(Self {
+            mischief: Mischief::new(&plan.faults),
+            tasks: Vec::new(),
+            tasks_left: 0,
+            lives: vec![Life::Running; nodes],
+            put_off: BTreeMap::new(),
+            hits: Vec::new(),
+            outgoing: Vec::new(),
+            inside_since_ns: vec![None; nodes],
+            token_since_ns,
+            token: TokenTrail::new(plan, kinds),
+        })
+    }
+
+    /// Takes note of who is inside; whoever enters may be who a step waits for.
+    pub(super) fn watch(&mut self, now_ns: u64, node: NodeId, record: &Record) {
+        match record {
+            Record::Entered { .. } => {
+                self.inside_since_ns[node.index()] = Some(now_ns);
+                self.hits.extend(self.mischief.awaits_entry());
+            }
+            Record::Left => self.inside_since_ns[node.index()] = None,
+            Record::Arrived { .. }
+            | Record::Asked
+            | Record::Retired
+            | Record::Note { .. }
+            | Record::Tampered { .. }
+            | Record::ProtocolError { .. } => {}
+        }
+    }
+
+    /// A message of that kind leaves; it may carry the token.
+    pub(super) fn sent(&mut self, now_ns: u64, from: NodeId, to: NodeId, kind: usize) {
+        self.token.sent(now_ns, few(kind), from, to);
+    }
+
+    /// A message of that kind arrives; it may carry the token.
+    pub(super) fn received(&mut self, now_ns: u64, by: NodeId, kind: usize) {
+        if self.token.received(now_ns, few(kind), by) {
+            self.token_since_ns[by.index()] = Some(now_ns);
+        }
+    }
+
+    /// What the faults did.
+    pub(super) fn rows(self) -> impl Iterator<Item = FaultRow> {
+        let token = self.token;
+        let rows = self.mischief.rows().into_iter();
+        rows.map(move |row| token.explain(row))
+    }
+
+    fn nodes(&self, life: fn(Life) -> bool) -> impl Iterator<Item = u32> {
+        let lives = self.lives.iter().enumerate();
+        lives.filter_map(move |(node, of)| life(*of).then_some(node as u32))
+    }
+
+    fn living(&self) -> Vec<u32> {
+        self.nodes(|life| life != Life::Over).collect()
+    }
+
+    /// Everybody who would answer: the paused do not.
+    fn sightings(&self) -> Vec<Sighting> {
+        let sighting = |node: u32| Sighting {
+            node: NodeId(node),
+            inside_since_ns: self.inside_since_ns[node as usize],
+            token_since_ns: self.token_since_ns[node as usize],
+        };
+        self.nodes(|life| life == Life::Running)
+            .map(sighting)
+            .collect()
+    }
+}
+
+fn few(kind: usize) -> u8 {
+    u8::try_from(kind).expect("an algorithm has few kinds")
+}
+
+impl World<'_> {
+    /// What has a moment of its own is in the queue from the beginning.
+    pub(super) fn open_trouble(&mut self) {
+        let tasks = self.trouble.as_ref().map(|all| all.mischief.opening());
+        for (at_ns, task) in tasks.unwrap_or_default() {
+            self.schedule(at_ns, task);
+        }
+    }
+
+    pub(super) fn trouble(&mut self) -> &mut Trouble {
+        let trouble = self.trouble.as_mut();
+        trouble.expect("only a world with faults has such events")
+    }
+
+    /// Whether something is yet to go wrong, or to be told.
+    pub(super) fn expects_faults(&self) -> bool {
+        let trouble = self.trouble.as_ref();
+        trouble.is_some_and(|trouble| trouble.tasks_left > 0)
+    }
+
+    /// Whether it is more than a fault that has come before and comes again.
+    pub(super) fn is_news(&self, due: Due) -> bool {
+        let (Due::Task(TaskId(number)), Some(trouble)) = (due, &self.trouble) else {
+            return true;
+        };
+        match trouble.tasks[number as usize] {
+            Task::Begin { step } => !trouble.mischief.has_begun(step),
+            Task::Resume { .. } | Task::Revive { .. } => false,
+            Task::Tell { .. } => true,
+        }
+    }
+
+    pub(super) fn somebody_is_paused(&self) -> bool {
+        let trouble = self.trouble.as_ref();
+        trouble.is_some_and(|trouble| !trouble.put_off.is_empty())
+    }
+
+    /// Whether the member goes about what happens to it.
+    pub(super) fn runs(&self, node: NodeId) -> bool {
+        self.life(node) == Life::Running
+    }
+
+    /// Whether the member is paused or dead, and what happens to it is not for now.
+    pub(super) fn is_put_off(&mut self, due: Due) -> bool {
+        let node = match due {
+            Due::Alarm(alarm) => self.members.owner(alarm),
+            Due::Message(message) => self.flights[message.0 as usize].to,
+            Due::Task(TaskId(number)) => match self.trouble().tasks[number as usize] {
+                Task::Tell { node, .. } => node,
+                Task::Begin { .. } | Task::Resume { .. } | Task::Revive { .. } => return false,
+            },
+        };
+        let Some(waits) = self.trouble().put_off.get_mut(&node) else {
+            return false;
+        };
+        waits.dues.push(due);
+        true
+    }
+
+    /// Does what is due.
+    pub(super) fn perform(&mut self, TaskId(number): TaskId) {
+        let now_ns = self.now_ns;
+        let trouble = self.trouble();
+        trouble.tasks_left -= 1;
+        match trouble.tasks[number as usize] {
+            Task::Begin { step } => {
+                let again_ns = trouble.mischief.again_ns(step, now_ns);
+                let living = trouble.living();
+                let target = trouble.mischief.begin(step, &living);
+                if let Some(at_ns) = again_ns {
+                    self.schedule(at_ns, Task::Begin { step });
+                }
+                self.aim(step, target);
+            }
+            Task::Resume { node } => self.resume(node),
+            // Its transport would answer; no algorithm runs there.
+            Task::Revive { .. } => {}
+            Task::Tell { node, dead } => {
+                if self.runs(node) {
+                    let change = Change::Down;
+                    self.tell(node, Event::Peer { peer: dead, change });
+                }
+            }
+        }
+    }
+
+    /// The event is handled: puts in force what waited for it, and lets out what the member sends.
+    pub(super) fn let_out(&mut self, node: NodeId) {
+        let trouble = self.trouble();
+        let outgoing = std::mem::take(&mut trouble.outgoing);
+        for step in std::mem::take(&mut trouble.hits) {
+            let trouble = self.trouble();
+            let living = trouble.living();
+            let target = trouble.mischief.hit(step, node, &living);
+            self.aim(step, target);
+        }
+        match self.life(node) {
+            Life::Running => {
+                for (to, message) in outgoing {
+                    self.send(node, to, message);
+                }
+            }
+            Life::Paused => {
+                let waits = self.trouble().put_off.entry(node).or_default();
+                waits.unsent.extend(outgoing);
+            }
+            Life::Over => {
+                for (to, message) in outgoing {
+                    self.lose(node, to, message);
+                }
+            }
+        }
+    }
+
+    /// Messages that have arrived at members who are paused, or wait there to be sent.
+    pub(super) fn put_off_messages(&self) -> Vec<(NodeId, NodeId, usize)> {
+        let mut messages = Vec::new();
+        for (&node, waits) in self.trouble.iter().flat_map(|trouble| &trouble.put_off) {
+            messages.extend(
+                waits
+                    .unsent
+                    .iter()
+                    .map(|(to, message)| (node, *to, *message)),
+            );
+            messages.extend(waits.dues.iter().filter_map(|due| match due {
+                Due::Message(message) => {
+                    Some((self.flights[message.0 as usize].from, node, *message))
+                }
+                Due::Alarm(_) | Due::Task(_) => None,
+            }));
+        }
+        let kind = |message| self.members.group().kind(message);
+        let others = messages.into_iter().filter(|(from, to, _)| from != to);
+        others
+            .map(|(from, to, message)| (from, to, kind(message)))
+            .collect()
+    }
+
+    pub(super) fn is_over(&self, node: NodeId) -> bool {
+        self.life(node) == Life::Over
+    }
+
+    fn life(&self, node: NodeId) -> Life {
+        let trouble = self.trouble.as_ref();
+        trouble.map_or(Life::Running, |trouble| trouble.lives[node.index()])
+    }
+
+    fn schedule(&mut self, at_ns: u64, task: Task) {
+        let trouble = self.trouble();
+        let number = u32::try_from(trouble.tasks.len()).expect("fewer than 2^32 tasks in a run");
+        trouble.tasks.push(task);
+        trouble.tasks_left += 1;
+        self.queue.push(at_ns, Due::Task(TaskId(number)));
+    }
+
+    /// Strikes; who is sought can be seen at once.
+    fn aim(&mut self, step: usize, target: Target) {
+        let trouble = self.trouble();
+        let victim = match target {
+            Target::Nobody | Target::Links => None,
+            Target::Member(node) => Some(node),
+            Target::Sought => trouble.mischief.found(step, &trouble.sightings()),
+        };
+        if let Some(victim) = victim
+            && !self.is_over(victim)
+        {
+            self.strike(step, victim);
+        }
+    }
+
+    fn strike(&mut self, step: usize, victim: NodeId) {
+        let now_ns = self.now_ns;
+        match self.trouble().mischief.strike(step, now_ns, victim) {
+            Blow::Kill { revive_after_ns } => {
+                self.kill(victim);
+                if let Some(after_ns) = revive_after_ns {
+                    let at_ns = now_ns.saturating_add(after_ns);
+                    self.schedule(at_ns, Task::Revive { node: victim });
+                }
+            }
+            Blow::Pause { until_ns } => {
+                let trouble = self.trouble();
+                trouble.lives[victim.index()] = Life::Paused;
+                trouble.put_off.entry(victim).or_default();
+                if let Some(at_ns) = until_ns {
+                    self.schedule(at_ns.max(now_ns), Task::Resume { node: victim });
+                }
+            }
+            Blow::Resume => self.resume(victim),
+            Blow::Links => {}
+        }
+    }
+
+    /// A paused member goes on: first with what it was about to send, then with what has happened.
+    fn resume(&mut self, node: NodeId) {
+        let now_ns = self.now_ns;
+        let trouble = self.trouble();
+        let Some(waits) = trouble.put_off.remove(&node) else {
+            return;
+        };
+        trouble.lives[node.index()] = Life::Running;
+        trouble.mischief.resumed(now_ns, node);
+        for (to, message) in waits.unsent {
+            self.send(node, to, message);
+        }
+        for due in waits.dues {
+            self.happen(due);
+        }
+    }
+
+    /// A member is no more: nothing wakes it up, and what is under way to it never arrives.
+    fn kill(&mut self, node: NodeId) {
+        let now_ns = self.now_ns;
+        let trouble = self.trouble();
+        trouble.lives[node.index()] = Life::Over;
+        trouble.inside_since_ns[node.index()] = None;
+        trouble.mischief.died(now_ns, node);
+        let waits = trouble.put_off.remove(&node).unwrap_or_default();
+        for (to, message) in waits.unsent {
+            self.lose(node, to, message);
+        }
+        let mut gone = waits.dues;
+        let (members, flights) = (&self.members, &self.flights);
+        self.queue.retain(|due| {
+            let whose = match due {
+                Due::Alarm(alarm) => Some(members.owner(*alarm)),
+                Due::Message(message) => Some(flights[message.0 as usize].to),
+                Due::Task(_) => None,
+            };
+            let stays = whose != Some(node);
+            gone.extend((!stays).then_some(*due));
+            stays
+        });
+        for due in gone {
+            match due {
+                Due::Alarm(alarm) => self.members.forget(alarm),
+                Due::Message(message) => {
+                    self.under_way -= 1;
+                    let from = self.flights[message.0 as usize].from;
+                    self.lose(from, node, message);
+                }
+                // Nobody is left to be told.
+                Due::Task(_) => self.trouble().tasks_left -= 1,
+            }
+        }
+        self.members.bury(node);
+        self.ledger.died(node);
+        self.spread_the_news(node);
+    }
+
+    /// Every survivor learns of a death, each in its own time.
+    fn spread_the_news(&mut self, dead: NodeId) {
+        if !self.plan.entry().wants_peer_events {
+            return;
+        }
+        for witness in self.trouble().living().into_iter().map(NodeId) {
+            let takes_ns = news_takes_ns(self.plan, dead, witness);
+            let at_ns = self.now_ns.saturating_add(takes_ns);
+            self.schedule(
+                at_ns,
+                Task::Tell {
+                    node: witness,
+                    dead,
+                },
+            );
+        }
+    }
+}

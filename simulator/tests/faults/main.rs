@@ -1,0 +1,4 @@
+//! What goes wrong in a simulated world, and that every fault acted as it should.
+
+mod members;
+mod scenes;

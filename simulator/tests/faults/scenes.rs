@@ -1,0 +1,105 @@
+//! Plans in which something goes wrong.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::{self, Order};
+use algorithms::topology::Shape;
+use algorithms::{NodeId, Topology};
+use chaos::Timeline;
+use chaos::partition::Edges;
+use chaos::timeline::Group;
+use node::plan::{Plan, default_detect_after_ns};
+use node::run::{FaultRow, Run};
+use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
+
+/// A millisecond, in nanoseconds.
+pub const MS: u64 = 1_000_000;
+
+/// Members that think 10 ms, stay inside for 1 ms, and enter five times each over links of 1 ms,
+/// while these faults happen.
+pub fn plan(algorithm: &str, nodes: u32, seed: u64, faults: &[&str]) -> Plan {
+    let entry = registry::find(algorithm).expect("a registered algorithm");
+    let mut plan = Plan {
+        algorithm: algorithm.to_owned(),
+        nodes,
+        topology: String::from(Shape::default_for(entry.graph, nodes)),
+        holder: NodeId(0),
+        params: Params::resolve(entry.name, entry.params, &BTreeMap::new())
+            .expect("defaults are valid"),
+        printed: Printed::repaired(),
+        workload: Workload {
+            arrivals: Arrivals::Closed {
+                think: PerNode::All(Span::Constant(10 * MS)),
+            },
+            hold: PerNode::All(Span::Constant(MS)),
+            quota: Quota::PerNode(5),
+            priority: PerNode::All(0),
+            weights: Vec::new(),
+            clients: 1,
+        },
+        delay: "1ms".parse().expect("a delay"),
+        links: Order::Fifo,
+        bound_ns: 50 * MS,
+        seed,
+        time_limit_ns: None,
+        warm_up_entries: 0,
+        trace: false,
+        faults: Timeline::default(),
+        detect_after_ns: default_detect_after_ns(),
+    };
+    let topology = plan.build_topology().expect("the usual shape always fits");
+    plan.faults = timeline(&plan, &topology, faults);
+    plan
+}
+
+fn timeline(plan: &Plan, topology: &Topology, faults: &[&str]) -> Timeline {
+    let read = |_: &str| Err("there are no files here".to_owned());
+    let group = Group {
+        nodes: plan.nodes,
+        edges: match topology.is_complete() {
+            true => Edges::Complete { nodes: plan.nodes },
+            false => Edges::Listed(topology.edges().map(|(a, b)| (a.0, b.0)).collect()),
+        },
+        kinds: Some(plan.machine().kinds()),
+        token: Some(plan.entry().token.is_some()),
+        seed: plan.seed,
+        read: &read,
+    };
+    let entries = faults.iter().map(|text| text.parse());
+    let entries = entries.collect::<Result<Vec<_>, _>>();
+    let entries = entries.unwrap_or_else(|error| panic!("{error}"));
+    Timeline::resolve(&entries, &group).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Simulates a plan from its first event to its last.
+pub fn simulate(plan: &Plan) -> Run {
+    let topology = plan.build_topology().expect("the usual shape always fits");
+    simulator::simulate(plan, topology, &mut |_| ControlFlow::Continue(()))
+        .unwrap_or_else(|stuck| panic!("{stuck}: {plan:?}"))
+}
+
+/// The one row of the run about that fault.
+pub fn fault<'a>(run: &'a Run, name: &str) -> &'a FaultRow {
+    let mut rows = run.faults.iter().filter(|row| row.fault.starts_with(name));
+    match (rows.next(), rows.next()) {
+        (Some(row), None) => row,
+        _ => panic!("one row about {name}: {:?}", run.faults),
+    }
+}
+
+/// When each entry of a member began.
+pub fn entries(run: &Run, node: u32) -> Vec<u64> {
+    let own = run.requests.iter().filter(|row| row.node == NodeId(node));
+    own.filter_map(|row| row.entered_ns).collect()
+}
+
+/// How many messages of a kind were sent, received and lost.
+pub fn messages(run: &Run, kind: &str) -> (u64, u64, u64) {
+    let rows = run.messages.iter().filter(|((_, _, of), _)| *of == kind);
+    rows.fold((0, 0, 0), |(sent, received, lost), (_, row)| {
+        (sent + row.sent, received + row.received, lost + row.lost)
+    })
+}
