@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use algorithms::registry;
-use common::{Place, row, rows};
+use common::{Place, row, rows, words};
 use rustix::process::{Pid, Signal, kill_process};
 
 #[test]
@@ -22,22 +22,10 @@ fn every_algorithm_runs_at_every_size_it_admits() {
     for entry in registry::ALL {
         for nodes in [1, 2, 5, 25] {
             let place = Place::new();
-            let size = nodes.to_string();
-            let line = [
-                "run",
-                entry.name,
-                "-n",
-                &size,
-                "--entries",
-                "3",
-                "--think",
-                "exp:2ms",
-                "--hold",
-                "200us",
-                "--out",
-                "run",
-            ];
-            let finished = place.run(line);
+            let name = entry.name;
+            let line =
+                format!("run {name} -n {nodes} --entries 3 --think exp:2ms --hold 200us --out run");
+            let finished = place.line(&line);
             if !entry.admits_size(nodes) {
                 assert_eq!(finished.code, 2, "{} -n {nodes}", entry.name);
                 continue;
@@ -68,19 +56,8 @@ fn deterministic_counts_are_those_of_the_simulator() {
     for (algorithm, each) in [("ricart-agrawala", 8.0), ("lamport", 12.0)] {
         for engine in ["sim", "cluster"] {
             let place = Place::new();
-            let line = [
-                "run",
-                algorithm,
-                "-n",
-                "5",
-                "--entries",
-                "10",
-                "--engine",
-                engine,
-                "--out",
-                "run",
-            ];
-            place.run(line).expect(0);
+            let line = format!("run {algorithm} -n 5 --entries 10 --engine {engine} --out run");
+            place.line(&line).expect(0);
             let summary = row(&place.path().join("run/summary.csv"));
             assert_eq!(
                 summary["messages_per_entry"].parse(),
@@ -91,49 +68,31 @@ fn deterministic_counts_are_those_of_the_simulator() {
     }
 }
 
+/// Where nobody competes, the same nodes ask in the same order, and every message is determined: both
+/// engines count the same, whatever the algorithm.
 #[test]
-fn one_at_a_time_is_conducted_over_the_control_channel() {
-    let place = Place::new();
-    let line = [
-        "run",
-        "centralised",
-        "-n",
-        "4",
-        "--workload",
-        "one-at-a-time",
-        "--total",
-        "40",
-        "--seed",
-        "7",
-        "--hold",
-        "100us",
-    ];
-    let messages = ["sim", "cluster"].map(|engine| {
-        place
-            .run(line.iter().chain(&["--engine", engine, "--out", engine]))
-            .expect(0);
-        row(&place.path().join(engine).join("summary.csv"))["messages"].clone()
-    });
-    assert_eq!(
-        messages[0], messages[1],
-        "the same nodes ask in the same order"
-    );
+fn one_at_a_time_costs_the_same_in_both_engines() {
+    for entry in registry::ALL {
+        let place = Place::new();
+        let messages = ["sim", "cluster"].map(|engine| {
+            let nodes = if entry.admits_size(4) { 4 } else { 7 };
+            let line = format!(
+                "run {} -n {nodes} --workload one-at-a-time --total 20 --seed 7 --hold 100us \
+                 --engine {engine} --out {engine}",
+                entry.name
+            );
+            place.line(&line).expect(0);
+            row(&place.path().join(engine).join("summary.csv"))["messages"].clone()
+        });
+        assert_eq!(messages[0], messages[1], "{}", entry.name);
+    }
 }
 
 #[test]
 fn a_member_killed_inside_stays_on_record() {
     let place = Place::new();
-    let line = [
-        "run",
-        "naimi-trehel",
-        "-n",
-        "4",
-        "--fault",
-        "when enter 2 kill 2",
-        "--out",
-        "run",
-    ];
-    let finished = place.run(line).expect(3);
+    let line = "run naimi-trehel -n 4 --fault 'when enter 2 kill 2' --out run";
+    let finished = place.line(&line).expect(3);
     let out = place.path().join("run");
     assert!(
         finished.stdout.contains("2: kill (the token was with it)"),
@@ -155,19 +114,8 @@ fn a_member_killed_inside_stays_on_record() {
 fn a_member_paused_for_two_seconds_only_delays() {
     let place = Place::new();
     let fault = "at 50ms pause 1 for 2s";
-    let line = [
-        "run",
-        "raymond",
-        "-n",
-        "5",
-        "--entries",
-        "20",
-        "--fault",
-        fault,
-        "--out",
-        "run",
-    ];
-    place.run(line).expect(0);
+    let line = format!("run raymond -n 5 --entries 20 --fault '{fault}' --out run");
+    place.line(&line).expect(0);
     let summary = row(&place.path().join("run/summary.csv"));
     assert_eq!(summary["entries"], "100");
     let longest: f64 = summary["wait_max_us"].parse().unwrap();
@@ -181,17 +129,8 @@ fn a_member_paused_for_two_seconds_only_delays() {
 fn a_restarted_member_brings_no_second_token() {
     let place = Place::new();
     let fault = "at 30ms restart 0 after 50ms";
-    let line = [
-        "run",
-        "naimi-trehel",
-        "-n",
-        "4",
-        "--fault",
-        fault,
-        "--out",
-        "run",
-    ];
-    let finished = place.run(line).expect(3);
+    let line = format!("run naimi-trehel -n 4 --fault '{fault}' --out run");
+    let finished = place.line(&line).expect(3);
     assert!(
         finished.stdout.contains("member 0 was restarted"),
         "{}",
@@ -221,21 +160,10 @@ fn nothing_that_others_saw_is_lost_with_a_killed_member() {
                 kill % 20 + 1
             ),
         };
-        let line = [
-            "run",
-            "naimi-trehel",
-            "-n",
-            "4",
-            "--think",
-            "exp:500us",
-            "--hold",
-            "100us",
-            "--fault",
-            &fault,
-            "--out",
-            "run",
-        ];
-        place.run(line).expect(3);
+        let line = format!(
+            "run naimi-trehel -n 4 --think exp:500us --hold 100us --fault '{fault}' --out run"
+        );
+        place.line(&line).expect(3);
         let out = place.path().join("run");
         for link in rows(&out.join("messages.csv")) {
             let [sent, received] =
@@ -261,19 +189,8 @@ fn a_killed_orchestrator_leaves_nobody() {
         } else {
             "at 1h kill 0"
         };
-        let line = [
-            "run",
-            "raymond",
-            "-n",
-            "5",
-            "--duration",
-            "60s",
-            "--think",
-            "exp:5ms",
-            "--fault",
-            fault,
-        ];
-        let orchestrator = Guarded::start(place.command(line));
+        let line = format!("run raymond -n 5 --duration 60s --think exp:5ms --fault '{fault}'");
+        let orchestrator = Guarded::start(place.command(words(&line)));
         let members = orchestrator.members(5);
         if paused {
             wait_until("a member is paused", || {
@@ -332,50 +249,31 @@ fn a_port_in_use_is_named() {
 #[test]
 fn hostile_datagrams_are_counted_and_change_nothing() {
     let place = Place::new();
-    let line = [
-        "run",
-        "naimi-trehel",
-        "-n",
-        "4",
-        "--duration",
-        "1500ms",
-        "--think",
-        "exp:2ms",
-        "--hold",
-        "200us",
-        "--out",
-        "run",
-    ];
-    let orchestrator = Guarded::start(place.command(line));
+    let line = "run naimi-trehel -n 4 --duration 1500ms --think exp:2ms --hold 200us --out run";
+    let orchestrator = Guarded::start(place.command(words(line)));
     let port = orchestrator
         .members(4)
         .iter()
         .find_map(|pid| udp_port(*pid))
         .expect("a socket");
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let garbage = (0..=255).cycle().take(60_000).collect::<Vec<u8>>();
+    let garbage = (0..=255).cycle().take(20_000).collect::<Vec<u8>>();
     // Nothing at all, too short, another version, the right version and nonsense, far too long.
     let kinds: [&[u8]; 6] = [&[], &[1], &[9; 64], &[1; 200], &garbage[..1_200], &garbage];
-    let (mut sent, start) = (0_u64, Instant::now());
-    let mut orchestrator = orchestrator;
+    let (mut sent, mut orchestrator) = (0_u64, orchestrator);
     while orchestrator.is_running() {
         for kind in kinds {
             sent += u64::from(socket.send_to(kind, ("127.0.0.1", port)).is_ok());
         }
-        thread::park_timeout(Duration::from_millis(5));
+        thread::park_timeout(Duration::from_millis(1));
     }
-    assert!(
-        sent as f64 / start.elapsed().as_secs_f64() > 500.0,
-        "{sent} were sent"
-    );
     assert_eq!(orchestrator.code(), 0);
     let transport = rows(&place.path().join("run/transport.csv"));
-    let rejected: u64 = transport
-        .iter()
-        .map(|row| row["rejected"].parse::<u64>().unwrap())
-        .sum();
+    let rejected = transport.iter().map(|row| row["rejected"].parse::<u64>());
+    let rejected: u64 = rejected.map(Result::unwrap).sum();
+    // What came when the member had finished, or found its buffer full, was never looked at.
     assert!(
-        rejected > 1_000 && rejected <= sent,
+        sent > 3_000 && rejected <= sent && rejected * 10 > sent * 8,
         "{rejected} of {sent} were rejected"
     );
 }
@@ -383,17 +281,8 @@ fn hostile_datagrams_are_counted_and_change_nothing() {
 #[test]
 fn ctrl_c_keeps_what_was_recorded() {
     let place = Place::new();
-    let line = [
-        "run",
-        "raymond",
-        "-n",
-        "3",
-        "--duration",
-        "60s",
-        "--out",
-        "run",
-    ];
-    let mut orchestrator = Guarded::start(place.command(line));
+    let line = "run raymond -n 3 --duration 60s --out run";
+    let mut orchestrator = Guarded::start(place.command(words(line)));
     let members = orchestrator.members(3);
     kill_process(orchestrator.pid(), Signal::INT).unwrap();
     assert_eq!(orchestrator.code(), 130);
@@ -406,17 +295,8 @@ fn ctrl_c_keeps_what_was_recorded() {
 #[test]
 fn a_member_that_dies_unasked_is_reported() {
     let place = Place::new();
-    let line = [
-        "run",
-        "raymond",
-        "-n",
-        "3",
-        "--duration",
-        "60s",
-        "--out",
-        "run",
-    ];
-    let mut orchestrator = Guarded::start(place.command(line));
+    let line = "run raymond -n 3 --duration 60s --out run";
+    let mut orchestrator = Guarded::start(place.command(words(line)));
     let victim = orchestrator.members(3)[1];
     kill_process(victim, Signal::KILL).unwrap();
     assert_eq!(orchestrator.code(), 4);

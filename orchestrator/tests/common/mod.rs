@@ -24,6 +24,16 @@ pub fn row(path: &Path) -> Row {
     rows(path).pop().expect("one row")
 }
 
+/// The words of a line that a person types; single quotes keep some together.
+pub fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split('\'')
+        .enumerate()
+        .flat_map(|(nth, part)| match nth % 2 {
+            0 => part.split_whitespace().collect(),
+            _ => vec![part],
+        })
+}
+
 /// A directory to run the program in.
 pub struct Place {
     dir: TempDir,
@@ -75,15 +85,9 @@ impl Place {
         command
     }
 
-    /// Runs the program with what a person would type after its name; single quotes keep words
-    /// together.
+    /// Runs the program with what a person would type after its name.
     pub fn line(&self, line: &str) -> Finished {
-        let quoted = line.split('\'').enumerate();
-        let words = quoted.flat_map(|(nth, part)| match nth % 2 {
-            0 => part.split_whitespace().collect(),
-            _ => vec![part],
-        });
-        self.run(words)
+        self.run(words(line))
     }
 
     /// Runs the program to its end.
