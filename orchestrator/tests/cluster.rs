@@ -92,7 +92,7 @@ fn one_at_a_time_costs_the_same_in_both_engines() {
 fn a_member_killed_inside_stays_on_record() {
     let place = Place::new();
     let line = "run naimi-trehel -n 4 --fault 'when enter 2 kill 2' --out run";
-    let finished = place.line(&line).expect(3);
+    let finished = place.line(line).expect(3);
     let out = place.path().join("run");
     assert!(
         finished.stdout.contains("2: kill (the token was with it)"),
