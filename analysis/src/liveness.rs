@@ -4,6 +4,8 @@
 //! algorithm tolerates, and either nothing moves any more (deadlock) or more than 1 000·N messages
 //! were sent since the last entry (live-lock). The engine sees which; [`End`] says it.
 
+use std::collections::BTreeSet;
+
 use algorithms::NodeId;
 use algorithms::params::Params;
 use algorithms::registry::Entry;
@@ -16,9 +18,13 @@ use crate::words;
 
 pub(crate) fn check(entry: &Entry, plan: &Plan, run: &Run) -> Property {
     let waiting = waiting(run);
-    let stuck = |how: &str| match hindrance(entry, &plan.params, run) {
-        Some(hindrance) => Property::inconclusive(format!("{}, but {hindrance}", wait(&waiting))),
-        None => Property::violated(format!("{how}: {}", wait(&waiting))),
+    let whom = for_whom(run, &waiting);
+    let hindrance = hindrance(entry, &plan.params, run);
+    let stuck = |how: &str| match &hindrance {
+        Some(hindrance) => {
+            Property::inconclusive(format!("{}, but {hindrance}{whom}", wait(&waiting)))
+        }
+        None => Property::violated(format!("{how}: {}{whom}", wait(&waiting))),
     };
     match run.end {
         End::Deadlock => stuck("deadlock, nothing moves any more"),
@@ -32,11 +38,15 @@ pub(crate) fn check(entry: &Entry, plan: &Plan, run: &Run) -> Property {
             Property::not_exercised("nobody asked")
         }
         End::Finished => Property::Holds,
-        End::TimeLimit => Property::inconclusive(format!(
-            "the time limit ended the run at {} while it still moved; {}",
-            words::time(run.ended_ns),
-            wait(&waiting)
-        )),
+        End::TimeLimit => {
+            let hindrance = hindrance.as_ref().filter(|_| !waiting.is_empty());
+            let but = hindrance.map_or_else(String::new, |why| format!(", but {why}"));
+            Property::inconclusive(format!(
+                "the time limit ended the run at {} while it still moved; {}{but}{whom}",
+                words::time(run.ended_ns),
+                wait(&waiting)
+            ))
+        }
         End::Interrupted => Property::inconclusive(format!(
             "the run was interrupted at {}; {}",
             words::time(run.ended_ns),
@@ -74,11 +84,49 @@ fn wait(waiting: &[(NodeId, u64)]) -> String {
     )
 }
 
+/// So many who wait are told with those whom they wait for.
+const NAMED: usize = 5;
+
+/// For whom each of them waits, as far as messages between the two have not arrived.
+fn for_whom(run: &Run, waiting: &[(NodeId, u64)]) -> String {
+    let missing = run.messages.iter().filter_map(|(&(from, to, _), row)| {
+        let arrived_or_lost = row.received + row.lost;
+        (row.sent > arrived_or_lost).then_some((from, to?))
+    });
+    let missing = missing.collect::<Vec<_>>();
+    let waits = waiting.iter().filter_map(|&(node, _)| {
+        let others = missing.iter().filter_map(|&(from, to)| match node {
+            _ if node == from => Some(to),
+            _ if node == to => Some(from),
+            _ => None,
+        });
+        let others = others.collect::<BTreeSet<_>>();
+        let others = others.into_iter().collect::<Vec<_>>();
+        (!others.is_empty()).then(|| format!("{node} for {}", words::nodes(&others)))
+    });
+    let waits = waits.collect::<Vec<_>>();
+    let more = match waits.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    match &waits[..waits.len().min(NAMED)] {
+        [] => String::new(),
+        named => format!(
+            "; messages have not arrived, so these wait: {}{more}",
+            named.join(", ")
+        ),
+    }
+}
+
 /// Why the algorithm is not to blame, if it is not.
 fn hindrance(entry: &Entry, params: &Params, run: &Run) -> Option<String> {
     let in_force = |until_ns: Option<u64>| until_ns.is_none_or(|until_ns| until_ns >= run.ended_ns);
-    let lasting = run.faults.iter().filter(|fault| !is_death(fault));
-    if let Some(fault) = lasting.clone().find(|fault| in_force(fault.until_ns)) {
+    let begun = run
+        .faults
+        .iter()
+        .filter(|fault| fault.time_ns <= run.ended_ns);
+    let mut lasting = begun.filter(|fault| !is_death(fault));
+    if let Some(fault) = lasting.find(|fault| in_force(fault.until_ns)) {
         return Some(format!(
             "'{}' on {} was still in force",
             fault.fault, fault.target
@@ -180,6 +228,30 @@ mod tests {
         assert!(judged(&run).is_inconclusive());
         run.faults[0].until_ns = Some(49);
         assert!(judged(&run).is_violated());
+    }
+
+    #[test]
+    fn who_waits_for_whom_is_told() {
+        let mut run = stuck(End::TimeLimit);
+        run.faults = vec![fault(1, "partition", "0|1,2", None, 3)];
+        let row = |received| node::run::MessageRow {
+            sent: 3,
+            received,
+            ..Default::default()
+        };
+        let (zero, one, two) = (NodeId(0), NodeId(1), NodeId(2));
+        run.messages.insert((one, Some(zero), "REQUEST"), row(2));
+        run.messages.insert((zero, Some(two), "PRIVILEGE"), row(2));
+        run.messages.insert((two, Some(one), "REQUEST"), row(3));
+        let property = judged(&run);
+        let why = property.why().unwrap();
+        assert!(
+            why.contains("'partition' on 0|1,2 was still in force"),
+            "{why}"
+        );
+        assert!(why.ends_with("wait: 1 for node 0, 2 for node 0"), "{why}");
+        run.faults[0].time_ns = 51;
+        assert!(!judged(&run).why().unwrap().contains("in force"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod plan;
 pub mod record;
 pub mod run;
 pub mod runtime;
+pub mod stamp;
 pub mod tally;
 mod timers;
 pub mod transport;

@@ -51,6 +51,22 @@ pub struct Plan {
     /// How long it takes a member to learn that another has died: between the two, in nanoseconds.
     #[serde(default = "default_detect_after_ns")]
     pub detect_after_ns: (u64, u64),
+    /// Where the simulator runs the reliable transport.
+    #[serde(default)]
+    pub transport: UseTransport,
+}
+
+/// Whether simulated messages travel through the reliable transport; on a cluster they always do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UseTransport {
+    /// As soon as a fault can lose, double or damage what travels.
+    #[default]
+    Auto,
+    /// In any case.
+    Always,
+    /// In no case: what a link loses is lost.
+    Never,
 }
 
 /// Unless said otherwise, a death is known after 50 to 500 ms.
@@ -73,6 +89,15 @@ impl Plan {
     /// If the plan was not made from the registry.
     pub fn machine(&self) -> &'static dyn Machine {
         (self.entry().machine)(&self.params, &self.printed)
+    }
+
+    /// Whether simulated messages travel through the reliable transport.
+    pub fn runs_transport(&self) -> bool {
+        match self.transport {
+            UseTransport::Auto => self.faults.harms(),
+            UseTransport::Always => true,
+            UseTransport::Never => false,
+        }
     }
 
     /// The links it names. Every process builds them for itself, from the same seed.
@@ -125,6 +150,7 @@ pub(crate) mod tests {
             trace: false,
             faults: Timeline::default(),
             detect_after_ns: default_detect_after_ns(),
+            transport: UseTransport::Auto,
         }
     }
 }

@@ -18,6 +18,8 @@ pub struct Tally {
     sent: Vec<u64>,
     /// Those that will never arrive, by the same places; empty as long as there are none.
     lost: Vec<u64>,
+    /// Those that arrive once more than they were sent, in the same way.
+    doubled: Vec<u64>,
 }
 
 impl Tally {
@@ -32,6 +34,7 @@ impl Tally {
             addressees,
             sent: vec![0; nodes as usize * addressees * kinds.len()],
             lost: Vec::new(),
+            doubled: Vec::new(),
         }
     }
 
@@ -48,6 +51,13 @@ impl Tally {
         self.lost[place] += 1;
     }
 
+    /// A message of that kind that was sent will arrive once more.
+    pub fn doubled(&mut self, from: NodeId, to: NodeId, kind: usize) {
+        let place = self.place(from, to, kind);
+        self.doubled.resize(self.sent.len(), 0);
+        self.doubled[place] += 1;
+    }
+
     /// The rows of everything that was sent, when all that is neither lost nor one of these (from,
     /// to, kind) has arrived.
     pub fn rows(
@@ -55,6 +65,9 @@ impl Tally {
         under_way: impl IntoIterator<Item = (NodeId, NodeId, usize)>,
     ) -> BTreeMap<(NodeId, Option<NodeId>, &'static str), MessageRow> {
         let mut received = self.sent.clone();
+        for (received, doubled) in received.iter_mut().zip(&self.doubled) {
+            *received += doubled;
+        }
         for (from, to, kind) in under_way {
             received[self.place(from, to, kind)] -= 1;
         }

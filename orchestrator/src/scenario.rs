@@ -19,6 +19,7 @@ use algorithms::registry::{self, Entry, Order};
 use chaos::Delay;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
+use node::plan::UseTransport;
 use node::run::Engine;
 use node::workload::Span;
 use serde::{Deserialize, Serialize};
@@ -203,6 +204,14 @@ pub struct Scenario {
     /// Time until a member learns that another has died: between the two [default: 50ms..500ms]
     #[arg(long, value_name = "TIME..TIME", help_heading = "Trouble")]
     pub detect_after: Option<Between>,
+
+    /// Where the reliable transport runs: auto, always or never [default: auto]
+    ///
+    /// In the simulator auto means as soon as a fault can lose, double or damage what travels, and
+    /// never means that what is lost stays lost. On the cluster every message travels through it.
+    #[arg(long, value_name = "WHEN", help_heading = "Trouble",
+          value_parser = PossibleValuesParser::new(["auto", "always", "never"]).try_map(words::named::<UseTransport>))]
+    pub transport: Option<UseTransport>,
 
     /// What runs it: processes that speak UDP, or the simulator in virtual time [default: cluster]
     #[arg(long, help_heading = "Run",

@@ -46,6 +46,8 @@ const FLAGS: &[Case] = &[
     case("a span of an unknown kind", "normal:1ms", &["run", "raymond", "--hold", "normal:1ms"]),
     case("a span upside down", "uniform:5ms..1ms", &["run", "raymond", "--think", "uniform:5ms..1ms"]),
     case("time that does not pass", "time would not pass", &["run", "raymond", "--engine", "sim", "--think", "0", "--hold", "0"]),
+    case("a cluster without its transport", "--engine sim", &["run", "raymond", "--transport", "never"]),
+    case("a transport that runs sometimes", "sometimes", &["run", "raymond", "--transport", "sometimes"]),
     case("time that does not pass at one node", "node 1", &["run", "raymond", "--engine", "sim", "--think", "0", "--hold", "1ms,0"]),
     case("a delay of unknown words", "5ms roughly", &["run", "raymond", "--delay", "5ms roughly"]),
     case("a delay that may be negative", "1ms 2ms", &["run", "raymond", "--delay", "1ms 2ms"]),

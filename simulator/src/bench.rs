@@ -180,6 +180,7 @@ pub(crate) fn plan(nodes: u32, entries_per_node: u64) -> Plan {
         trace: false,
         faults: chaos::Timeline::default(),
         detect_after_ns: node::plan::default_detect_after_ns(),
+        transport: node::plan::UseTransport::Auto,
     }
 }
 

@@ -17,6 +17,7 @@ use algorithms::erased::Machine;
 use chaos::span::show_ns;
 use node::plan::Plan;
 use node::run::Run;
+use node::transport::Overflow;
 use thiserror::Error;
 
 /// Runs a plan on its topology. Now and then `watch` is told how far it has come, and may end it.
@@ -51,15 +52,21 @@ pub struct Progress {
     pub in_flight: usize,
 }
 
-/// Time no longer passes.
+/// Why a run cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "time stands still: more than {events} events at {}; give links, holds or thoughts some length",
-    show_ns(*.at_ns)
-)]
-pub struct Stuck {
-    /// When.
-    pub at_ns: u64,
-    /// How many events that moment had.
-    pub events: u64,
+pub enum Stuck {
+    /// Time no longer passes.
+    #[error(
+        "time stands still: more than {events} events at {}; give links, holds or thoughts some length",
+        show_ns(*.at_ns)
+    )]
+    Standstill {
+        /// When.
+        at_ns: u64,
+        /// How many events that moment had.
+        events: u64,
+    },
+    /// A member has more to send than it may keep.
+    #[error("a member must stop: {0}")]
+    Overflow(#[from] Overflow),
 }

@@ -1,5 +1,7 @@
 //! All members of a run, the links between them, and virtual time.
 
+mod ends;
+mod roads;
 mod trouble;
 
 use std::ops::ControlFlow;
@@ -16,6 +18,7 @@ use node::tally::Tally;
 use crate::links::Links;
 use crate::queue::Queue;
 use crate::{Progress, Stuck};
+use ends::{ChangeId, DatagramId};
 use trouble::{TaskId, Trouble};
 
 /// More events than this in one moment, and time stands still.
@@ -63,6 +66,9 @@ enum Due {
     Message(MessageId),
     Alarm(Alarm),
     Task(TaskId),
+    Datagram(DatagramId),
+    Tick(NodeId),
+    Link(ChangeId),
 }
 
 /// A message under way.
@@ -89,12 +95,13 @@ impl<'a> World<'a> {
         for (at_ns, alarm) in members.opening() {
             queue.push(at_ns, Due::Alarm(alarm));
         }
+        let trouble = Trouble::new(plan, machine.kinds()).map(Box::new);
         let mut world = Self {
             plan,
             now_ns: 0,
             members,
             conductor: Conductor::new(plan),
-            links: Links::new(plan),
+            links: Links::new(plan, trouble.is_some()),
             queue,
             flights: Vec::new(),
             under_way: 0,
@@ -106,7 +113,7 @@ impl<'a> World<'a> {
             moved_ns: 0,
             messages_in_vain: 0,
             effects: Vec::new(),
-            trouble: Trouble::new(plan, machine.kinds()).map(Box::new),
+            trouble,
         };
         world.open_trouble();
         world
@@ -140,6 +147,9 @@ impl<'a> World<'a> {
             }
             self.pass_time(at_ns)?;
             self.happen(due);
+            if let Some(overflow) = self.overflow() {
+                return Err(overflow.into());
+            }
             if self.is_live_locked() {
                 break End::LiveLock;
             }
@@ -154,7 +164,7 @@ impl<'a> World<'a> {
 
     /// Nothing is under way, no alarm is armed, and everybody would go about it if there were.
     fn is_settled(&self) -> bool {
-        self.under_way == 0 && self.members.armed() == 0 && !self.somebody_is_paused()
+        self.under_way == 0 && self.members.armed() == 0 && !self.may_surprise()
     }
 
     /// Whether nothing has happened to anybody for longer than anybody would wait, and nothing new
@@ -162,6 +172,7 @@ impl<'a> World<'a> {
     fn is_given_up(&self, at_ns: u64, due: Due) -> bool {
         at_ns - self.moved_ns > PATIENCE_NS
             && self.plan.time_limit_ns.is_none()
+            && !self.expects_change(at_ns)
             && !self.is_news(due)
             && !self.queue.iter().any(|due| self.is_news(*due))
     }
@@ -216,7 +227,7 @@ impl<'a> World<'a> {
             self.events_now = 1;
         }
         if self.events_now > EVENTS_IN_A_MOMENT {
-            return Err(Stuck {
+            return Err(Stuck::Standstill {
                 at_ns,
                 events: EVENTS_IN_A_MOMENT,
             });
@@ -225,11 +236,19 @@ impl<'a> World<'a> {
     }
 
     fn happen(&mut self, due: Due) {
-        if self.trouble.is_some() && self.is_put_off(due) {
+        if self.trouble.is_some() && (!self.comes_through(due) || self.is_put_off(due)) {
             return;
         }
+        self.reach(due);
+    }
+
+    /// Lets something happen to whom it concerns.
+    fn reach(&mut self, due: Due) {
         match due {
             Due::Task(task) => self.perform(task),
+            Due::Datagram(id) => self.land(id),
+            Due::Tick(node) => self.tick(node),
+            Due::Link(change) => self.change_link(change),
             Due::Alarm(alarm) => {
                 let node = self.members.owner(alarm);
                 self.tell(node, Event::Alarm(alarm));
@@ -321,21 +340,26 @@ impl<'a> World<'a> {
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, message: MessageId) {
-        if self.trouble.is_some() && self.is_over(to) {
-            return self.lose(from, to, message);
+        if self.trouble.is_some() && self.has_another_way(from, to, message) {
+            return;
         }
         let at_ns = self.links.carry(self.now_ns, from, to);
+        self.fly(from, to, message, at_ns);
+    }
+
+    /// A message is under way until then.
+    fn fly(&mut self, from: NodeId, to: NodeId, message: MessageId, at_ns: u64) {
+        self.remember(message, from, to, self.now_ns);
+        self.under_way += 1;
+        self.queue.push(at_ns, Due::Message(message));
+    }
+
+    fn remember(&mut self, message: MessageId, from: NodeId, to: NodeId, sent_ns: u64) {
         let place = message.0 as usize;
         if place >= self.flights.len() {
             self.flights.resize(place + 1, Flight::default());
         }
-        self.flights[place] = Flight {
-            from,
-            to,
-            sent_ns: self.now_ns,
-        };
-        self.under_way += 1;
-        self.queue.push(at_ns, Due::Message(message));
+        self.flights[place] = Flight { from, to, sent_ns };
     }
 
     fn progress(&self) -> Progress {
@@ -349,14 +373,14 @@ impl<'a> World<'a> {
 
     fn close(self, end: End) -> Run {
         let under_way = self.queue.iter().filter_map(|due| match due {
-            Due::Alarm(_) | Due::Task(_) => None,
+            Due::Alarm(_) | Due::Task(_) | Due::Datagram(_) | Due::Tick(_) | Due::Link(_) => None,
             Due::Message(message) => {
                 let Flight { from, to, .. } = self.flights[message.0 as usize];
                 (from != to).then(|| (from, to, self.members.group().kind(*message)))
             }
         });
-        let put_off = self.put_off_messages();
-        let messages = self.tally.rows(under_way.chain(put_off));
+        let elsewhere = self.messages_elsewhere();
+        let messages = self.tally.rows(under_way.chain(elsewhere));
         let mut state_bytes = StateBytes::default();
         for node in (0..self.plan.nodes).map(NodeId) {
             let bytes = self.members.group().state_bytes(node) as u64;
@@ -365,8 +389,7 @@ impl<'a> World<'a> {
         }
         let mut run = self.ledger.close(end, self.now_ns);
         if let Some(trouble) = self.trouble {
-            run.faults.extend(trouble.rows());
-            run.faults.sort_by_key(|fault| fault.time_ns);
+            trouble.tell(&self.plan.faults, &mut run);
         }
         Run {
             messages,

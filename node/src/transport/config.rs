@@ -1,9 +1,10 @@
 //! What a transport is told before it starts.
 
-use algorithms::registry::Order;
+use algorithms::registry::{Links, Order};
 
 use super::packet;
 use crate::frame;
+use crate::plan::Plan;
 
 /// How a member's links behave. All members of a run have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +90,25 @@ impl Config {
         soft_limit_bytes: 256 * 1024,
         hard_limit_bytes: 16 * 1024 * 1024,
     };
+
+    /// Silence after which a link's session ends, where links have sessions.
+    pub const SESSION_SILENCE_NS: u64 = 1_000_000_000;
+
+    /// What the planned run's algorithm needs.
+    pub fn of(plan: &Plan) -> Self {
+        Self {
+            order: plan.links,
+            contract: match plan.entry().links {
+                Links::Patient => Contract::Patient {
+                    suspect_after_ns: None,
+                },
+                Links::Sessions => Contract::Sessions {
+                    silence_ns: Self::SESSION_SILENCE_NS,
+                },
+            },
+            ..Self::default()
+        }
+    }
 
     /// The smallest datagram budget: room for the fields and some bytes of a message.
     pub const MIN_DATAGRAM_BYTES: usize =

@@ -78,8 +78,10 @@ fn simulate(
         }
     };
     let topology = resolved.topology.clone();
-    simulator::simulate(&resolved.plan, topology, &mut watch)
-        .map_err(|stuck| Failure::Usage(stuck.to_string()))
+    simulator::simulate(&resolved.plan, topology, &mut watch).map_err(|stuck| match stuck {
+        simulator::Stuck::Standstill { .. } => Failure::Usage(stuck.to_string()),
+        simulator::Stuck::Overflow(_) => Failure::Testbed(stuck.to_string()),
+    })
 }
 
 fn launch(

@@ -47,6 +47,7 @@ impl Resolved {
                 .iter()
                 .map(|step| step.text.clone())
                 .collect(),
+            transport: Some(plan.transport),
             detect_after: Some(Between(plan.detect_after_ns.0, plan.detect_after_ns.1)),
             ..Scenario::default()
         };

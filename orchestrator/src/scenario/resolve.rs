@@ -116,7 +116,6 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         folder: around.folder("fault"),
     };
     let faults = trouble::resolve(scenario, &stricken)?;
-    trouble::check_engine(engine, &faults)?;
     let detect_after_ns = match scenario.detect_after {
         Some(Between(least_ns, most_ns)) => (least_ns, most_ns),
         None => node::plan::default_detect_after_ns(),
@@ -138,6 +137,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         trace: trace(scenario)?,
         faults,
         detect_after_ns,
+        transport: trouble::transport(scenario, engine)?,
     };
     Ok(Resolved {
         name,

@@ -6,7 +6,8 @@ use std::path::Path;
 use algorithms::Topology;
 use algorithms::registry::Entry;
 use chaos::partition::Edges;
-use chaos::timeline::{Deed, Group, Timeline};
+use chaos::timeline::{Group, Timeline};
+use node::plan::UseTransport;
 use node::run::Engine;
 
 use super::Scenario;
@@ -66,19 +67,12 @@ fn edges(topology: &Topology) -> Edges {
     }
 }
 
-/// Refuses what the engine cannot let go wrong.
-pub(super) fn check_engine(engine: Engine, faults: &Timeline) -> Result<(), Misfit> {
-    let network = |deed: &Deed| match deed {
-        Deed::Links(_) | Deed::Isolate(..) | Deed::Heal(_) => true,
-        Deed::Kill(_) | Deed::Pause(_) | Deed::Resume(_) | Deed::Restart(..) | Deed::Message(_) => {
-            false
-        }
-    };
-    match (engine, faults.steps.iter().find(|step| network(&step.deed))) {
-        (Engine::Cluster, _) | (Engine::Sim, None) => Ok(()),
-        (Engine::Sim, Some(step)) => Err(Misfit::new(
-            "fault",
-            format!("'{}': the simulator has no faulty links yet", step.text),
-        )),
+/// Where the reliable transport runs.
+pub(super) fn transport(scenario: &Scenario, engine: Engine) -> Result<UseTransport, Misfit> {
+    let transport = scenario.transport.unwrap_or_default();
+    if (engine, transport) == (Engine::Cluster, UseTransport::Never) {
+        let why = "on a cluster every message travels through it; use --engine sim";
+        return Err(Misfit::new("transport", why));
     }
+    Ok(transport)
 }

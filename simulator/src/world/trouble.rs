@@ -9,16 +9,25 @@ use std::collections::BTreeMap;
 
 use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId};
+use chaos::Timeline;
+use chaos::timeline::{Deed, Step};
 use node::members::{Event, Record};
 use node::mischief::{Blow, Mischief, Sighting, Target, Task, TokenTrail, news_takes_ns};
 use node::plan::Plan;
-use node::run::FaultRow;
+use node::run::{FaultRow, Run};
+use node::transport::Overflow;
 
+use super::ends::Ends;
+use super::roads::Roads;
 use super::{Due, World};
 
 /// How far the plan's faults have come.
 pub(super) struct Trouble {
-    mischief: Mischief,
+    pub(super) mischief: Mischief,
+    /// The network, where links can be bad.
+    pub(super) roads: Option<Roads>,
+    /// The transport at the ends of its links, where it is needed.
+    pub(super) ends: Option<Ends>,
     /// Everything that was ever to be done, by its number.
     tasks: Vec<Task>,
     /// How many of them are yet to be done.
@@ -59,9 +68,19 @@ struct PutOff {
 impl Trouble {
     /// The trouble of the planned run, if it has any.
     pub(super) fn new(plan: &Plan, kinds: &[&str]) -> Option<Self> {
-        if plan.faults.steps.is_empty() {
+        let transport = plan.runs_transport();
+        if plan.faults.steps.is_empty() && !transport {
             return None;
         }
+        let about_links = |step: &Step| match step.deed {
+            Deed::Links(_) | Deed::Isolate(..) | Deed::Heal(_) => true,
+            Deed::Kill(_)
+            | Deed::Pause(_)
+            | Deed::Resume(_)
+            | Deed::Restart(..)
+            | Deed::Message(_) => false,
+        };
+        let bad_links = plan.faults.steps.iter().any(about_links);
         let nodes = plan.nodes as usize;
         let mut token_since_ns = vec![None; nodes];
         if plan.entry().token.is_some() {
@@ -69,6 +88,8 @@ impl Trouble {
         }
         Some(Self {
             mischief: Mischief::new(&plan.faults),
+            roads: (bad_links || transport).then(|| Roads::new(plan)),
+            ends: transport.then(|| Ends::new(plan)),
             tasks: Vec::new(),
             tasks_left: 0,
             lives: vec![Life::Running; nodes],
@@ -110,11 +131,19 @@ impl Trouble {
         }
     }
 
-    /// What the faults did.
-    pub(super) fn rows(self) -> impl Iterator<Item = FaultRow> {
+    /// Adds to the account of the run what the faults and the transport did.
+    pub(super) fn tell(self, timeline: &Timeline, run: &mut Run) {
         let token = self.token;
         let rows = self.mischief.rows().into_iter();
-        rows.map(move |row| token.explain(row))
+        run.faults.extend(rows.map(|row| token.explain(row)));
+        if let Some(roads) = &self.roads {
+            let report = timeline.report(&roads.network, run.ended_ns);
+            run.faults.extend(report.into_iter().map(FaultRow::from));
+        }
+        run.faults.sort_by_key(|fault| fault.time_ns);
+        if let Some(ends) = &self.ends {
+            run.transport = ends.rows();
+        }
     }
 
     fn nodes(&self, life: fn(Life) -> bool) -> impl Iterator<Item = u32> {
@@ -165,19 +194,53 @@ impl World<'_> {
 
     /// Whether it is more than a fault that has come before and comes again.
     pub(super) fn is_news(&self, due: Due) -> bool {
-        let (Due::Task(TaskId(number)), Some(trouble)) = (due, &self.trouble) else {
-            return true;
-        };
-        match trouble.tasks[number as usize] {
-            Task::Begin { step } => !trouble.mischief.has_begun(step),
-            Task::Resume { .. } | Task::Revive { .. } => false,
-            Task::Tell { .. } => true,
+        match (due, &self.trouble) {
+            (Due::Task(TaskId(number)), Some(trouble)) => match trouble.tasks[number as usize] {
+                Task::Begin { step } => !trouble.mischief.has_begun(step),
+                Task::Resume { .. } | Task::Revive { .. } => false,
+                Task::Tell { .. } => true,
+            },
+            // The transport repeats itself for ever.
+            (Due::Datagram(_) | Due::Tick(_), _) => false,
+            (Due::Message(_) | Due::Alarm(_) | Due::Link(_) | Due::Task(_), _) => true,
         }
     }
 
-    pub(super) fn somebody_is_paused(&self) -> bool {
+    /// Whether links will yet become better or worse.
+    pub(super) fn expects_change(&self, now_ns: u64) -> bool {
+        let roads = self.trouble.as_ref().and_then(|all| all.roads.as_ref());
+        roads.is_some_and(|roads| roads.expects_change(now_ns))
+    }
+
+    /// The peer to which more is queued than may be, if there is one.
+    pub(super) fn overflow(&self) -> Option<Overflow> {
+        self.trouble.as_ref()?.ends.as_ref()?.overflow()
+    }
+
+    /// Lets a message go the way that messages go in a troubled world, if that is another way.
+    pub(super) fn has_another_way(&mut self, from: NodeId, to: NodeId, message: MessageId) -> bool {
+        let trouble = self.trouble();
+        let (roads, ends) = (trouble.roads.is_some(), trouble.ends.is_some());
+        if from != to && ends {
+            self.dispatch(from, to, message);
+        } else if self.is_over(to) {
+            self.lose(from, to, message);
+        } else if from != to && roads {
+            self.carry(from, to, message);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Whether something may happen though nothing is known to: somebody is paused, or a message
+    /// that was given up arrives.
+    pub(super) fn may_surprise(&self) -> bool {
         let trouble = self.trouble.as_ref();
-        trouble.is_some_and(|trouble| !trouble.put_off.is_empty())
+        trouble.is_some_and(|trouble| {
+            let given_up = trouble.ends.as_ref().is_some_and(Ends::may_surprise);
+            !trouble.put_off.is_empty() || given_up
+        })
     }
 
     /// Whether the member goes about what happens to it.
@@ -185,20 +248,34 @@ impl World<'_> {
         self.life(node) == Life::Running
     }
 
-    /// Whether the member is paused or dead, and what happens to it is not for now.
+    /// Whether the member is paused or dead, and what happens to it not for now, or not at all.
     pub(super) fn is_put_off(&mut self, due: Due) -> bool {
         let node = match due {
             Due::Alarm(alarm) => self.members.owner(alarm),
             Due::Message(message) => self.flights[message.0 as usize].to,
+            Due::Tick(node) => node,
+            Due::Datagram(id) => match &self.trouble().ends {
+                Some(ends) => ends.journey(id).1,
+                None => return false,
+            },
+            Due::Link(change) => match &self.trouble().ends {
+                Some(ends) => ends.who_hears(change),
+                None => return false,
+            },
             Due::Task(TaskId(number)) => match self.trouble().tasks[number as usize] {
                 Task::Tell { node, .. } => node,
                 Task::Begin { .. } | Task::Resume { .. } | Task::Revive { .. } => return false,
             },
         };
-        let Some(waits) = self.trouble().put_off.get_mut(&node) else {
-            return false;
-        };
-        waits.dues.push(due);
+        match (self.life(node), due) {
+            // A later life of a dead member listens, and no algorithm hears of it.
+            (Life::Running, _) | (Life::Over, Due::Datagram(_) | Due::Tick(_)) => return false,
+            (Life::Paused, _) => {
+                let waits = self.trouble().put_off.entry(node).or_default();
+                waits.dues.push(due);
+            }
+            (Life::Over, _) => self.forget(node, due),
+        }
         true
     }
 
@@ -218,13 +295,10 @@ impl World<'_> {
                 self.aim(step, target);
             }
             Task::Resume { node } => self.resume(node),
-            // Its transport would answer; no algorithm runs there.
-            Task::Revive { .. } => {}
+            Task::Revive { node } => self.revive(node),
             Task::Tell { node, dead } => {
-                if self.runs(node) {
-                    let change = Change::Down;
-                    self.tell(node, Event::Peer { peer: dead, change });
-                }
+                let change = Change::Down;
+                self.tell(node, Event::Peer { peer: dead, change });
             }
         }
     }
@@ -244,6 +318,7 @@ impl World<'_> {
                 for (to, message) in outgoing {
                     self.send(node, to, message);
                 }
+                self.flush(node);
             }
             Life::Paused => {
                 let waits = self.trouble().put_off.entry(node).or_default();
@@ -257,8 +332,9 @@ impl World<'_> {
         }
     }
 
-    /// Messages that have arrived at members who are paused, or wait there to be sent.
-    pub(super) fn put_off_messages(&self) -> Vec<(NodeId, NodeId, usize)> {
+    /// Messages that have arrived at members who are paused, wait there to be sent, or are in the
+    /// hands of the transport.
+    pub(super) fn messages_elsewhere(&self) -> Vec<(NodeId, NodeId, usize)> {
         let mut messages = Vec::new();
         for (&node, waits) in self.trouble.iter().flat_map(|trouble| &trouble.put_off) {
             messages.extend(
@@ -271,13 +347,17 @@ impl World<'_> {
                 Due::Message(message) => {
                     Some((self.flights[message.0 as usize].from, node, *message))
                 }
-                Due::Alarm(_) | Due::Task(_) => None,
+                Due::Alarm(_) | Due::Task(_) | Due::Datagram(_) | Due::Tick(_) | Due::Link(_) => {
+                    None
+                }
             }));
         }
         let kind = |message| self.members.group().kind(message);
         let others = messages.into_iter().filter(|(from, to, _)| from != to);
+        let others = others.map(|(from, to, message)| (from, to, kind(message)));
+        let ends = self.trouble.as_ref().and_then(|all| all.ends.as_ref());
         others
-            .map(|(from, to, message)| (from, to, kind(message)))
+            .chain(ends.into_iter().flat_map(Ends::undelivered))
             .collect()
     }
 
@@ -302,7 +382,8 @@ impl World<'_> {
     fn aim(&mut self, step: usize, target: Target) {
         let trouble = self.trouble();
         let victim = match target {
-            Target::Nobody | Target::Links => None,
+            Target::Nobody => None,
+            Target::Links => return self.change_links(step, None),
             Target::Member(node) => Some(node),
             Target::Sought => trouble.mischief.found(step, &trouble.sightings()),
         };
@@ -332,7 +413,7 @@ impl World<'_> {
                 }
             }
             Blow::Resume => self.resume(victim),
-            Blow::Links => {}
+            Blow::Links => self.change_links(step, Some(victim)),
         }
     }
 
@@ -348,8 +429,12 @@ impl World<'_> {
         for (to, message) in waits.unsent {
             self.send(node, to, message);
         }
+        self.flush(node);
         for due in waits.dues {
-            self.happen(due);
+            // It may be paused again, or dead, before it comes to this.
+            if !self.is_put_off(due) {
+                self.reach(due);
+            }
         }
     }
 
@@ -370,27 +455,35 @@ impl World<'_> {
             let whose = match due {
                 Due::Alarm(alarm) => Some(members.owner(*alarm)),
                 Due::Message(message) => Some(flights[message.0 as usize].to),
-                Due::Task(_) => None,
+                Due::Task(_) | Due::Datagram(_) | Due::Tick(_) | Due::Link(_) => None,
             };
             let stays = whose != Some(node);
             gone.extend((!stays).then_some(*due));
             stays
         });
         for due in gone {
-            match due {
-                Due::Alarm(alarm) => self.members.forget(alarm),
-                Due::Message(message) => {
-                    self.under_way -= 1;
-                    let from = self.flights[message.0 as usize].from;
-                    self.lose(from, node, message);
-                }
-                // Nobody is left to be told.
-                Due::Task(_) => self.trouble().tasks_left -= 1,
-            }
+            self.forget(node, due);
         }
+        self.end_transport(node);
         self.members.bury(node);
         self.ledger.died(node);
         self.spread_the_news(node);
+    }
+
+    /// Something would have happened to a member that is dead.
+    fn forget(&mut self, node: NodeId, due: Due) {
+        match due {
+            Due::Alarm(alarm) => self.members.forget(alarm),
+            Due::Message(message) => {
+                self.under_way -= 1;
+                let from = self.flights[message.0 as usize].from;
+                self.lose(from, node, message);
+            }
+            // Nobody is left to be told.
+            Due::Task(_) => self.trouble().tasks_left -= 1,
+            Due::Datagram(id) => self.drop_datagram(id),
+            Due::Tick(_) | Due::Link(_) => {}
+        }
     }
 
     /// Every survivor learns of a death, each in its own time.

@@ -2,14 +2,9 @@
 
 use algorithms::NodeId;
 use analysis::Verdict;
-use node::plan::Plan;
-use node::run::{End, Run};
+use node::run::End;
 
-use crate::scenes::{MS, entries, fault, messages, plan, simulate};
-
-fn judge(plan: &Plan, run: &Run) -> analysis::Judgement {
-    analysis::judge(plan, &plan.build_topology().expect("it was built"), run)
-}
+use crate::scenes::{MS, entries, fault, judge, messages, plan, simulate};
 
 #[test]
 fn a_member_killed_inside_is_inside_until_then_and_asks_no_more() {

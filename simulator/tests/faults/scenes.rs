@@ -8,6 +8,7 @@ use algorithms::printed::Printed;
 use algorithms::registry::{self, Order};
 use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
+use analysis::Judgement;
 use chaos::Timeline;
 use chaos::partition::Edges;
 use chaos::timeline::Group;
@@ -49,6 +50,7 @@ pub fn plan(algorithm: &str, nodes: u32, seed: u64, faults: &[&str]) -> Plan {
         trace: false,
         faults: Timeline::default(),
         detect_after_ns: default_detect_after_ns(),
+        transport: node::plan::UseTransport::Auto,
     };
     let topology = plan.build_topology().expect("the usual shape always fits");
     plan.faults = timeline(&plan, &topology, faults);
@@ -79,6 +81,11 @@ pub fn simulate(plan: &Plan) -> Run {
     let topology = plan.build_topology().expect("the usual shape always fits");
     simulator::simulate(plan, topology, &mut |_| ControlFlow::Continue(()))
         .unwrap_or_else(|stuck| panic!("{stuck}: {plan:?}"))
+}
+
+/// What is to be said of a run.
+pub fn judge(plan: &Plan, run: &Run) -> Judgement {
+    analysis::judge(plan, &plan.build_topology().expect("it was built"), run)
 }
 
 /// The one row of the run about that fault.

@@ -1,0 +1,431 @@
+//! The real transport at the ends of simulated links, where scenarios can lose, double or damage.
+//!
+//! A message becomes bytes, travels in sealed datagrams of the size they have on a cluster, and is
+//! a message again when the transport hands it over. A damaged datagram is really damaged, and the
+//! seal of its frame rejects it.
+
+use std::collections::BTreeMap;
+
+use algorithms::erased::MessageId;
+use algorithms::{Change, NodeId};
+use node::frame::{Key, Seal};
+use node::members::Event;
+use node::plan::Plan;
+use node::run::TransportRow;
+use node::stamp;
+use node::transport::{self, Config, Identity, Overflow, Transport};
+
+use super::{Due, World};
+
+/// The ends of all links.
+pub(super) struct Ends {
+    config: Config,
+    seal: Seal,
+    members: u32,
+    ends: Vec<End>,
+    datagrams: Vec<Datagram>,
+    free: Vec<u32>,
+    flying: usize,
+    /// The kinds of the messages of each link that were sent and not handed over.
+    undelivered: BTreeMap<(NodeId, NodeId), Vec<usize>>,
+    /// Those that their sender no longer answers for. They may still arrive, while anything flies.
+    abandoned: BTreeMap<(NodeId, NodeId), Vec<usize>>,
+    /// Links that went down or up, by their number: at which member, to which neighbour.
+    changes: Vec<(NodeId, NodeId, Change)>,
+    overflow: Option<Overflow>,
+    /// Kept so that sending allocates little.
+    message: Vec<u8>,
+    datagram: Vec<u8>,
+}
+
+/// A member's end of all its links.
+struct End {
+    /// None where the member is dead.
+    transport: Option<Box<Transport>>,
+    incarnation: u32,
+    /// When it is to be told the time, as far as that is in the queue.
+    tick_ns: Option<u64>,
+    /// Whether the member was told to ask for nothing new.
+    clogged: bool,
+    /// What the member's first life counted, if that is over.
+    counted: Option<TransportRow>,
+}
+
+#[derive(Default)]
+struct Datagram {
+    from: NodeId,
+    to: NodeId,
+    sent_ns: u64,
+    bytes: Vec<u8>,
+}
+
+/// A datagram's place among those under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DatagramId(u32);
+
+/// A place in the list of links that went down or up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChangeId(u32);
+
+impl Ends {
+    pub(super) fn new(plan: &Plan) -> Self {
+        // Nobody outside could speak here, so the key need not be secret, only the same every time.
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&plan.seed.to_le_bytes());
+        let mut ends = Self {
+            config: Config::of(plan),
+            seal: Seal::new(&plan.algorithm, plan.seed, Key::new(key)),
+            members: plan.nodes,
+            ends: Vec::new(),
+            datagrams: Vec::new(),
+            free: Vec::new(),
+            flying: 0,
+            undelivered: BTreeMap::new(),
+            abandoned: BTreeMap::new(),
+            changes: Vec::new(),
+            overflow: None,
+            message: Vec::new(),
+            datagram: Vec::new(),
+        };
+        for me in (0..plan.nodes).map(NodeId) {
+            let transport = Some(ends.transport(me, 0));
+            ends.ends.push(End {
+                transport,
+                incarnation: 0,
+                tick_ns: None,
+                clogged: false,
+                counted: None,
+            });
+        }
+        ends
+    }
+
+    /// From whom to whom a datagram goes, and since when.
+    pub(super) fn journey(&self, DatagramId(id): DatagramId) -> (NodeId, NodeId, u64) {
+        let datagram = &self.datagrams[id as usize];
+        (datagram.from, datagram.to, datagram.sent_ns)
+    }
+
+    /// A datagram never arrives.
+    pub(super) fn drop_datagram(&mut self, id: DatagramId) {
+        self.take(id);
+    }
+
+    /// The member that a change of a link is told.
+    pub(super) fn who_hears(&self, ChangeId(id): ChangeId) -> NodeId {
+        self.changes[id as usize].0
+    }
+
+    /// Whether some message that nobody counts as under way may arrive all the same.
+    pub(super) fn may_surprise(&self) -> bool {
+        self.flying > 0 && !self.abandoned.is_empty()
+    }
+
+    /// The peer to which more is queued than may be, if there is one.
+    pub(super) fn overflow(&self) -> Option<Overflow> {
+        self.overflow
+    }
+
+    /// What each member's transport did in its first life.
+    pub(super) fn rows(&self) -> BTreeMap<NodeId, TransportRow> {
+        let ends = self.ends.iter().enumerate();
+        let rows = ends.map(|(node, end)| {
+            let living = end.transport.as_ref().map(|own| own.counters().into());
+            let row = end.counted.or(living).unwrap_or_default();
+            (NodeId(node as u32), row)
+        });
+        rows.collect()
+    }
+
+    /// Messages that have not been handed over.
+    pub(super) fn undelivered(&self) -> impl Iterator<Item = (NodeId, NodeId, usize)> {
+        let links = self.undelivered.iter().chain(&self.abandoned);
+        links.flat_map(|(&(from, to), kinds)| kinds.iter().map(move |kind| (from, to, *kind)))
+    }
+
+    fn transport(&self, me: NodeId, incarnation: u32) -> Box<Transport> {
+        let identity = Identity {
+            me,
+            incarnation,
+            members: self.members,
+        };
+        Box::new(Transport::new(self.config, self.seal.clone(), identity))
+    }
+
+    fn keep(&mut self, datagram: Datagram) -> DatagramId {
+        self.flying += 1;
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.datagrams.push(Datagram::default());
+            u32::try_from(self.datagrams.len() - 1).expect("fewer than 2^32 datagrams fly")
+        });
+        self.datagrams[id as usize] = datagram;
+        DatagramId(id)
+    }
+
+    fn take(&mut self, DatagramId(id): DatagramId) -> Datagram {
+        self.flying -= 1;
+        self.free.push(id);
+        std::mem::take(&mut self.datagrams[id as usize])
+    }
+
+    /// A message is handed over; says whether it was counted as under way.
+    fn hand_over(&mut self, link: (NodeId, NodeId), kind: usize) -> bool {
+        for (list, counted) in [(&mut self.undelivered, true), (&mut self.abandoned, false)] {
+            let Some(kinds) = list.get_mut(&link) else {
+                continue;
+            };
+            if let Some(place) = kinds.iter().position(|of| *of == kind) {
+                kinds.remove(place);
+                if kinds.is_empty() {
+                    list.remove(&link);
+                }
+                return counted;
+            }
+        }
+        unreachable!("the transport hands a message over once");
+    }
+
+    /// Nobody answers any more for what is under way on a link; says how many messages that is.
+    fn abandon(&mut self, link: (NodeId, NodeId)) -> usize {
+        let kinds = self.undelivered.remove(&link).unwrap_or_default();
+        let count = kinds.len();
+        if count > 0 {
+            self.abandoned.entry(link).or_default().extend(kinds);
+        }
+        count
+    }
+}
+
+impl World<'_> {
+    /// Gives a message to the transport.
+    pub(super) fn dispatch(&mut self, from: NodeId, to: NodeId, message: MessageId) {
+        let now_ns = self.now_ns;
+        let kind = self.members.group().kind(message);
+        let is_over = self.is_over(to);
+        let trouble = self.trouble.as_mut().expect("it has a transport");
+        let ends = trouble.ends.as_mut().expect("it has a transport");
+        let transport = ends.ends[from.index()].transport.as_mut();
+        let transport = transport.expect("only the living send");
+        // The time it was sent travels with it, as on a cluster.
+        let bytes = &mut ends.message;
+        stamp::write(now_ns, bytes);
+        self.members.group().encode(message, bytes);
+        self.members.group_mut().discard(message);
+        let arrives = transport.is_up(to) && !is_over;
+        transport.send(to, bytes);
+        ends.overflow = ends.overflow.or(transport.overflow());
+        if arrives {
+            ends.undelivered.entry((from, to)).or_default().push(kind);
+            self.under_way += 1;
+        } else {
+            // Nobody is there who could take it, or no session in which it could travel.
+            self.tally.lost(from, to, kind);
+        }
+    }
+
+    /// Lets everything out that a member's transport wants to send now, and sees to its timer.
+    pub(super) fn flush(&mut self, node: NodeId) {
+        let now_ns = self.now_ns;
+        let trouble = self.trouble.as_mut().expect("only a troubled world has");
+        let (Some(roads), Some(ends)) = (&mut trouble.roads, &mut trouble.ends) else {
+            return;
+        };
+        let mut bytes = std::mem::take(&mut ends.datagram);
+        while let Some(transport) = &mut ends.ends[node.index()].transport
+            && let Some(to) = transport.poll_transmit(now_ns, &mut bytes)
+        {
+            for copy in &roads.fate(now_ns, node, to, bytes.len()).copies {
+                let mut bytes = bytes.clone();
+                let length = copy.mangle(&mut bytes);
+                bytes.truncate(length);
+                let id = ends.keep(Datagram {
+                    from: node,
+                    to,
+                    sent_ns: now_ns,
+                    bytes,
+                });
+                let at_ns = now_ns.saturating_add(copy.delay_ns);
+                self.queue.push(at_ns, Due::Datagram(id));
+            }
+        }
+        ends.datagram = bytes;
+        let End {
+            transport, tick_ns, ..
+        } = &mut ends.ends[node.index()];
+        let deadline_ns = transport.as_ref().and_then(|own| own.next_deadline());
+        if let Some(deadline_ns) = deadline_ns
+            && tick_ns.is_none_or(|known_ns| deadline_ns < known_ns)
+        {
+            let at_ns = deadline_ns.max(now_ns);
+            *tick_ns = Some(at_ns);
+            self.queue.push(at_ns, Due::Tick(node));
+        }
+    }
+
+    /// A datagram has arrived.
+    pub(super) fn land(&mut self, id: DatagramId) {
+        let now_ns = self.now_ns;
+        let datagram = self.ends().take(id);
+        self.listen(datagram.to, |transport, sink| {
+            // What is not believed has been counted by its reason.
+            let _ = transport.receive(now_ns, &datagram.bytes, sink);
+        });
+    }
+
+    /// Tells a member's transport the time, if it still wants to be told.
+    pub(super) fn tick(&mut self, node: NodeId) {
+        let now_ns = self.now_ns;
+        let tick_ns = &mut self.ends().ends[node.index()].tick_ns;
+        if tick_ns.is_none_or(|at_ns| at_ns > now_ns) {
+            return;
+        }
+        *tick_ns = None;
+        self.listen(node, |transport, sink| transport.tick(now_ns, sink));
+    }
+
+    /// A link went down or came up at a member.
+    pub(super) fn change_link(&mut self, ChangeId(id): ChangeId) {
+        let (node, neighbour, change) = self.ends().changes[id as usize];
+        self.tell(node, Event::Link { neighbour, change });
+    }
+
+    /// A member's transport dies with it: what was for the member is lost, and what it sent may yet
+    /// arrive, but nobody repeats it.
+    pub(super) fn end_transport(&mut self, node: NodeId) {
+        let (nodes, tally) = (self.plan.nodes, &mut self.tally);
+        let Some(ends) = self.trouble.as_mut().and_then(|all| all.ends.as_mut()) else {
+            return;
+        };
+        let end = &mut ends.ends[node.index()];
+        if let Some(transport) = end.transport.take() {
+            end.counted = end.counted.or(Some(transport.counters().into()));
+        }
+        end.tick_ns = None;
+        for other in (0..nodes).map(NodeId) {
+            self.under_way -= ends.abandon((node, other));
+            let kinds = ends.undelivered.remove(&(other, node)).unwrap_or_default();
+            self.under_way -= kinds.len();
+            for kind in kinds {
+                tally.lost(other, node, kind);
+            }
+        }
+    }
+
+    /// A dead member begins another life: its transport answers, and no algorithm runs there.
+    pub(super) fn revive(&mut self, node: NodeId) {
+        let Some(ends) = self.trouble().ends.as_mut() else {
+            return;
+        };
+        let incarnation = ends.ends[node.index()].incarnation + 1;
+        let transport = ends.transport(node, incarnation);
+        let end = &mut ends.ends[node.index()];
+        end.incarnation = incarnation;
+        end.transport = Some(transport);
+    }
+
+    /// Tells a member to ask for nothing new while its links are clogged.
+    pub(super) fn note_congestion(&mut self, node: NodeId) {
+        let Some(ends) = self.trouble().ends.as_mut() else {
+            return;
+        };
+        let End {
+            transport, clogged, ..
+        } = &mut ends.ends[node.index()];
+        let now_clogged = transport.as_ref().is_some_and(|own| own.congested());
+        if now_clogged != *clogged {
+            *clogged = now_clogged;
+            self.tell(node, Event::Clogged(now_clogged));
+        }
+    }
+
+    /// A datagram that a dead member's socket had and nobody took.
+    pub(super) fn drop_datagram(&mut self, id: DatagramId) {
+        self.ends().drop_datagram(id);
+    }
+
+    fn ends(&mut self) -> &mut Ends {
+        let ends = self.trouble().ends.as_mut();
+        ends.expect("only where the transport runs there are datagrams")
+    }
+
+    /// Lets something happen to a member's transport, and to the member what comes out of it.
+    fn listen(
+        &mut self,
+        node: NodeId,
+        happen: impl FnOnce(&mut Transport, &mut dyn FnMut(transport::Event<'_>)),
+    ) {
+        let trouble = self.trouble.as_mut().expect("only a troubled world has");
+        let ends = trouble.ends.as_mut().expect("it has a transport");
+        let Some(transport) = &mut ends.ends[node.index()].transport else {
+            return;
+        };
+        let group = self.members.group_mut();
+        let mut heard = Vec::new();
+        let mut sink = |event: transport::Event<'_>| match event {
+            transport::Event::Message { from, bytes } => {
+                let sent = stamp::read(bytes);
+                let (sent_ns, bytes) = sent.expect("only members of this build speak here");
+                let message = group.decode(bytes);
+                let message = message.expect("only members of this build speak here");
+                heard.push(Heard::Message {
+                    from,
+                    message,
+                    sent_ns,
+                });
+            }
+            transport::Event::LinkDown { peer } => heard.push(Heard::Link(peer, Change::Down)),
+            transport::Event::LinkUp { peer } => heard.push(Heard::Link(peer, Change::Up)),
+            transport::Event::Restarted { .. }
+            | transport::Event::Silent { .. }
+            | transport::Event::Heard { .. } => {}
+        };
+        happen(transport, &mut sink);
+        for heard in heard {
+            self.hear(node, heard);
+        }
+        self.flush(node);
+        self.note_congestion(node);
+    }
+
+    fn hear(&mut self, node: NodeId, heard: Heard) {
+        let due = match heard {
+            Heard::Message {
+                from,
+                message,
+                sent_ns,
+            } => {
+                if self.is_over(node) {
+                    // Counted as lost when it was sent.
+                    return self.members.group_mut().discard(message);
+                }
+                let kind = self.members.group().kind(message);
+                let counted = self.ends().hand_over((from, node), kind);
+                self.under_way += usize::from(!counted);
+                self.remember(message, from, node, sent_ns);
+                Due::Message(message)
+            }
+            Heard::Link(peer, change) => {
+                if change == Change::Down {
+                    self.under_way -= self.ends().abandon((node, peer));
+                }
+                let changes = &mut self.ends().changes;
+                changes.push((node, peer, change));
+                Due::Link(ChangeId(changes.len() as u32 - 1))
+            }
+        };
+        if !self.is_put_off(due) {
+            self.reach(due);
+        }
+    }
+}
+
+/// What a transport brings.
+#[derive(Clone, Copy)]
+enum Heard {
+    Message {
+        from: NodeId,
+        message: MessageId,
+        sent_ns: u64,
+    },
+    Link(NodeId, Change),
+}

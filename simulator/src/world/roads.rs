@@ -1,0 +1,163 @@
+//! Links that are bad at times: what `chaos` says becomes of what travels there.
+
+use algorithms::NodeId;
+use algorithms::erased::MessageId;
+use chaos::draw::word_of;
+use chaos::fault::Late;
+use chaos::timeline::Begin;
+use chaos::{AnyFault, Arrival, Fate, Network, Reach, Rule, Window};
+use node::plan::Plan;
+
+use super::{Due, World};
+
+/// The network between the members.
+pub(super) struct Roads {
+    pub(super) network: Network,
+    /// The last moment at which the network is known to change by itself, but for what comes and
+    /// goes for ever.
+    last_change_ns: u64,
+    /// What a cut holds back until a change that nobody foresaw.
+    held: Vec<Due>,
+}
+
+/// About what an envelope takes: the header of a frame with small numbers, and its mac.
+const ENVELOPE_BYTES: usize = 36;
+
+impl Roads {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let mut network = match plan.faults.steps.is_empty() {
+            true => Network::new(plan.seed, plan.nodes),
+            false => plan.faults.network(),
+        };
+        // How long a link takes is one of the things it does to a packet, so that a packet may be
+        // reordered out of it.
+        network.add(Rule {
+            identity: word_of("the delay of every link"),
+            fault: AnyFault::Late(Late::plain(plan.delay)),
+            reach: Reach::All,
+            window: Window::ALWAYS,
+            step: None,
+            churn: None,
+        });
+        let windows = plan
+            .faults
+            .steps
+            .iter()
+            .filter_map(|step| match &step.begin {
+                Begin::At(window) => Some(window),
+                Begin::When { .. } => None,
+            });
+        Self {
+            network,
+            last_change_ns: windows.map(last_change_ns).max().unwrap_or(0),
+            held: Vec::new(),
+        }
+    }
+
+    /// Whether the network will yet change in a way it has not changed before.
+    pub(super) fn expects_change(&self, now_ns: u64) -> bool {
+        now_ns <= self.last_change_ns
+    }
+
+    pub(super) fn fate(&mut self, now_ns: u64, from: NodeId, to: NodeId, bytes: usize) -> Fate {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.network.fate(now_ns, from.0, to.0, bytes)
+    }
+}
+
+/// When a window last opens or closes; one that does so again and again, when it first does.
+fn last_change_ns(window: &Window) -> u64 {
+    match window.over_ns() {
+        u64::MAX => window.from_ns,
+        over_ns => over_ns,
+    }
+}
+
+impl World<'_> {
+    /// A step about links comes into force.
+    pub(super) fn change_links(&mut self, step: usize, who: Option<NodeId>) {
+        let (plan, now_ns) = (self.plan, self.now_ns);
+        let trouble = self.trouble();
+        trouble.mischief.changed_links(step);
+        let roads = trouble.roads.as_mut();
+        let roads = roads.expect("a plan with steps about links has roads");
+        let who = who.map(|node| node.0);
+        plan.faults.enact(step, now_ns, who, &mut roads.network);
+        let begun = match &plan.faults.steps[step].begin {
+            Begin::At(window) => (window.length_ns, window.until_ns),
+            Begin::When {
+                for_ns, until_ns, ..
+            } => (*for_ns, *until_ns),
+        };
+        let over_ns = begun.0.map(|for_ns| now_ns.saturating_add(for_ns));
+        let over_ns = over_ns.into_iter().chain(begun.1).min();
+        roads.last_change_ns = roads.last_change_ns.max(over_ns.unwrap_or(now_ns));
+        // What waits for a change that nobody foresaw asks again.
+        for due in std::mem::take(&mut roads.held) {
+            self.queue.push(now_ns, due);
+        }
+    }
+
+    /// Whether what is due comes through to the end of its link; if not, it is seen to.
+    pub(super) fn comes_through(&mut self, due: Due) -> bool {
+        let now_ns = self.now_ns;
+        let flights = &self.flights;
+        let trouble = self.trouble.as_mut().expect("only a troubled world asks");
+        let Some(roads) = &mut trouble.roads else {
+            return true;
+        };
+        let (from, to, sent_ns) = match (due, &trouble.ends) {
+            (Due::Datagram(id), Some(ends)) => ends.journey(id),
+            (Due::Message(message), None) => {
+                let flight = flights[message.0 as usize];
+                (flight.from, flight.to, flight.sent_ns)
+            }
+            _ => return true,
+        };
+        if from == to {
+            return true;
+        }
+        match roads.network.arrive(now_ns, from.0, to.0, sent_ns) {
+            Arrival::Deliver => return true,
+            Arrival::Hold {
+                until_ns: Some(until_ns),
+            } => self.queue.push(until_ns, due),
+            Arrival::Hold { until_ns: None } => roads.held.push(due),
+            Arrival::Drop(_) => match (due, &mut trouble.ends) {
+                (Due::Datagram(id), Some(ends)) => ends.drop_datagram(id),
+                (Due::Message(message), _) => {
+                    self.under_way -= 1;
+                    self.lose(from, to, message);
+                }
+                _ => unreachable!("nothing else travels"),
+            },
+        }
+        false
+    }
+
+    /// Lets a message travel alone, without anybody to repair what the link does to it.
+    pub(super) fn carry(&mut self, from: NodeId, to: NodeId, message: MessageId) {
+        let now_ns = self.now_ns;
+        let mut bytes = Vec::new();
+        self.members.group().encode(message, &mut bytes);
+        let roads = self.trouble().roads.as_mut().expect("it has a road");
+        let fate = roads.fate(now_ns, from, to, ENVELOPE_BYTES + bytes.len());
+        // A mac would not verify what was cut short or turned over: it is as good as lost.
+        let copies = fate.copies.iter().filter(|copy| copy.is_intact());
+        let copies = copies.map(|copy| copy.delay_ns).collect::<Vec<_>>();
+        let Some((first, again)) = copies.split_first() else {
+            return self.lose(from, to, message);
+        };
+        let kind = self.members.group().kind(message);
+        for delay_ns in again {
+            let message = self.members.group_mut().duplicate(message);
+            self.tally.doubled(from, to, kind);
+            let at_ns = now_ns.saturating_add(*delay_ns);
+            let at_ns = self.links.in_order(now_ns, from, to, at_ns);
+            self.fly(from, to, message, at_ns);
+        }
+        let at_ns = now_ns.saturating_add(*first);
+        let at_ns = self.links.in_order(now_ns, from, to, at_ns);
+        self.fly(from, to, message, at_ns);
+    }
+}

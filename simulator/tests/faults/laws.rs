@@ -1,0 +1,106 @@
+//! What is true of every registered algorithm on bad links.
+
+use algorithms::NodeId;
+use algorithms::registry::{self, Entry, Order};
+use node::plan::Plan;
+use node::run::End;
+use node::workload::Quota;
+
+use crate::scenes::{MS, fault, judge, plan, simulate};
+
+/// A small size that the algorithm admits, and has somebody to be parted from.
+fn small(entry: &Entry) -> u32 {
+    let sizes = [4, 3, 5, 6, 7, 9].into_iter();
+    sizes
+        .clone()
+        .find(|&nodes| entry.admits_size(nodes))
+        .unwrap_or_else(|| panic!("{} admits none of {sizes:?}", entry.name))
+}
+
+fn bad_links(entry: &Entry, seed: u64, faults: &[&str]) -> Plan {
+    let nodes = small(entry);
+    let mut plan = plan(entry.name, nodes, seed, faults);
+    plan.holder = NodeId(seed as u32 % nodes);
+    plan.delay = "2ms 1ms".parse().expect("a delay");
+    plan.workload.quota = Quota::PerNode(3);
+    plan.links = match entry.order {
+        Order::Any if seed % 2 == 1 => Order::Any,
+        Order::Any | Order::Fifo => Order::Fifo,
+    };
+    plan
+}
+
+#[test]
+fn loss_and_a_partition_that_heals_only_delay() {
+    let faults = ["at 0s loss 10% on all", "at 15ms partition halves for 2s"];
+    for entry in registry::ALL {
+        let mut lost = 0;
+        for seed in 0..25 {
+            let plan = bad_links(entry, seed, &faults);
+            let run = simulate(&plan);
+            let judgement = judge(&plan, &run);
+            assert_eq!(run.end, End::Finished, "{plan:?}");
+            assert!(judgement.safety.holds(), "{judgement:?}: {plan:?}");
+            assert!(judgement.liveness.holds(), "{judgement:?}: {plan:?}");
+            assert!(
+                !judgement.well_formedness.is_violated(),
+                "{judgement:?}: {plan:?}"
+            );
+            assert!(run.ended_ns > 2_000 * MS, "{plan:?}");
+            assert!(fault(&run, "partition").acted > 0, "{plan:?}");
+            lost += fault(&run, "loss").acted;
+            let served = run.requests.iter().filter(|row| row.left_ns.is_some());
+            assert_eq!(served.count() as u32, 3 * plan.nodes, "{plan:?}");
+        }
+        assert!(lost > 50, "{}: only {lost} lost", entry.name);
+    }
+}
+
+#[test]
+fn the_transport_alone_changes_no_message_count_of_a_quiet_network() {
+    for entry in registry::ALL {
+        let mut plan = bad_links(entry, 1, &[]);
+        plan.workload.arrivals = node::workload::Arrivals::OneAtATime;
+        let without = simulate(&plan);
+        plan.transport = node::plan::UseTransport::Always;
+        let with = simulate(&plan);
+        assert_eq!(with.end, End::Finished, "{plan:?}");
+        assert_eq!(with.requests.len(), without.requests.len(), "{plan:?}");
+        assert_eq!(with.window.messages, without.window.messages, "{plan:?}");
+        let sent = with
+            .transport
+            .values()
+            .map(|row| row.datagrams_sent)
+            .sum::<u64>();
+        assert!(with.window.messages == 0 || sent > 0, "{plan:?}");
+    }
+}
+
+/// Chance itself chooses what goes wrong: kills, pauses, cuts and losses, thousands of times.
+#[test]
+fn whatever_goes_wrong_nobody_meets_inside_and_every_run_ends() {
+    const FAULTS: [&str; 8] = [
+        "at 12ms kill random",
+        "at 13ms pause holder for 40ms",
+        "at 0s loss 5% on all",
+        "at 14ms isolate random for 60ms",
+        "when enter 1 #2 pause 2 for 25ms",
+        "every 20ms for 5ms cut 1 random edges",
+        "at 16ms restart random after 10ms",
+        "at 0s duplicate 10% on all",
+    ];
+    let mut acted = 0;
+    for entry in registry::ALL {
+        for seed in 0..200 {
+            let chosen = FAULTS.iter().enumerate();
+            let chosen = chosen.filter(|(bit, _)| (seed * 37 + 11) >> bit & 1 == 1);
+            let faults = chosen.map(|(_, fault)| *fault).collect::<Vec<_>>();
+            let plan = bad_links(entry, seed, &faults);
+            let run = simulate(&plan);
+            let admitted = (plan.entry().admits)(&plan.params);
+            assert!(run.most_inside <= Some(admitted), "{plan:?}");
+            acted += run.faults.iter().filter(|row| row.acted > 0).count();
+        }
+    }
+    assert!(acted > 2_000, "only {acted} faults acted");
+}
