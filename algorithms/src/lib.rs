@@ -17,8 +17,10 @@ pub mod setup;
 pub mod topology;
 
 mod banta_simple;
+mod carvalho_roucairol;
 mod centralised;
 mod lamport;
+mod maekawa;
 mod naimi_trehel;
 mod naimi_trehel_queue;
 mod quorums;
@@ -26,7 +28,9 @@ mod raymond;
 mod raymond_k;
 mod ricart_agrawala;
 mod ricart_agrawala_token;
+mod singhal_dynamic;
 mod singhal_heuristic;
+mod stamp;
 mod suzuki_kasami;
 
 pub use contract::{After, Algorithm, Change, Effect, Message, NodeId, Outbox, Request, Timer};

@@ -11,8 +11,9 @@ use crate::params::{Param, Params, Value};
 use crate::printed::{Defect, Printed};
 use crate::topology::Topology;
 use crate::{
-    banta_simple, centralised, lamport, naimi_trehel, naimi_trehel_queue, raymond, raymond_k,
-    ricart_agrawala, ricart_agrawala_token, sanders, singhal_heuristic, suzuki_kasami,
+    banta_simple, carvalho_roucairol, centralised, lamport, maekawa, naimi_trehel,
+    naimi_trehel_queue, raymond, raymond_k, ricart_agrawala, ricart_agrawala_token, sanders,
+    singhal_dynamic, singhal_heuristic, suzuki_kasami,
 };
 
 /// All algorithms, in the order they are listed.
@@ -20,6 +21,9 @@ pub static ALL: &[&Entry] = &[
     &centralised::ENTRY,
     &lamport::ENTRY,
     &ricart_agrawala::ENTRY,
+    &carvalho_roucairol::ENTRY,
+    &singhal_dynamic::ENTRY,
+    &maekawa::ENTRY,
     &sanders::ENTRY,
     &suzuki_kasami::ENTRY,
     &ricart_agrawala_token::ENTRY,

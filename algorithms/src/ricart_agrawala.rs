@@ -17,7 +17,9 @@
 //!
 //! Cost: exactly `2(n-1)` messages per entry. Links need not keep order.
 //! Kept from the paper: the variables and the one test that decides between reply and put-off.
-//! Left out: the paper's node insertion and removal, and its reply-piggybacking variants.
+//! Left out: the paper's node insertion and removal, and its reply-piggybacking variants; and the
+//! semaphores inside a node, which events that are handled one by one do not need.
+//! The paper's bounded numbers are there: `modulo` = 2N-1 is enough, one less is not.
 
 use std::collections::BTreeSet;
 
@@ -25,6 +27,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
 use crate::erased::Of;
+use crate::params::{Domain, Param};
+use crate::printed::Defect;
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order, Sizes,
 };
@@ -43,7 +47,15 @@ pub(crate) static ENTRY: Entry = Entry {
         least: 1,
         fits: None,
     },
-    params: &[],
+    params: &[Param {
+        name: "modulo",
+        domain: Domain::Integer {
+            least: 0,
+            most: 1 << 32,
+            default: 0,
+        },
+        help: "keep sequence numbers modulo this; 2N-1 is enough, fewer are not; 0: no bound",
+    }],
     refuses: |_, _| None,
     admits: |_| 1,
     order: Order::Any,
@@ -55,7 +67,7 @@ pub(crate) static ENTRY: Entry = Entry {
     crashes: 0,
     // The put-off replies may be everybody's.
     state_bytes: |nodes| size_of::<RicartAgrawala>() as u64 + 8 * nodes,
-    defects: &[],
+    defects: DEFECTS,
     forms: &[ClosedForm {
         metric: Metric::MessagesPerEntry,
         formula: "2(N-1)",
@@ -97,6 +109,20 @@ before me.
 What it costs: a REQUEST to and a REPLY from each of the N-1 others, exactly
 2(N-1) per entry, always. From one exit to the next entry it takes one message.
 Links need not keep order.";
+
+const DEFECTS: &[Defect] = &[Defect {
+    id: "ricart-B1",
+    what: "a node's own number does not raise the highest it has seen; harmless as long as numbers \
+           have no bound",
+    rules: &["own-number-is-seen"],
+    needs_printed: &[],
+    needs_repaired: &[],
+    with: &[("modulo", "3")],
+    schedule: "req 0; 0>1:REQUEST; 1>0:REPLY; exit 0; req 1; 1>0:REQUEST; req 0; 0>1:REQUEST; \
+               1>0:REPLY; 0>1:REPLY",
+    result: "0 and 1 are inside: 0 asks with 1 twice, which lies far enough from 1's number 2 to \
+             seem later",
+}];
 
 fn messages_per_entry(run: &Circumstances<'_>) -> Option<f64> {
     let fits = run.undisturbed && run.whole_requests;
@@ -145,6 +171,10 @@ pub(crate) struct RicartAgrawala {
     outstanding_reply_count: u32,
     /// Those whose reply we put off until we leave.
     reply_deferred: BTreeSet<NodeId>,
+    /// A rule that the print leaves out.
+    own_number_is_seen: bool,
+    /// What numbers are kept modulo, where they are.
+    modulus: Option<u64>,
 }
 
 impl Algorithm for RicartAgrawala {
@@ -159,6 +189,11 @@ impl Algorithm for RicartAgrawala {
             requesting: false,
             outstanding_reply_count: 0,
             reply_deferred: BTreeSet::new(),
+            own_number_is_seen: !setup.without("own-number-is-seen"),
+            modulus: match setup.setting.params.integer("modulo") {
+                0 => None,
+                modulus => Some(modulus),
+            },
         }
     }
 
@@ -166,7 +201,13 @@ impl Algorithm for RicartAgrawala {
         self.requesting = true;
         // No group lives to count so far; a forged number must not end us either.
         self.our_sequence_number = self.highest_sequence_number.saturating_add(1);
-        self.highest_sequence_number = self.our_sequence_number;
+        if let Some(modulus) = self.modulus {
+            self.our_sequence_number %= modulus;
+        }
+        // ricart-B1: the print does not say this.
+        if self.own_number_is_seen {
+            self.highest_sequence_number = self.our_sequence_number;
+        }
         self.outstanding_reply_count = self.nodes - 1;
         let request = Message::Request {
             sequence: self.our_sequence_number,
@@ -193,8 +234,12 @@ impl Algorithm for RicartAgrawala {
                 out.protocol_error(format!("{from} sent a request in the name of {node}"));
             }
             Message::Request { sequence, node } => {
-                self.highest_sequence_number = self.highest_sequence_number.max(sequence);
-                let ours_first = (self.our_sequence_number, self.me) < (sequence, node);
+                if self.before(self.highest_sequence_number, sequence) {
+                    self.highest_sequence_number = sequence;
+                }
+                let ours = self.our_sequence_number;
+                let ours_first =
+                    self.before(ours, sequence) || (ours == sequence && self.me < node);
                 if self.requesting && ours_first {
                     self.reply_deferred.insert(node);
                 } else {
@@ -236,6 +281,16 @@ impl Algorithm for RicartAgrawala {
                 check: replies_are_somewhere,
             },
         ]
+    }
+}
+
+impl RicartAgrawala {
+    /// Whether one number comes before the other.
+    fn before(&self, one: u64, other: u64) -> bool {
+        let nodes = u64::from(self.nodes);
+        // Numbers in use are less than N apart: the smaller of two that are farther has gone round.
+        let gone_round = self.modulus.is_some() && one.abs_diff(other) >= nodes;
+        (one < other) != gone_round
     }
 }
 

@@ -11,6 +11,7 @@ use super::rules::{Rules, Version};
 use super::structure::{Set, Structure};
 use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
 use crate::setup::Setup;
+use crate::stamp::Stamp;
 
 /// What nodes say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -77,19 +78,6 @@ impl crate::contract::Message for Message {
             }
             Message::Inquire { by } | Message::Yield { by } => Some(*by),
         }
-    }
-}
-
-/// When a request was made: the smaller goes first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub(super) struct Stamp {
-    pub(super) t: u64,
-    pub(super) id: NodeId,
-}
-
-impl fmt::Debug for Stamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({},{})", self.t, self.id)
     }
 }
 

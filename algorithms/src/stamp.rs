@@ -1,0 +1,22 @@
+//! Time stamps of requests: Lamport's clock, with the node to tell equals apart.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::contract::NodeId;
+
+/// When a request was made: the smaller goes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub(crate) struct Stamp {
+    /// The clock.
+    pub(crate) t: u64,
+    /// Whose request it is.
+    pub(crate) id: NodeId,
+}
+
+impl fmt::Debug for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({},{})", self.t, self.id)
+    }
+}
