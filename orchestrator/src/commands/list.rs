@@ -6,7 +6,7 @@ use chaos::language::words::WORDS;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::table::Table;
+use crate::table::{Table, wrap};
 use crate::{Exit, Failure, print};
 
 /// Shows what there is: algorithms, unless said otherwise.
@@ -87,13 +87,22 @@ fn topologies_json() -> String {
     format!("{list:#}\n")
 }
 
+/// The forms are too long for a column: each has a line of its own, and below it what it means.
 fn faults_table() -> String {
-    let mut table = Table::new(["how it is written", "what it means, and an example"]);
+    let mut text = String::new();
     for word in WORDS {
-        table.row([word.form, &format!("{}\n{}", word.meaning, word.example)]);
+        text += word.form;
+        text.push('\n');
+        for line in wrap(word.meaning, FAULT_WIDTH) {
+            text += &format!("    {line}\n");
+        }
+        text += &format!("    --fault \"{}\"\n\n", word.example);
     }
-    table.show()
+    text
 }
+
+/// So that a line fits on a terminal, indented.
+const FAULT_WIDTH: usize = 90;
 
 fn faults_json() -> String {
     let words = WORDS.iter().map(|word| {
