@@ -5,6 +5,7 @@ pub mod control;
 mod demand;
 pub mod frame;
 pub mod ledger;
+pub mod lookout;
 mod measure;
 mod meddler;
 pub mod members;

@@ -70,11 +70,10 @@ enum Turn {
 }
 
 impl Meddler {
-    /// The meddler of the planned run, if a fault needs one.
-    pub(crate) fn new(plan: &Plan) -> Option<Self> {
-        let machine = (plan.entry().machine)(&plan.params, &plan.printed);
+    /// The meddler of the planned run with messages of these kinds, if a fault needs one.
+    pub(crate) fn new(plan: &Plan, kinds: &'static [&'static str]) -> Option<Self> {
         let mut meddler = Self {
-            kinds: machine.kinds(),
+            kinds,
             links: plan.links,
             bound_ns: plan.bound_ns,
             watches: Vec::new(),

@@ -230,7 +230,7 @@ impl Members {
             group: machine.group(setting, members.clone()),
             clients: vec![Client::default(); members.len()],
             timers: Timers::default(),
-            meddler: Meddler::new(plan),
+            meddler: Meddler::new(plan, machine.kinds()),
             client_alarms: 0,
             waiting: 0,
             wishes: Vec::new(),
@@ -387,6 +387,12 @@ impl Members {
     /// How many requests have arrived and not entered.
     pub fn waiting(&self) -> usize {
         self.waiting
+    }
+
+    /// Whether a client of this member waits.
+    pub fn waits(&self, node: NodeId) -> bool {
+        let client = &self.clients[(node.0 - self.first) as usize];
+        client.place == Place::Waiting || client.asked < client.arrived
     }
 
     /// The algorithm at these members and their messages under way.

@@ -14,6 +14,7 @@ use std::ops::ControlFlow;
 
 use algorithms::Topology;
 use algorithms::erased::Machine;
+use algorithms::registry::{Entry, Links};
 use chaos::span::show_ns;
 use node::plan::Plan;
 use node::run::Run;
@@ -29,14 +30,47 @@ pub fn simulate(
     simulate_machine(plan.machine(), plan, topology, watch)
 }
 
-/// The same with a machine that need not be registered.
+/// The same with a machine that need not be registered and needs what the plan's algorithm needs.
 pub fn simulate_machine(
     machine: &dyn Machine,
     plan: &Plan,
     topology: Topology,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Run, Stuck> {
-    world::World::new(machine, plan, topology).run(watch)
+    simulate_needy(machine, Needs::of(plan.entry()), plan, topology, watch)
+}
+
+/// The same with a machine that needs something else.
+pub fn simulate_needy(
+    machine: &dyn Machine,
+    needs: Needs,
+    plan: &Plan,
+    topology: Topology,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Run, Stuck> {
+    world::World::new(machine, needs, plan, topology).run(watch)
+}
+
+/// What an algorithm needs of the world around it, besides messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// What a cut link does to messages.
+    pub links: Links,
+    /// Whether it wants to know of links that go down or come up.
+    pub link_events: bool,
+    /// Whether it wants to know of members that died.
+    pub peer_events: bool,
+}
+
+impl Needs {
+    /// What a registered algorithm needs.
+    pub fn of(entry: &Entry) -> Self {
+        Self {
+            links: entry.links,
+            link_events: entry.wants_link_events,
+            peer_events: entry.wants_peer_events,
+        }
+    }
 }
 
 /// How far a run has come.

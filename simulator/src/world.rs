@@ -17,7 +17,7 @@ use node::tally::Tally;
 
 use crate::links::Links;
 use crate::queue::Queue;
-use crate::{Progress, Stuck};
+use crate::{Needs, Progress, Stuck};
 use ends::{ChangeId, DatagramId};
 use trouble::{TaskId, Trouble};
 
@@ -27,8 +27,9 @@ const EVENTS_IN_A_MOMENT: u64 = 10_000_000;
 /// So many messages per node without an entry, while somebody waits, are a live-lock.
 const MESSAGES_WITHOUT_ENTRY: u64 = 1_000;
 
-/// A world without a time limit in which so long nothing happened to anybody is given up, though
-/// faults still come and go in it.
+/// A world in which so long nothing happened to anybody is given up, though faults still come and
+/// go in it, or the transport still tries. Where there is a time limit that is the end instead,
+/// unless members are told of links: then this is how it is seen that nothing moves any more.
 const PATIENCE_NS: u64 = 60_000_000_000;
 
 /// How often, in events, whoever watches is told.
@@ -88,14 +89,19 @@ struct Delays {
 }
 
 impl<'a> World<'a> {
-    pub(crate) fn new(machine: &dyn Machine, plan: &'a Plan, topology: Topology) -> Self {
+    pub(crate) fn new(
+        machine: &dyn Machine,
+        needs: Needs,
+        plan: &'a Plan,
+        topology: Topology,
+    ) -> Self {
+        let trouble = Trouble::new(plan, needs, &topology, machine.kinds()).map(Box::new);
         let setting = plan.setting(topology);
         let mut members = Members::of_machine(machine, plan, &setting, 0..plan.nodes);
         let mut queue = Queue::new();
         for (at_ns, alarm) in members.opening() {
             queue.push(at_ns, Due::Alarm(alarm));
         }
-        let trouble = Trouble::new(plan, machine.kinds()).map(Box::new);
         let mut world = Self {
             plan,
             now_ns: 0,
@@ -171,7 +177,7 @@ impl<'a> World<'a> {
     /// will.
     fn is_given_up(&self, at_ns: u64, due: Due) -> bool {
         at_ns - self.moved_ns > PATIENCE_NS
-            && self.plan.time_limit_ns.is_none()
+            && (self.plan.time_limit_ns.is_none() || self.tells_of_links())
             && !self.expects_change(at_ns)
             && !self.is_news(due)
             && !self.queue.iter().any(|due| self.is_news(*due))
@@ -181,12 +187,12 @@ impl<'a> World<'a> {
     /// paused for good, or faults keep it from everybody.
     fn end_of_time(&mut self) -> End {
         match (self.plan.time_limit_ns, self.members.waiting()) {
-            (Some(limit_ns), _) => {
+            (Some(limit_ns), _) if !self.tells_of_links() => {
                 self.now_ns = limit_ns;
                 End::TimeLimit
             }
-            (None, 0) => End::Finished,
-            (None, _) => End::Deadlock,
+            (_, 0) => End::Finished,
+            (_, _) => End::Deadlock,
         }
     }
 
@@ -371,7 +377,8 @@ impl<'a> World<'a> {
         }
     }
 
-    fn close(self, end: End) -> Run {
+    fn close(mut self, end: End) -> Run {
+        self.count_abandoned();
         let under_way = self.queue.iter().filter_map(|due| match due {
             Due::Alarm(_) | Due::Task(_) | Due::Datagram(_) | Due::Tick(_) | Due::Link(_) => None,
             Due::Message(message) => {

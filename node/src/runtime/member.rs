@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::net::SocketAddr;
 
 use algorithms::erased::MessageId;
-use algorithms::registry::Links;
 use algorithms::{Change, NodeId};
 use chaos::wire::{self, Bundle, Inbox, Port, monotonic_ns};
 use tracing::{debug, info, trace};
@@ -16,10 +15,12 @@ use super::usage::{cpu_ms, usage};
 use super::witness::{Testimony, Witness};
 use crate::control::{Counts, Order, Report, Start};
 use crate::frame::Seal;
+use crate::lookout::Lookout;
 use crate::members::{self, Alarm, Effect, Event, Members};
 use crate::plan::Plan;
 use crate::record::Record;
-use crate::transport::{self, Config, Contract, Identity, Transport};
+use crate::stamp;
+use crate::transport::{self, Config, Identity, Transport};
 
 /// Bytes of kernel buffer asked for on each side of the socket; the kernel may give less.
 const SOCKET_BUFFER: usize = 1 << 20;
@@ -27,8 +28,6 @@ const SOCKET_BUFFER: usize = 1 << 20;
 const COUNTERS_EVERY_NS: u64 = 100_000_000;
 /// So many events are handled before the rest gets its turn.
 const EVENTS_PER_TURN: usize = 256;
-/// Silence after which a link's session ends, where links have sessions.
-const SESSION_SILENCE_NS: u64 = 1_000_000_000;
 
 /// Binds a socket, says hello, and does what it is told until the end.
 pub(super) async fn serve(address: SocketAddr) -> Result<(), String> {
@@ -72,6 +71,8 @@ pub(super) struct Member {
     port: Port,
     bundle: Bundle,
     transport: Transport,
+    /// Set where the algorithm asks for link events.
+    lookout: Option<Lookout>,
     /// The algorithm and its clients; none in a later life of the member, which only listens.
     members: Option<Members>,
     witness: Witness,
@@ -166,23 +167,14 @@ impl Member {
         let topology = plan
             .build_topology()
             .map_err(|error| format!("topology: {error}"))?;
-        let config = Config {
-            order: plan.links,
-            contract: match entry.links {
-                Links::Patient => Contract::Patient {
-                    suspect_after_ns: None,
-                },
-                Links::Sessions => Contract::Sessions {
-                    silence_ns: SESSION_SILENCE_NS,
-                },
-            },
-            ..Config::default()
-        };
+        let config = Config::of(plan.links, entry.links);
         let identity = Identity {
             me,
             incarnation,
             members: plan.nodes,
         };
+        let lookout =
+            (incarnation == 0 && entry.wants_link_events).then(|| Lookout::new(&topology, me));
         let members = (incarnation == 0)
             .then(|| Members::new(&plan, &plan.setting(topology), me.0..me.0 + 1));
         let files = dir.join("members");
@@ -194,6 +186,7 @@ impl Member {
             port,
             bundle: Bundle::default(),
             transport: Transport::new(config, Seal::new(&plan.algorithm, run, key), identity),
+            lookout,
             members,
             witness: Witness::open(&files, (entry.admits)(&plan.params))
                 .map_err(|error| format!("cannot open the witness files: {error}"))?,
@@ -273,6 +266,7 @@ impl Member {
         }
         let now_ns = self.now_ns();
         self.tick(now_ns);
+        self.look_out(now_ns);
         self.note_congestion(now_ns)?;
         self.keep_counters(now_ns);
         Ok(())
@@ -371,8 +365,7 @@ impl Member {
             return Ok(());
         };
         // The time it was sent travels with it: the receiver knows the delay, whatever the order.
-        self.message.clear();
-        postcard::to_io(&now_ns, &mut self.message).expect("a number can be written to memory");
+        stamp::write(now_ns, &mut self.message);
         let stamped = self.message.len();
         members.group().encode(message, &mut self.message);
         members.group_mut().discard(message);
@@ -494,6 +487,13 @@ impl Member {
             .map_err(|error| format!("cannot write the records: {error}"))
     }
 
+    fn look_out(&mut self, now_ns: u64) {
+        if let (Some(lookout), Some(members)) = (&mut self.lookout, &self.members) {
+            let now = self.zero_ns + now_ns;
+            lookout.look(now, members.waits(self.me), &mut self.transport);
+        }
+    }
+
     fn note_congestion(&mut self, now_ns: u64) -> Result<(), String> {
         let clogged = self.transport.congested();
         if clogged == self.clogged {
@@ -598,7 +598,7 @@ impl Sink<'_> {
                 };
                 // It was sealed with this run's key, so its sender meant it; what a member of
                 // another build means may still be no message here, and then it is as good as lost.
-                let Ok((sent_ns, bytes)) = postcard::take_from_bytes::<u64>(bytes) else {
+                let Some((sent_ns, bytes)) = stamp::read(bytes) else {
                     return;
                 };
                 if let Ok(message) = members.group_mut().decode(bytes) {

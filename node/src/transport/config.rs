@@ -4,7 +4,6 @@ use algorithms::registry::{Links, Order};
 
 use super::packet;
 use crate::frame;
-use crate::plan::Plan;
 
 /// How a member's links behave. All members of a run have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,11 +93,11 @@ impl Config {
     /// Silence after which a link's session ends, where links have sessions.
     pub const SESSION_SILENCE_NS: u64 = 1_000_000_000;
 
-    /// What the planned run's algorithm needs.
-    pub fn of(plan: &Plan) -> Self {
+    /// Links that keep this order, by the contract that an algorithm needs.
+    pub fn of(order: Order, links: Links) -> Self {
         Self {
-            order: plan.links,
-            contract: match plan.entry().links {
+            order,
+            contract: match links {
                 Links::Patient => Contract::Patient {
                     suspect_after_ns: None,
                 },

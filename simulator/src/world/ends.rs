@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 
 use algorithms::erased::MessageId;
-use algorithms::{Change, NodeId};
+use algorithms::{Change, NodeId, Topology};
 use node::frame::{Key, Seal};
+use node::lookout::Lookout;
 use node::members::Event;
 use node::plan::Plan;
 use node::run::TransportRow;
@@ -16,6 +17,7 @@ use node::stamp;
 use node::transport::{self, Config, Identity, Overflow, Transport};
 
 use super::{Due, World};
+use crate::Needs;
 
 /// The ends of all links.
 pub(super) struct Ends {
@@ -45,6 +47,8 @@ struct End {
     incarnation: u32,
     /// When it is to be told the time, as far as that is in the queue.
     tick_ns: Option<u64>,
+    /// Set where the algorithm asks for link events.
+    lookout: Option<Lookout>,
     /// Whether the member was told to ask for nothing new.
     clogged: bool,
     /// What the member's first life counted, if that is over.
@@ -68,12 +72,12 @@ pub(super) struct DatagramId(u32);
 pub(super) struct ChangeId(u32);
 
 impl Ends {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &Plan, needs: Needs, topology: &Topology) -> Self {
         // Nobody outside could speak here, so the key need not be secret, only the same every time.
         let mut key = [0; 32];
         key[..8].copy_from_slice(&plan.seed.to_le_bytes());
         let mut ends = Self {
-            config: Config::of(plan),
+            config: Config::of(plan.links, needs.links),
             seal: Seal::new(&plan.algorithm, plan.seed, Key::new(key)),
             members: plan.nodes,
             ends: Vec::new(),
@@ -93,6 +97,7 @@ impl Ends {
                 transport,
                 incarnation: 0,
                 tick_ns: None,
+                lookout: needs.link_events.then(|| Lookout::new(topology, me)),
                 clogged: false,
                 counted: None,
             });
@@ -121,6 +126,11 @@ impl Ends {
         self.flying > 0 && !self.abandoned.is_empty()
     }
 
+    /// Whether members are told of links that go down or come up.
+    pub(super) fn tells_of_links(&self) -> bool {
+        self.ends.iter().any(|end| end.lookout.is_some())
+    }
+
     /// The peer to which more is queued than may be, if there is one.
     pub(super) fn overflow(&self) -> Option<Overflow> {
         self.overflow
@@ -139,7 +149,7 @@ impl Ends {
 
     /// Messages that have not been handed over.
     pub(super) fn undelivered(&self) -> impl Iterator<Item = (NodeId, NodeId, usize)> {
-        let links = self.undelivered.iter().chain(&self.abandoned);
+        let links = self.undelivered.iter();
         links.flat_map(|(&(from, to), kinds)| kinds.iter().map(move |kind| (from, to, *kind)))
     }
 
@@ -230,6 +240,12 @@ impl World<'_> {
         let (Some(roads), Some(ends)) = (&mut trouble.roads, &mut trouble.ends) else {
             return;
         };
+        let End {
+            transport, lookout, ..
+        } = &mut ends.ends[node.index()];
+        if let (Some(transport), Some(lookout)) = (transport, lookout) {
+            lookout.look(now_ns, self.members.waits(node), transport);
+        }
         let mut bytes = std::mem::take(&mut ends.datagram);
         while let Some(transport) = &mut ends.ends[node.index()].transport
             && let Some(to) = transport.poll_transmit(now_ns, &mut bytes)
@@ -307,6 +323,18 @@ impl World<'_> {
             self.under_way -= kinds.len();
             for kind in kinds {
                 tally.lost(other, node, kind);
+            }
+        }
+    }
+
+    /// What was given up and never arrived is lost.
+    pub(super) fn count_abandoned(&mut self) {
+        let Some(ends) = self.trouble.as_mut().and_then(|all| all.ends.as_mut()) else {
+            return;
+        };
+        for ((from, to), kinds) in std::mem::take(&mut ends.abandoned) {
+            for kind in kinds {
+                self.tally.lost(from, to, kind);
             }
         }
     }

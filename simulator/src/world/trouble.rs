@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use algorithms::erased::MessageId;
-use algorithms::{Change, NodeId};
+use algorithms::{Change, NodeId, Topology};
 use chaos::Timeline;
 use chaos::timeline::{Deed, Step};
 use node::members::{Event, Record};
@@ -20,6 +20,7 @@ use node::transport::Overflow;
 use super::ends::Ends;
 use super::roads::Roads;
 use super::{Due, World};
+use crate::Needs;
 
 /// How far the plan's faults have come.
 pub(super) struct Trouble {
@@ -28,6 +29,8 @@ pub(super) struct Trouble {
     pub(super) roads: Option<Roads>,
     /// The transport at the ends of its links, where it is needed.
     pub(super) ends: Option<Ends>,
+    /// Whether the survivors of a death are told.
+    peer_events: bool,
     /// Everything that was ever to be done, by its number.
     tasks: Vec<Task>,
     /// How many of them are yet to be done.
@@ -67,7 +70,12 @@ struct PutOff {
 
 impl Trouble {
     /// The trouble of the planned run, if it has any.
-    pub(super) fn new(plan: &Plan, kinds: &[&str]) -> Option<Self> {
+    pub(super) fn new(
+        plan: &Plan,
+        needs: Needs,
+        topology: &Topology,
+        kinds: &[&str],
+    ) -> Option<Self> {
         let transport = plan.runs_transport();
         if plan.faults.steps.is_empty() && !transport {
             return None;
@@ -89,7 +97,8 @@ impl Trouble {
         Some(Self {
             mischief: Mischief::new(&plan.faults),
             roads: (bad_links || transport).then(|| Roads::new(plan)),
-            ends: transport.then(|| Ends::new(plan)),
+            ends: transport.then(|| Ends::new(plan, needs, topology)),
+            peer_events: needs.peer_events,
             tasks: Vec::new(),
             tasks_left: 0,
             lives: vec![Life::Running; nodes],
@@ -186,10 +195,17 @@ impl World<'_> {
         trouble.expect("only a world with faults has such events")
     }
 
-    /// Whether something is yet to go wrong, or to be told.
+    /// Whether something may set a settled world in motion: what is yet to go wrong or to be told,
+    /// or a link that is cut or healed.
     pub(super) fn expects_faults(&self) -> bool {
         let trouble = self.trouble.as_ref();
-        trouble.is_some_and(|trouble| trouble.tasks_left > 0)
+        trouble.is_some_and(|trouble| trouble.tasks_left > 0) || self.tells_of_links()
+    }
+
+    /// Whether members are told of links that go down or come up.
+    pub(super) fn tells_of_links(&self) -> bool {
+        let ends = self.trouble.as_ref().and_then(|all| all.ends.as_ref());
+        ends.is_some_and(Ends::tells_of_links)
     }
 
     /// Whether it is more than a fault that has come before and comes again.
@@ -488,7 +504,7 @@ impl World<'_> {
 
     /// Every survivor learns of a death, each in its own time.
     fn spread_the_news(&mut self, dead: NodeId) {
-        if !self.plan.entry().wants_peer_events {
+        if !self.trouble().peer_events {
             return;
         }
         for witness in self.trouble().living().into_iter().map(NodeId) {

@@ -4,3 +4,4 @@ mod laws;
 mod links;
 mod members;
 mod scenes;
+mod sessions;

@@ -1,0 +1,201 @@
+//! Links whose sessions end: both ends are told, and what was under way is lost.
+
+use std::ops::ControlFlow;
+
+use algorithms::contract::Invariant;
+use algorithms::erased::{Machine, Of};
+use algorithms::registry::Links;
+use algorithms::{Algorithm, Change, Message, NodeId, Outbox, Request, Setup, Timer, Topology};
+use node::plan::Plan;
+use node::run::{End, Run};
+use node::workload::{Arrivals, Quota};
+use serde::{Deserialize, Serialize};
+use simulator::{Needs, simulate_needy};
+
+use crate::scenes::{MS, fault, messages, plan};
+
+/// Everybody asks member 0, who lets everybody in. Who waits asks again when its link is back, and
+/// takes note of every change.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+struct Anxious {
+    me: NodeId,
+    waits: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+enum Word {
+    MayI,
+    YouMay,
+}
+
+impl Message for Word {
+    const KINDS: &'static [&'static str] = &["MAY_I", "YOU_MAY"];
+
+    fn kind(&self) -> usize {
+        match self {
+            Word::MayI => 0,
+            Word::YouMay => 1,
+        }
+    }
+
+    fn origin(&self) -> Option<NodeId> {
+        None
+    }
+}
+
+const ZERO: NodeId = NodeId(0);
+
+impl Algorithm for Anxious {
+    type Message = Word;
+
+    fn new(setup: &Setup<'_>) -> Self {
+        Self {
+            me: setup.me,
+            waits: false,
+        }
+    }
+
+    fn request(&mut self, _: Request, out: &mut Outbox<Word>) {
+        self.waits = true;
+        out.send(ZERO, Word::MayI);
+    }
+
+    fn release(&mut self, _: &mut Outbox<Word>) {}
+
+    fn receive(&mut self, from: NodeId, word: Word, out: &mut Outbox<Word>) {
+        match word {
+            Word::MayI => out.send(from, Word::YouMay),
+            // A second answer, to a question that was asked again, is as good as none.
+            Word::YouMay if self.waits => {
+                self.waits = false;
+                out.enter();
+            }
+            Word::YouMay => {}
+        }
+    }
+
+    fn timer(&mut self, _: Timer, _: &mut Outbox<Word>) {}
+
+    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Word>) {}
+
+    fn link(&mut self, neighbour: NodeId, change: Change, out: &mut Outbox<Word>) {
+        match change {
+            Change::Down => out.note("down", 1),
+            Change::Up => {
+                out.note("up", 1);
+                if self.waits && neighbour == ZERO && self.me != ZERO {
+                    out.send(ZERO, Word::MayI);
+                }
+            }
+        }
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[]
+    }
+}
+
+static ANXIOUS: &dyn Machine = &Of::<Anxious>::MACHINE;
+
+fn simulate(plan: &Plan, links: Links, link_events: bool) -> Run {
+    let needs = Needs {
+        links,
+        link_events,
+        peer_events: false,
+    };
+    let topology = Topology::complete(plan.nodes);
+    let mut watch = |_| ControlFlow::Continue(());
+    simulate_needy(ANXIOUS, needs, plan, topology, &mut watch).expect("time passes")
+}
+
+/// How often a member noted that links went down, or came up.
+fn noted(run: &Run, node: u32, name: &'static str) -> u64 {
+    let row = run.notes.get(&(NodeId(node), name));
+    row.map_or(0, |row| row.count)
+}
+
+#[test]
+fn a_cut_ends_the_session_at_both_ends_and_a_new_one_begins() {
+    for in_flight in ["drop", "hold"] {
+        let cut = format!("at 12ms cut 0-1 {in_flight} for 3s");
+        let run = simulate(&plan("centralised", 3, 1, &[&cut]), Links::Sessions, true);
+        assert_eq!(run.end, End::Finished, "{in_flight}");
+        assert!(fault(&run, "cut").acted > 0, "{in_flight}");
+        for node in [0, 1] {
+            assert_eq!(noted(&run, node, "down"), 1, "{in_flight} at {node}");
+            assert_eq!(noted(&run, node, "up"), 1, "{in_flight} at {node}");
+        }
+        assert_eq!(noted(&run, 2, "down"), 0, "{in_flight}");
+        let entered = run.requests.iter().filter(|row| row.left_ns.is_some());
+        assert_eq!(entered.count(), 15, "{in_flight}");
+        // The answer that was under way is lost, and the question asked again.
+        assert_eq!(messages(&run, "MAY_I"), (11, 11, 0), "{in_flight}");
+        assert_eq!(messages(&run, "YOU_MAY"), (11, 10, 1), "{in_flight}");
+    }
+}
+
+#[test]
+fn a_patient_link_only_delays_and_tells_nobody() {
+    let plan = plan("centralised", 3, 1, &["at 12ms cut 0-1 for 3s"]);
+    let run = simulate(&plan, Links::Patient, true);
+    assert_eq!(run.end, End::Finished);
+    assert!(run.notes.is_empty(), "{:?}", run.notes);
+    assert_eq!(messages(&run, "MAY_I"), (10, 10, 0));
+}
+
+#[test]
+fn silence_is_noticed_while_somebody_waits_and_only_then() {
+    // The answer is lost with its session: who waits has nothing under way, and asks whether anybody
+    // is there.
+    let lost = [
+        "lose message YOU_MAY from 0 to 1 #1",
+        "at 100ms cut 0-1 for 3s",
+    ];
+    let mut troubled = plan("centralised", 2, 1, &["at 100ms cut 0-1 for 3s"]);
+    troubled.faults = with_words(&lost);
+    troubled.workload.weights = vec![0.0, 1.0];
+    troubled.workload.quota = Quota::Total(1);
+    let run = simulate(&troubled, Links::Sessions, true);
+    assert_eq!(run.end, End::Finished);
+    assert_eq!((noted(&run, 1, "down"), noted(&run, 1, "up")), (1, 1));
+    assert!(run.ended_ns > 3_100 * MS);
+    // Who does not ask for link events never learns of it.
+    let run = simulate(&troubled, Links::Sessions, false);
+    assert_eq!((run.end, noted(&run, 1, "down")), (End::Deadlock, 0));
+}
+
+/// Faults on the toy's own messages.
+fn with_words(faults: &[&str]) -> chaos::Timeline {
+    let read = |_: &str| Err(String::new());
+    let group = chaos::timeline::Group {
+        nodes: 2,
+        edges: chaos::partition::Edges::Complete { nodes: 2 },
+        kinds: Some(Word::KINDS),
+        token: None,
+        seed: 1,
+        read: &read,
+    };
+    let entries = faults.iter().map(|text| text.parse().expect("a fault"));
+    let entries = entries.collect::<Vec<_>>();
+    chaos::Timeline::resolve(&entries, &group).expect("they fit")
+}
+
+#[test]
+fn churn_ends_many_sessions_and_everything_is_accounted_for() {
+    for seed in 0..40 {
+        let faults = ["churn edges fail 2s repair 1500ms", "at 0s loss 10% on all"];
+        let mut plan = plan("centralised", 4, seed, &faults);
+        plan.delay = "5ms 4ms".parse().expect("a delay");
+        if seed % 2 == 1 {
+            plan.workload.arrivals = Arrivals::OneAtATime;
+            plan.workload.quota = Quota::Total(40);
+        }
+        let run = simulate(&plan, Links::Sessions, true);
+        assert_eq!(run.end, End::Finished, "seed {seed}");
+        for kind in Word::KINDS {
+            let (sent, received, lost) = messages(&run, kind);
+            assert_eq!(sent, received + lost, "seed {seed}: {kind}");
+        }
+        assert_eq!(run, simulate(&plan, Links::Sessions, true), "seed {seed}");
+    }
+}
