@@ -19,6 +19,7 @@ pub mod topology;
 mod banta_simple;
 mod carvalho_roucairol;
 mod centralised;
+mod controller;
 mod lamport;
 mod maekawa;
 mod naimi_trehel;
@@ -34,5 +35,6 @@ mod stamp;
 mod suzuki_kasami;
 
 pub use contract::{After, Algorithm, Change, Effect, Message, NodeId, Outbox, Request, Timer};
+pub use controller::taxonomy;
 pub use setup::{Setting, Setup};
 pub use topology::Topology;

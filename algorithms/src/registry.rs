@@ -19,6 +19,10 @@ use crate::{
 /// All algorithms, in the order they are listed.
 pub static ALL: &[&Entry] = &[
     &centralised::ENTRY,
+    &crate::controller::FRAMEWORK,
+    &crate::controller::CDC,
+    &crate::controller::DDC,
+    &crate::controller::MARTIN,
     &lamport::ENTRY,
     &ricart_agrawala::ENTRY,
     &carvalho_roucairol::ENTRY,

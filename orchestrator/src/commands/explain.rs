@@ -3,6 +3,7 @@
 use algorithms::params::Params;
 use algorithms::printed::{Defect, Printed};
 use algorithms::registry::{ClosedForm, Entry, FormKind, Graph, Links, Metric, Order};
+use algorithms::taxonomy::{self, Cell};
 use clap::Args;
 
 use crate::numbers::count;
@@ -41,6 +42,7 @@ fn explain(entry: &Entry) -> String {
     }
     page.line("");
     facts(&mut page, entry);
+    cells(&mut page, taxonomy::of(entry.name));
     if !entry.forms.is_empty() {
         page.heading("Closed forms, checked after every run that meets their condition");
         for form in entry.forms {
@@ -72,6 +74,30 @@ fn explain(entry: &Entry) -> String {
         page.line(&format!("  orchestrator {line}"));
     }
     page.text
+}
+
+/// The cells of the taxonomy, where the entry is one: its rows, and in each its columns.
+fn cells(page: &mut Page, cells: &[Cell]) {
+    if cells.is_empty() {
+        return;
+    }
+    page.heading("The table of cells, with messages per entry; m is max_req");
+    let mut row = "";
+    for cell in cells {
+        if cell.row != row {
+            row = cell.row;
+            page.line("");
+            page.line(&format!("  {row}"));
+        }
+        page.line(&format!("    {:<26} {}", cell.column, cell.name));
+        page.paragraph(8, &format!("costs {}", cell.cost));
+        let params = cell.params.iter();
+        let params = params.map(|(name, value)| format!("--param {name}={value}"));
+        page.paragraph(8, &params.collect::<Vec<_>>().join(" "));
+        if !cell.remark.is_empty() {
+            page.paragraph(8, &format!("({})", cell.remark));
+        }
+    }
 }
 
 /// Lines worth typing: as it comes, at light load, saturated, every schedule, and broken.

@@ -1,5 +1,7 @@
 //! A schedule, step by step.
 
+use std::collections::BTreeSet;
+
 use algorithms::registry::Entry;
 use algorithms::{NodeId, Setting};
 use serde::Serialize;
@@ -7,8 +9,11 @@ use thiserror::Error;
 
 use super::schedule::{Schedule, Step};
 use super::walk::Walk;
-use super::world::World;
+use super::world::{Successors, World};
 use super::{Kind, Options, Told, Unfit};
+
+/// How many states are looked at behind the end of a schedule.
+const LOOKED_AHEAD: usize = 2_000;
 
 /// What came of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -90,13 +95,18 @@ pub fn replay(
         }));
         told.push(one);
     }
-    if walk.world.is_stuck(&walk.state) {
-        findings.push(Mishap {
-            step: told.len(),
-            kind: Kind::Deadlock,
-            why: walk.world.deadlock(&walk.state),
-        });
-    }
+    let end = if walk.world.is_stuck(&walk.state) {
+        Some((Kind::Deadlock, walk.world.deadlock(&walk.state)))
+    } else if findings.is_empty() && is_trapped(walk.world, &walk.state) {
+        Some((Kind::Trapped, walk.world.trap(&walk.state)))
+    } else {
+        None
+    };
+    findings.extend(end.map(|(kind, why)| Mishap {
+        step: told.len(),
+        kind,
+        why,
+    }));
     Ok(Outcome {
         told,
         findings,
@@ -104,6 +114,29 @@ pub fn replay(
         waiting: walk.world.waiting(&walk.state),
         possible: walk.possible(),
     })
+}
+
+/// Whether somebody waits who cannot be served whatever happens from here. What cannot be decided
+/// within a few states is not said.
+fn is_trapped(world: &mut World, state: &[u32]) -> bool {
+    if world.waiting(state).is_empty() || !world.owes_liveness(state) {
+        return false;
+    }
+    let mut met = BTreeSet::from([state.to_vec()]);
+    let mut open = vec![state.to_vec()];
+    let mut successors = Successors::default();
+    while let Some(state) = open.pop() {
+        if world.is_served(&state) || met.len() > LOOKED_AHEAD {
+            return false;
+        }
+        world.expand(&state, &mut successors);
+        for (transition, next) in successors.iter() {
+            if transition.act.is_no_fault() && met.insert(next.to_vec()) {
+                open.push(next.to_vec());
+            }
+        }
+    }
+    true
 }
 
 /// The options, with at least what the schedule needs.

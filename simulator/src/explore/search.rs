@@ -8,7 +8,7 @@ use algorithms::registry::Entry;
 use super::graph::{Graph, Met};
 use super::schedule::Schedule;
 use super::walk::Walk;
-use super::world::{Successors, World, listed};
+use super::world::{Successors, World};
 use super::{Finding, Kind, MOST_NODES, Options, Progress, Report, Unfit};
 
 /// How many states are looked at between two glances of the watcher.
@@ -189,10 +189,9 @@ impl Search {
         let first = trapped.next();
         self.trapped = Some(first.map_or(0, |_| 1 + trapped.count() as u64));
         let number = first.filter(|_| !self.safety_only)?;
-        let waiting = listed(&self.world.waiting(self.graph.state(number)));
         Some(Bad {
             kind: Kind::Trapped,
-            why: format!("from here not everybody can be served; waiting: {waiting}"),
+            why: self.world.trap(self.graph.state(number)),
             number,
             then: None,
         })

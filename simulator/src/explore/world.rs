@@ -209,6 +209,12 @@ impl World {
         format!("nothing can happen any more; waiting: {waiting}")
     }
 
+    /// Why not everybody can be served, in words.
+    pub(super) fn trap(&self, state: &[u32]) -> String {
+        let waiting = listed(&self.waiting(state));
+        format!("from here not everybody can be served; waiting: {waiting}")
+    }
+
     /// Whether everybody who is alive got all they wanted.
     pub(super) fn is_served(&self, state: &[u32]) -> bool {
         self.census(state).unserved == 0

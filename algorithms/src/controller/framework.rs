@@ -1,0 +1,105 @@
+//! Any pair of a row and a column, chosen by parameters.
+
+use super::kernel::Kernel;
+use super::parameters::{self, Shape};
+use super::rows::centralised::Centralised;
+use super::rows::cohort::Cohort;
+use super::rows::distributed::Distributed;
+use super::rows::replicated::Replicated;
+use super::rows::ring::Ring;
+use super::rows::tail_at_home::TailAtHome;
+use super::rows::tree::Tree;
+use crate::erased::{Machine, Of};
+use crate::params::Params;
+use crate::printed::Defect;
+use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "controller",
+    title: "The migrating-controller framework",
+    paper: "S. Rana, K. Raman, V. Chaudhary, \"Migrating controller based framework for mutual \
+            exclusion in distributed systems\"",
+    family: Family::Controller,
+    cost: "by its parameters; the table of cells says",
+    explanation: EXPLANATION,
+    graph: Graph::Complete,
+    sizes: Sizes {
+        least: 1,
+        fits: None,
+    },
+    params: parameters::ALL,
+    refuses: parameters::refuses,
+    admits: |_| 1,
+    order: Order::Any,
+    links: Links::Patient,
+    wants_link_events: false,
+    wants_peer_events: false,
+    token: Some("BECOME"),
+    notes: parameters::NOTES,
+    crashes: 0,
+    // Replicated queues have a number for everybody.
+    state_bytes: |nodes| size_of::<Kernel<Distributed>>() as u64 + 32 + 16 * nodes,
+    defects: DEFECTS,
+    forms: &[],
+    machine: |params, _| machine(params),
+};
+
+fn machine(params: &Params) -> &'static dyn Machine {
+    match Shape::of(params) {
+        Shape::Centralised => &Of::<Kernel<Centralised>>::MACHINE,
+        Shape::Distributed => &Of::<Kernel<Distributed>>::MACHINE,
+        Shape::Replicated => &Of::<Kernel<Replicated>>::MACHINE,
+        Shape::Tree => &Of::<Tree>::MACHINE,
+        Shape::Cohort => &Of::<Cohort>::MACHINE,
+        Shape::Ring => &Of::<Ring>::MACHINE,
+        Shape::TailAtHome => &Of::<TailAtHome>::MACHINE,
+    }
+}
+
+const EXPLANATION: &str = "\
+One node, the controller, decides who enters; the role may move. The framework
+says that two questions about such an algorithm can be answered apart from each
+other:
+
+    queue     where are the pending requests, and how does a request get there?
+    migrate   when does the role move, and where to?
+
+Every pair of answers is an algorithm. Some are known under other names, most
+are not. The table of cells names all of them with what they cost.
+
+    client        controller 0            controller 3
+      |-- REQUEST -->|                         |
+      |<-- GRANT ----|                         |
+      |-- EXIT ----->|-- BECOME (the queue) -->|
+      |<-- INFORM ---|                         |
+      |-- REQUEST ---------------------------->|
+
+With queue = centralised the requests are in a queue that moves with the role;
+distributed, each waiting node knows who is behind it; replicated, everybody
+hears every request and the role knows which are served. hierarchical is a tree
+whose root moves (dynamic) or cohorts that the role is delegated to (static);
+ring is a queue in ring order (dynamic) or a ring that the role goes round
+(static).
+
+routing says how a moving role is found: dynamic, by pointers that follow it;
+static, through the first controller, which never stops relaying, or through a
+fixed structure. inform says who is told of a move: all, the few that entered
+last (selective), or nobody (none), in which case a request either follows old
+pointers (propagate) or goes to everybody (broadcast).
+
+The paper tests whether to migrate at exits only. Then an idle role stays where
+it is, and Suzuki and Kasami's, Raymond's and Martin's algorithms are no cells
+of the table; with test = wake it is tested also when a request finds the role
+idle, which makes a token of it. The tree and the ring always do that.";
+
+const DEFECTS: &[Defect] = &[Defect {
+    id: "rana-B1",
+    what: "with inform=none and seek=broadcast only the controller listens, and a request may fall \
+           between two controllers",
+    rules: &["everybody-remembers"],
+    needs_printed: &[],
+    needs_repaired: &[],
+    with: &[("inform", "none"), ("seek", "broadcast"), ("max_req", "1")],
+    schedule: "req 0; exit 0; req 0; 0>1:REQUEST; 0>1:BECOME; 0>2:REQUEST",
+    result: "deadlock: the old controller has let go, the new one has not begun, nobody heard it",
+}];

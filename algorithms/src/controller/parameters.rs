@@ -1,0 +1,317 @@
+//! The parameters of the framework, each once, and what they refuse.
+
+use super::said::Said;
+use crate::contract::NodeId;
+use crate::params::{Domain, Param, Params, Value};
+
+/// How many entries a tenure lasts.
+pub(super) const MAX_REQ: Param = Param {
+    name: "max_req",
+    domain: Domain::Integer {
+        least: 1,
+        most: u64::MAX,
+        default: 5,
+    },
+    help: "the role moves after so many entries",
+};
+
+/// How long a request may chase the role.
+pub(super) const HOP_LIMIT: Param = Param {
+    name: "hop_limit",
+    domain: Domain::Text { default: "n" },
+    help: "a request that was passed on so often is told to everybody: a number, n for as many as \
+           there are nodes, or none, in which case it may chase the role for ever",
+};
+
+/// Who may become controller.
+pub(super) const CANDIDATES: Param = Param {
+    name: "candidates",
+    domain: Domain::Text { default: "all" },
+    help: "the nodes that may become controller, such as 0,1,2; the first one may always",
+};
+
+/// The row.
+const QUEUE: Param = Param {
+    name: "queue",
+    domain: Domain::Choice(&[
+        "centralised",
+        "distributed",
+        "hierarchical",
+        "ring",
+        "replicated",
+    ]),
+    help: "where the pending requests are",
+};
+
+const ROUTING: Param = Param {
+    name: "routing",
+    domain: Domain::Choice(&["dynamic", "static"]),
+    help: "how a moving role is found: by pointers that follow it, or through a fixed structure",
+};
+
+/// The column.
+const MIGRATE: Param = Param {
+    name: "migrate",
+    domain: Domain::Choice(&["counter", "never", "each", "timer"]),
+    help: "when the role moves: after max_req entries, never, at each exit, after max_time",
+};
+
+const MAX_TIME: Param = Param {
+    name: "max_time",
+    domain: Domain::Integer {
+        least: 1,
+        most: u64::MAX,
+        default: 20_000,
+    },
+    help: "with migrate=timer the role moves after so many microseconds",
+};
+
+const TEST: Param = Param {
+    name: "test",
+    domain: Domain::Choice(&["exit", "wake"]),
+    help: "when it is tested whether to move: at exits, as printed, or (token style) also when a \
+           request finds the role idle",
+};
+
+const INFORM: Param = Param {
+    name: "inform",
+    domain: Domain::Choice(&["all", "selective", "none"]),
+    help: "who is told of a move",
+};
+
+const SEEK: Param = Param {
+    name: "seek",
+    domain: Domain::Choice(&["propagate", "broadcast"]),
+    help: "with inform=none, how a request looks for the controller",
+};
+
+const RECENT: Param = Param {
+    name: "recent",
+    domain: Domain::Integer {
+        least: 1,
+        most: 1_000,
+        default: 3,
+    },
+    help: "with inform=selective, how many of the last to enter are told",
+};
+
+const TARGET: Param = Param {
+    name: "target",
+    domain: Domain::Choice(&["usual", "first", "second", "last", "next"]),
+    help: "who is next: the first, second or last in the queue or the next by number; usually the \
+           second, of a distributed queue the last, in token style the first",
+};
+
+const LAZY: Param = Param {
+    name: "lazy",
+    domain: Domain::Choice(&["no", "yes"]),
+    help: "whether the role stays where nobody waits",
+};
+
+const GROUPS: Param = Param {
+    name: "groups",
+    domain: Domain::Integer {
+        least: 0,
+        most: u32::MAX as u64,
+        default: 0,
+    },
+    help: "how many coordinators a ring, heads the cohorts or copies a replicated queue with static \
+           routing has; 0 for the usual: every node on a ring, else 3",
+};
+
+const ARITY: Param = Param {
+    name: "arity",
+    domain: Domain::Integer {
+        least: 1,
+        most: 1_000,
+        default: 2,
+    },
+    help: "how many children a node of the tree has; 1 makes it a line",
+};
+
+/// All parameters of the framework.
+pub(super) const ALL: &[Param] = &[
+    QUEUE, ROUTING, MIGRATE, MAX_REQ, MAX_TIME, TEST, INFORM, SEEK, RECENT, TARGET, LAZY,
+    HOP_LIMIT, CANDIDATES, GROUPS, ARITY,
+];
+
+/// The machines that the cells are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Centralised,
+    Distributed,
+    Replicated,
+    Tree,
+    Cohort,
+    Ring,
+    TailAtHome,
+}
+
+impl Shape {
+    /// The machine that the parameters choose.
+    pub(super) fn of(params: &Params) -> Self {
+        let said = Said(params);
+        let broadcasts = said.word("seek", "propagate") == "broadcast";
+        match (said.word("queue", "centralised"), said.is_static()) {
+            ("distributed", true) if said.word("migrate", "counter") == "each" => Shape::TailAtHome,
+            ("distributed", _) => Shape::Distributed,
+            ("hierarchical", false) => Shape::Tree,
+            ("hierarchical", true) => Shape::Cohort,
+            ("ring", true) => Shape::Ring,
+            ("replicated", _) => Shape::Replicated,
+            // A request that everybody hears is a replicated one.
+            _ if broadcasts => Shape::Replicated,
+            _ => Shape::Centralised,
+        }
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Shape::Centralised => "a queue at the controller",
+            Shape::Distributed => "a distributed queue",
+            Shape::Replicated => "a replicated queue",
+            Shape::Tree => "a tree",
+            Shape::Cohort => "cohorts",
+            Shape::Ring => "a ring that the role goes round",
+            Shape::TailAtHome => "a distributed queue with its tail at home",
+        }
+    }
+
+    /// The parameters that mean something to it, besides queue, routing and migrate.
+    fn heeds(self, said: &Said<'_>) -> Vec<&'static str> {
+        let mut heeded = match self {
+            Shape::Centralised | Shape::Distributed => {
+                vec!["test", "target", "lazy", "hop_limit", "candidates"]
+            }
+            Shape::Replicated if said.is_static() => vec!["test", "target", "lazy", "groups"],
+            Shape::Replicated => vec!["test", "target", "lazy", "candidates"],
+            Shape::Tree => vec!["arity"],
+            Shape::Cohort | Shape::Ring => vec!["groups"],
+            Shape::TailAtHome => Vec::new(),
+        };
+        let points = matches!(self, Shape::Centralised | Shape::Distributed);
+        let by_name = said.word("queue", "centralised") != "replicated";
+        if !said.is_static() && (points || (self == Shape::Replicated && by_name)) {
+            heeded.push("inform");
+            match said.word("inform", "all") {
+                "selective" => heeded.push("recent"),
+                "none" if self != Shape::Distributed => heeded.push("seek"),
+                _ => {}
+            }
+        }
+        match said.word("migrate", "counter") {
+            "counter" => heeded.push("max_req"),
+            "timer" => heeded.push("max_time"),
+            _ => {}
+        }
+        heeded
+    }
+}
+
+/// Why these values do not go together in a group of so many.
+pub(super) fn refuses(params: &Params, nodes: u32) -> Option<String> {
+    let said = Said(params);
+    unreadable(&said, nodes)
+        .or_else(|| senseless(&said))
+        .or_else(|| unheeded(params, &said))
+        .or_else(|| {
+            let groups = said.groups().filter(|&groups| groups > nodes)?;
+            Some(format!("groups={groups}: there are only {nodes} nodes"))
+        })
+}
+
+/// A text that does not say what it should.
+fn unreadable(said: &Said<'_>, nodes: u32) -> Option<String> {
+    if said.hop_limit().is_none() {
+        let given = said.word("hop_limit", "n");
+        return Some(format!(
+            "hop_limit={given} does not fit; it is a number, n or none"
+        ));
+    }
+    let Some(candidates) = said.candidate_numbers() else {
+        let given = said.word("candidates", "all");
+        return Some(format!(
+            "candidates={given} does not fit; it is all, or node numbers such as 0,1,2"
+        ));
+    };
+    let missing = |node: &&NodeId| node.0 >= nodes;
+    candidates.iter().find(missing).map(|node| {
+        let last = nodes - 1;
+        format!("candidates: there is no node {node}; the nodes are numbered 0 to {last}")
+    })
+}
+
+/// A pair that would be no algorithm, or not the one it says.
+fn senseless(said: &Said<'_>) -> Option<String> {
+    let (queue, target) = (
+        said.word("queue", "centralised"),
+        said.word("target", "usual"),
+    );
+    let why = match said.word("migrate", "counter") {
+        "never" if said.is_static() => {
+            "routing=static says how a moving role is found; with migrate=never leave it out"
+        }
+        "never" if said.tests_on_wake() => {
+            "test=wake says when to test for a migration; with migrate=never there is none"
+        }
+        _ if said.tests_on_wake() && !["usual", "first"].contains(&target) => {
+            "with test=wake the role goes to the first who waits, as a token does; leave target out"
+        }
+        _ if queue == "distributed" && target == "second" => {
+            "the controller of a distributed queue knows only its first and its last; target=second \
+             is neither"
+        }
+        _ => return None,
+    };
+    Some(why.to_owned())
+}
+
+/// A parameter that was changed and means nothing here.
+fn unheeded(params: &Params, said: &Said<'_>) -> Option<String> {
+    let shape = Shape::of(params);
+    let mut heeded = vec!["queue", "routing", "migrate"];
+    heeded.extend(shape.heeds(said));
+    let unless_said = Params::resolve("controller", ALL, &Default::default()).ok()?;
+    let usual = |name: &str| -> Option<&Value> {
+        let mut all = unless_said.iter();
+        all.find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
+    };
+    let changed = params
+        .iter()
+        .find(|(name, value)| !heeded.contains(name) && usual(name) != Some(*value));
+    changed.map(|(name, value)| {
+        format!(
+            "{name}={value} means nothing to {} with migrate={}; it heeds {}",
+            shape.in_words(),
+            said.word("migrate", "counter"),
+            heeded.join(", ")
+        )
+    })
+}
+
+/// What the kernel and the routing note.
+pub(super) const NOTES: &[(&str, &str)] = &[
+    (
+        "asked_here",
+        "a request of the controller's own client, which costs no REQUEST",
+    ),
+    (
+        "granted_here",
+        "an entry of the controller's own client, which costs no GRANT and no EXIT",
+    ),
+    ("forwards", "a request passed on because the role had moved"),
+    (
+        "hops",
+        "how often a request had been passed on when the controller got it, if at all",
+    ),
+    (
+        "broadcasts",
+        "a request told to everybody because it could not find the role",
+    ),
+    ("moves", "a migration of the role"),
+    (
+        "links",
+        "a NEXT message, which links a request behind another",
+    ),
+];

@@ -1,0 +1,304 @@
+//! Distributed queue: each waiting node knows who waits behind it, the controller only the two ends.
+//!
+//! With the counter column this is the paper's DDC. The controller tells the node at the tail who
+//! joined behind it (`NEXT`), and whoever leaves tells the controller who is next:
+//!
+//! ```text
+//!     inside:  1 --next--> 3 --next--> 2         controller: last = 2
+//!
+//!     1 --EXIT(3)--> controller --GRANT--> 3
+//! ```
+//!
+//! The link `1 -> 3` and the grant to 1 may come from different controllers, so no order of messages
+//! helps: a node could leave before it has learned who is next. Hence the grant says whether somebody
+//! is, or will be, linked behind (`more`), and an exit waits for that link.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::routing::{Route, Routing};
+use crate::contract::{Invariant, NodeId, Outbox};
+use crate::controller::invariants;
+use crate::controller::kernel::{self, Kernel, Message, Row};
+use crate::controller::numbers::Numbers;
+use crate::controller::requests_info::{Heard, Letter, Parcel, RequestsInfo, Role, View};
+use crate::controller::rules::Rules;
+use crate::controller::target::Preference;
+use crate::setup::Setup;
+
+/// A node's part of the queue.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(in crate::controller) struct Distributed {
+    routing: Routing,
+    /// `next_in_q`: whose request follows ours.
+    next: Option<NodeId>,
+    /// Somebody is, or will be, linked behind the request we are inside with.
+    more: bool,
+    /// Our client has left and the exit waits for the link.
+    leaving: bool,
+    /// `first_in_q`, at the controller: the head of what cannot be reached through who is inside.
+    first: Option<NodeId>,
+    /// Whoever left last named that head.
+    first_was_named: bool,
+    /// `last_in_q`, at the controller: the tail, unless it was granted.
+    last: Option<NodeId>,
+    rules: Rules,
+}
+
+/// What the nodes of the queue say.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(in crate::controller) enum Link {
+    /// A request on its way.
+    Route(Route),
+    /// `next_requestor`: who follows the addressee's request.
+    Next(NodeId),
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Link::Route(route) => route.fmt(f),
+            Link::Next(node) => write!(f, "Next({node})"),
+        }
+    }
+}
+
+impl From<Route> for Link {
+    fn from(route: Route) -> Self {
+        Link::Route(route)
+    }
+}
+
+impl Parcel for Link {
+    fn fits(&self, nodes: u32) -> bool {
+        self.origin().0 < nodes
+    }
+}
+
+impl Letter for Link {
+    fn kind(&self) -> usize {
+        match self {
+            Link::Route(route) => route.kind(),
+            Link::Next(_) => 2,
+        }
+    }
+
+    fn origin(&self) -> NodeId {
+        match self {
+            Link::Route(route) => route.origin(),
+            Link::Next(node) => *node,
+        }
+    }
+}
+
+/// What goes with the role: the two ends, and what was taken into the queue so far.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(in crate::controller) struct Baton {
+    first: Option<NodeId>,
+    last: Option<NodeId>,
+    taken: Numbers,
+}
+
+impl fmt::Debug for Baton {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, last, taken } = self;
+        let name = |end: &Option<NodeId>| end.map_or("-".to_owned(), |node| node.to_string());
+        write!(
+            f,
+            "first {}, last {}, taken {taken:?}",
+            name(first),
+            name(last)
+        )
+    }
+}
+
+impl Parcel for Baton {
+    fn fits(&self, nodes: u32) -> bool {
+        self.first.fits(nodes) && self.last.fits(nodes) && self.taken.fits(nodes)
+    }
+}
+
+impl RequestsInfo for Distributed {
+    type Letter = Link;
+    type Baton = Baton;
+    /// Who is next.
+    type Note = Option<NodeId>;
+    /// `more`.
+    type Extra = bool;
+
+    const KINDS: &'static [&'static str] = &[
+        kernel::GRANT,
+        kernel::EXIT,
+        kernel::BECOME,
+        kernel::INFORM,
+        kernel::WAKE_UP,
+        "REQUEST",
+        "NOTE",
+        "NEXT",
+    ];
+
+    fn new(setup: &Setup<'_>) -> Self {
+        Self {
+            routing: Routing::new(setup),
+            next: None,
+            more: false,
+            leaving: false,
+            first: None,
+            first_was_named: false,
+            last: None,
+            rules: Rules::of(setup),
+        }
+    }
+
+    fn register(&mut self, role: &Role, out: &mut Outbox<Message<Self>>) -> Heard<Self::Note> {
+        self.next = None;
+        let arrived = self.routing.register(role, out);
+        self.insert(arrived, out)
+    }
+
+    fn receive(
+        &mut self,
+        _: NodeId,
+        link: Link,
+        role: &Role,
+        out: &mut Outbox<Message<Self>>,
+    ) -> Heard<Self::Note> {
+        match link {
+            Link::Route(route) => {
+                let arrived = self.routing.receive(route, role, out);
+                self.insert(arrived, out)
+            }
+            Link::Next(node) => {
+                self.next = Some(node);
+                match self.leaving {
+                    true => Heard::Leave(self.unlink()),
+                    false => Heard::Nothing,
+                }
+            }
+        }
+    }
+
+    fn granted(&mut self, more: bool) {
+        self.more = more;
+    }
+
+    fn leave(&mut self) -> Option<Self::Note> {
+        // rana-D3, rana-D6: as printed, the exit does not wait for a link that is under way.
+        if self.more && self.next.is_none() && self.rules.link_is_awaited {
+            self.leaving = true;
+            return None;
+        }
+        Some(self.unlink())
+    }
+
+    fn absorb(&mut self, next: Self::Note) {
+        if next.is_some() {
+            self.first = next;
+            self.first_was_named = true;
+        }
+    }
+
+    fn select(&mut self) -> Option<(NodeId, bool)> {
+        let head = self.first.take()?;
+        let more = self.last != Some(head);
+        // rana-D2: as printed, only a head that was named by an exit is cleared as the tail.
+        if !more && (self.first_was_named || self.rules.tail_is_cleared) {
+            self.last = None;
+        }
+        Some((head, more))
+    }
+
+    fn hand_over(&mut self) -> Baton {
+        let taken = self.routing.hand_over();
+        let (first, last) = (self.first.take(), self.last.take());
+        // rana-D4: as printed, the ends and the successor just named by an exit are dropped.
+        match self.rules.queue_travels {
+            true => Baton { first, last, taken },
+            false => Baton {
+                first: None,
+                last: None,
+                taken,
+            },
+        }
+    }
+
+    fn take_over(&mut self, baton: Baton, _: &Role, out: &mut Outbox<Message<Self>>) {
+        (self.first, self.last) = (baton.first, baton.last);
+        self.first_was_named = false;
+        for node in self.routing.take_over(baton.taken) {
+            self.insert(Some(node), out);
+        }
+    }
+
+    fn view(&self) -> View {
+        View {
+            first: self.first,
+            second: None,
+            last: self.last,
+        }
+    }
+}
+
+impl Row for Distributed {
+    const USUAL_TARGET: Preference = Preference::Last;
+    const INFORMS: bool = true;
+
+    const INVARIANTS: &'static [Invariant<Kernel<Self>>] = &[
+        Invariant {
+            name: "one node is controller",
+            check: kernel::one_controller,
+        },
+        Invariant {
+            name: "the role moves only between two entries",
+            check: kernel::at_rest_while_inside,
+        },
+        Invariant {
+            name: "every hop of a request is to a newer pointer",
+            check: |world| invariants::hops_are_newer(world, routed),
+        },
+        Invariant {
+            name: "no request runs in a circle",
+            check: |world| invariants::no_circles(world, routed),
+        },
+    ];
+}
+
+impl Distributed {
+    /// Links a request behind the tail, or makes it the head.
+    fn insert(
+        &mut self,
+        arrived: Option<NodeId>,
+        out: &mut Outbox<Message<Self>>,
+    ) -> Heard<Option<NodeId>> {
+        let Some(node) = arrived else {
+            return Heard::Nothing;
+        };
+        match self.last.replace(node) {
+            Some(tail) => {
+                out.note("links", 1);
+                out.send_for(node, tail, Message::Row(Link::Next(node)));
+            }
+            // rana-D1: as printed, nothing ever makes it the first.
+            None if self.rules.first_is_set => {
+                self.first = Some(node);
+                self.first_was_named = false;
+            }
+            None => {}
+        }
+        Heard::Wake
+    }
+
+    /// Forgets the queue behind us and says who was next.
+    fn unlink(&mut self) -> Option<NodeId> {
+        (self.more, self.leaving) = (false, false);
+        self.next.take()
+    }
+}
+
+fn routed(link: &Link) -> Option<&Route> {
+    match link {
+        Link::Route(route) => Some(route),
+        Link::Next(_) => None,
+    }
+}

@@ -1,0 +1,233 @@
+//! Replicated queue: everybody, or a few nodes, know every request; only the role knows which are
+//! served.
+//!
+//! A request is a number told to all replicas (`rn`). The controller compares what it has heard with
+//! what it has taken (`taken`), which goes with the role, so copies need not be removed: an old one
+//! is recognised as old. Nobody has to know where the controller is, so nobody is informed. In token
+//! style, with a migration at each exit, this is Suzuki and Kasami's algorithm: `taken` plays LN,
+//! the queue Q.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Invariant, NodeId, Outbox};
+use crate::controller::kernel::{self, Kernel, Message, Row};
+use crate::controller::numbers::Numbers;
+use crate::controller::ranks::{Ranks, USUAL_GROUPS};
+use crate::controller::requests_info::{Heard, Letter, Parcel, RequestsInfo, Role, View};
+use crate::controller::rules::Rules;
+use crate::controller::said::Said;
+use crate::controller::target::{Preference, Target};
+use crate::setup::Setup;
+
+/// A copy of the queue, and the queue itself at the controller.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(in crate::controller) struct Replicated {
+    /// The nodes that have a copy are the first so many from the first controller.
+    ranks: Ranks,
+    replicas: u32,
+    /// The number of our own last request.
+    number: u64,
+    /// The largest request number heard from each node.
+    rn: Numbers,
+    /// Controller: the last request taken from each node.
+    taken: Numbers,
+    /// Controller: who waits, in the order they were taken.
+    queue: VecDeque<NodeId>,
+    rules: Rules,
+}
+
+/// A request, for every replica.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(in crate::controller) struct Ask {
+    origin: NodeId,
+    number: u64,
+}
+
+impl fmt::Debug for Ask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Request({}, number {})", self.origin, self.number)
+    }
+}
+
+impl Parcel for Ask {
+    fn fits(&self, nodes: u32) -> bool {
+        self.origin.0 < nodes
+    }
+}
+
+impl Letter for Ask {
+    fn kind(&self) -> usize {
+        0
+    }
+
+    fn origin(&self) -> NodeId {
+        self.origin
+    }
+}
+
+/// What goes with the role.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(in crate::controller) struct Baton {
+    queue: VecDeque<NodeId>,
+    taken: Numbers,
+}
+
+impl fmt::Debug for Baton {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}, taken {:?}", self.queue, self.taken)
+    }
+}
+
+impl Parcel for Baton {
+    fn fits(&self, nodes: u32) -> bool {
+        self.queue.iter().all(|node| node.0 < nodes) && self.taken.fits(nodes)
+    }
+}
+
+impl RequestsInfo for Replicated {
+    type Letter = Ask;
+    type Baton = Baton;
+    type Note = ();
+    type Extra = ();
+
+    const KINDS: &'static [&'static str] = &[
+        kernel::GRANT,
+        kernel::EXIT,
+        kernel::BECOME,
+        kernel::INFORM,
+        kernel::WAKE_UP,
+        "REQUEST",
+    ];
+
+    fn new(setup: &Setup<'_>) -> Self {
+        Self {
+            ranks: Ranks::of(setup),
+            replicas: replicas(setup),
+            number: 0,
+            rn: Numbers::default(),
+            taken: Numbers::default(),
+            queue: VecDeque::new(),
+            rules: Rules::of(setup),
+        }
+    }
+
+    fn register(&mut self, role: &Role, out: &mut Outbox<Message<Self>>) -> Heard<()> {
+        self.number += 1;
+        let ask = Ask {
+            origin: role.me,
+            number: self.number,
+        };
+        if role.active {
+            return self.hear(&ask, role);
+        }
+        for replica in self.ranks.first(self.replicas) {
+            out.send_for(role.me, replica, Message::Row(ask.clone()));
+        }
+        Heard::Nothing
+    }
+
+    fn receive(
+        &mut self,
+        from: NodeId,
+        ask: Ask,
+        role: &Role,
+        out: &mut Outbox<Message<Self>>,
+    ) -> Heard<()> {
+        if ask.origin != from {
+            out.protocol_error(format!("{from} asks in the name of {}", ask.origin));
+            return Heard::Nothing;
+        }
+        self.hear(&ask, role)
+    }
+
+    fn granted(&mut self, (): ()) {}
+
+    fn leave(&mut self) -> Option<()> {
+        Some(())
+    }
+
+    fn absorb(&mut self, (): ()) {}
+
+    fn select(&mut self) -> Option<(NodeId, ())> {
+        self.queue.pop_front().map(|first| (first, ()))
+    }
+
+    fn hand_over(&mut self) -> Baton {
+        Baton {
+            queue: std::mem::take(&mut self.queue),
+            taken: std::mem::take(&mut self.taken),
+        }
+    }
+
+    fn take_over(&mut self, baton: Baton, _: &Role, _: &mut Outbox<Message<Self>>) {
+        (self.queue, self.taken) = (baton.queue, baton.taken);
+        for (origin, number) in self.rn.drain() {
+            if self.taken.raise(origin, number) {
+                self.queue.push_back(origin);
+            }
+        }
+    }
+
+    fn view(&self) -> View {
+        View {
+            first: self.queue.front().copied(),
+            second: self.queue.get(1).copied(),
+            last: self.queue.back().copied(),
+        }
+    }
+}
+
+impl Row for Replicated {
+    const USUAL_TARGET: Preference = Preference::Second;
+    const INFORMS: bool = false;
+
+    const INVARIANTS: &'static [Invariant<Kernel<Self>>] = &[
+        Invariant {
+            name: "one node is controller",
+            check: kernel::one_controller,
+        },
+        Invariant {
+            name: "the role moves only between two entries",
+            check: kernel::at_rest_while_inside,
+        },
+    ];
+
+    /// Only who hears all requests can be controller.
+    fn candidates(setup: &Setup<'_>, target: Target) -> Target {
+        match replicas(setup) {
+            replicas if replicas < setup.nodes() => {
+                target.among(Ranks::of(setup).first(replicas).collect())
+            }
+            _ => target,
+        }
+    }
+}
+
+impl Replicated {
+    /// Somebody asks: the controller takes the request, everybody else remembers it.
+    fn hear(&mut self, ask: &Ask, role: &Role) -> Heard<()> {
+        if !role.active {
+            // rana-B1: as printed, only the controller listens.
+            if self.rules.everybody_remembers {
+                self.rn.raise(ask.origin, ask.number);
+            }
+            return Heard::Nothing;
+        }
+        if !self.taken.raise(ask.origin, ask.number) {
+            return Heard::Nothing;
+        }
+        self.queue.push_back(ask.origin);
+        Heard::Wake
+    }
+}
+
+fn replicas(setup: &Setup<'_>) -> u32 {
+    let said = Said(&setup.setting.params);
+    match said.is_static() {
+        true => said.groups().unwrap_or(USUAL_GROUPS).min(setup.nodes()),
+        false => setup.nodes(),
+    }
+}

@@ -1,0 +1,178 @@
+//! Distributed queue, static routing, each exit: the tail of the queue is kept at home.
+//!
+//! A machine of its own. The role is a token that goes from each node to the next in the queue; all
+//! that is central is the tail, which the first controller keeps for good:
+//!
+//! ```text
+//!     3 --REQUEST--> home --LINK 3--> 1 (the tail so far) --BECOME--> 3
+//! ```
+//!
+//! Three messages, one of them between an exit and the next entry. A link names the request it goes
+//! behind: a link to a node's second request may overtake the one to its first.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::setup::Setup;
+
+/// What nodes and home say.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(in crate::controller) enum Message {
+    /// The sender's request of that number.
+    Request { number: u64 },
+    /// Behind the addressee's request of that number comes this node.
+    Link { behind: u64, node: NodeId },
+    /// The role.
+    Become,
+}
+
+impl crate::contract::Message for Message {
+    const KINDS: &'static [&'static str] = &["REQUEST", "LINK", "BECOME"];
+
+    fn kind(&self) -> usize {
+        match self {
+            Message::Request { .. } => 0,
+            Message::Link { .. } => 1,
+            Message::Become => 2,
+        }
+    }
+
+    fn origin(&self) -> Option<NodeId> {
+        match self {
+            Message::Link { node, .. } => Some(*node),
+            Message::Request { .. } | Message::Become => None,
+        }
+    }
+}
+
+/// A node; home besides.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(in crate::controller) struct TailAtHome {
+    me: NodeId,
+    nodes: u32,
+    home: NodeId,
+    /// The number of our last request; the first controller's are behind a request 0 of its own.
+    number: u64,
+    /// Our client waits.
+    waiting: bool,
+    /// Our client is inside.
+    inside: bool,
+    /// The role is here.
+    active: bool,
+    /// Who comes behind which of our requests.
+    links: BTreeMap<u64, NodeId>,
+    /// Home: the last in the queue, by node and request number.
+    tail: (NodeId, u64),
+}
+
+impl Algorithm for TailAtHome {
+    type Message = Message;
+
+    fn new(setup: &Setup<'_>) -> Self {
+        let home = setup.setting.holder;
+        Self {
+            me: setup.me,
+            nodes: setup.nodes(),
+            home,
+            number: 0,
+            waiting: false,
+            inside: false,
+            active: setup.is_holder(),
+            links: BTreeMap::new(),
+            tail: (home, 0),
+        }
+    }
+
+    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
+        self.number += 1;
+        self.waiting = true;
+        let number = self.number;
+        out.send_for(self.me, self.home, Message::Request { number });
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) {
+        self.inside = false;
+        self.pass_on(out);
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
+        match message {
+            Message::Request { number } if self.me == self.home => {
+                let (tail, behind) = std::mem::replace(&mut self.tail, (from, number));
+                out.send_for(from, tail, Message::Link { behind, node: from });
+            }
+            Message::Link { behind, node } if from == self.home && node.0 < self.nodes => {
+                self.links.insert(behind, node);
+                self.pass_on(out);
+            }
+            Message::Become if !self.active => {
+                self.active = true;
+                self.enter(out);
+            }
+            Message::Request { .. } | Message::Link { .. } | Message::Become => {
+                out.protocol_error(format!("{from} says {message:?} where it cannot"));
+            }
+        }
+    }
+
+    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
+        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
+    }
+
+    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // Nobody fails: a lost role stays lost.
+    }
+
+    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // Links are patient: a cut only delays.
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[Invariant {
+            name: "one node is controller",
+            check: |world: &Snapshot<'_, Self>| {
+                world.one_token(
+                    |node| node.active,
+                    |message| matches!(message, Message::Become),
+                )
+            },
+        }]
+    }
+}
+
+impl TailAtHome {
+    /// The last of our requests that is served.
+    fn finished(&self) -> u64 {
+        self.number - u64::from(self.waiting || self.inside)
+    }
+
+    /// Outside, with the role, and somebody linked behind our last finished request: it goes there.
+    fn pass_on(&mut self, out: &mut Outbox<Message>) {
+        if !self.active || self.inside {
+            return;
+        }
+        let Some(next) = self.links.remove(&self.finished()) else {
+            return;
+        };
+        if next == self.me {
+            // Nobody came between two requests of ours.
+            self.enter(out);
+        } else {
+            self.active = false;
+            out.note("moves", 1);
+            out.send_for(next, next, Message::Become);
+        }
+    }
+
+    fn enter(&mut self, out: &mut Outbox<Message>) {
+        if !self.waiting {
+            out.protocol_error("the role came and nobody here waits");
+            return;
+        }
+        self.waiting = false;
+        self.inside = true;
+        out.enter();
+    }
+}

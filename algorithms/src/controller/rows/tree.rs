@@ -1,0 +1,280 @@
+//! Hierarchical queue, dynamic routing: a tree whose root, the controller, moves.
+//!
+//! A machine of its own: nobody has the whole queue. Each node has a queue of the neighbours (and
+//! itself) that want in, and knows in which direction the role is. Where the role moves it turns the
+//! edges it crosses, and nobody has to be informed; where it stays the entry is lent down the tree
+//! and comes back:
+//!
+//! ```text
+//!     1 <--BECOME-- 0        a migration is due: the role goes one edge towards who waits
+//!     1 <--GRANT--- 0        it is not: 0 stays controller, 1 is let in
+//!     1 ----EXIT--> 0
+//! ```
+//!
+//! With a migration at each exit this is Raymond's algorithm, with its further request riding on
+//! the privilege. Without migration it is a tree with a fixed root.
+//! The role arrives only where it is used: on its way it does not count as a tenure.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::controller::migration_info::{Cause, Column, MigrationInfo, TENURE};
+use crate::controller::ranks::Ranks;
+use crate::controller::said::Said;
+use crate::setup::Setup;
+
+/// What neighbours say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(in crate::controller) enum Message {
+    /// Somebody here or behind here wants in.
+    Request,
+    /// One entry is lent to the addressee or somebody behind it.
+    Grant,
+    /// It is over; the sender wants another one.
+    Exit { again: bool },
+    /// The role itself; the sender wants it back.
+    Become { epoch: u64, again: bool },
+}
+
+impl crate::contract::Message for Message {
+    const KINDS: &'static [&'static str] = &["REQUEST", "GRANT", "EXIT", "BECOME"];
+
+    fn kind(&self) -> usize {
+        match self {
+            Message::Request => 0,
+            Message::Grant => 1,
+            Message::Exit { .. } => 2,
+            Message::Become { .. } => 3,
+        }
+    }
+
+    fn origin(&self) -> Option<NodeId> {
+        match self {
+            // Each stands for everybody behind it.
+            Message::Request | Message::Grant | Message::Exit { .. } | Message::Become { .. } => {
+                None
+            }
+        }
+    }
+}
+
+/// A node of the tree.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(in crate::controller) struct Tree {
+    me: NodeId,
+    /// The neighbour towards the role, or `me`.
+    holder: NodeId,
+    /// The nodes next to us.
+    neighbours: Vec<NodeId>,
+    /// We are the controller.
+    active: bool,
+    epoch: u64,
+    /// Who wants in through us: neighbours, or `me`.
+    queue: VecDeque<NodeId>,
+    /// A request to `holder` is unanswered.
+    asked: bool,
+    /// Our client is inside.
+    inside: bool,
+    /// The neighbour that the entry was passed down to.
+    to: Option<NodeId>,
+    /// The neighbour that it came from, unless we are the controller.
+    via: Option<NodeId>,
+    column: Column,
+}
+
+impl Algorithm for Tree {
+    type Message = Message;
+
+    fn new(setup: &Setup<'_>) -> Self {
+        let said = Said(&setup.setting.params);
+        let (ranks, arity) = (Ranks::of(setup), said.arity());
+        let rank = ranks.rank(setup.me);
+        let parent = (rank > 0).then(|| ranks.node((rank - 1) / arity));
+        let first_child = u64::from(rank) * u64::from(arity) + 1;
+        let children = (first_child..first_child + u64::from(arity))
+            .take_while(|&child| child < u64::from(setup.nodes()))
+            .map(|child| ranks.node(child as u32));
+        Self {
+            me: setup.me,
+            holder: parent.unwrap_or(setup.me),
+            neighbours: parent.into_iter().chain(children).collect(),
+            active: setup.is_holder(),
+            epoch: 0,
+            queue: VecDeque::new(),
+            asked: false,
+            inside: false,
+            to: None,
+            via: None,
+            column: Column::said(&said),
+        }
+    }
+
+    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
+        self.add(self.me, out);
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) {
+        self.inside = false;
+        self.entry_is_over(out);
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
+        if !self.neighbours.contains(&from) {
+            out.protocol_error(format!("{from} is no neighbour"));
+            return;
+        }
+        match message {
+            Message::Request if self.queue.contains(&from) => {
+                out.protocol_error(format!("{from} asks twice"));
+            }
+            Message::Request => self.add(from, out),
+            Message::Grant => self.on_grant(from, out),
+            Message::Exit { again } if self.to == Some(from) => {
+                self.to = None;
+                if again {
+                    self.queue.push_back(from);
+                }
+                self.entry_is_over(out);
+            }
+            Message::Exit { .. } => out.protocol_error(format!("{from} was not let in")),
+            Message::Become { epoch, again } => self.on_become(from, epoch, again, out),
+        }
+    }
+
+    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
+        match timer.name == TENURE && timer.tag == self.epoch && self.active {
+            true => self.column.expired(),
+            false => out.protocol_error(format!("{} went off after its tenure", timer.name)),
+        }
+    }
+
+    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // Nobody fails: a lost role stays lost.
+    }
+
+    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // Links are patient: a cut only delays.
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[Invariant {
+            name: "one node is controller",
+            check: |world: &Snapshot<'_, Self>| {
+                world.one_token(
+                    |node| node.active,
+                    |message| matches!(message, Message::Become { .. }),
+                )
+            },
+        }]
+    }
+}
+
+impl Tree {
+    /// Somebody wants in through us.
+    fn add(&mut self, who: NodeId, out: &mut Outbox<Message>) {
+        self.queue.push_back(who);
+        let entry_is_here = self.inside || self.to.is_some();
+        if self.active {
+            if !entry_is_here {
+                self.dispatch(Cause::Wake, out);
+            }
+        } else if !self.asked && !entry_is_here {
+            // While an entry is lent to us, its end says that we want another.
+            self.asked = true;
+            out.send(self.holder, Message::Request);
+        }
+    }
+
+    fn on_grant(&mut self, from: NodeId, out: &mut Outbox<Message>) {
+        let lent_already = self.inside || self.to.is_some();
+        let next = match from == self.holder && !self.active && !lent_already {
+            true => self.queue.pop_front(),
+            false => None,
+        };
+        let Some(next) = next else {
+            out.protocol_error(format!("{from} lends an entry that was not asked for"));
+            return;
+        };
+        self.asked = false;
+        self.via = Some(from);
+        self.lend(next, out);
+    }
+
+    fn on_become(&mut self, from: NodeId, epoch: u64, again: bool, out: &mut Outbox<Message>) {
+        if from != self.holder || self.queue.is_empty() || self.active {
+            out.protocol_error(format!("{from} sends a role that was not asked for"));
+            return;
+        }
+        self.holder = self.me;
+        self.asked = false;
+        self.epoch = epoch;
+        if again {
+            self.queue.push_back(from);
+        }
+        if self.queue.front() == Some(&self.me) {
+            self.active = true;
+            self.dispatch(Cause::Begin, out);
+        } else {
+            self.move_on(out);
+        }
+    }
+
+    /// The controller decides: the role moves towards who is first, or the entry is lent.
+    fn dispatch(&mut self, cause: Cause, out: &mut Outbox<Message>) {
+        self.column.watch(self.epoch, out);
+        let due = cause != Cause::Begin && self.column.due(cause);
+        match self.queue.front() {
+            None => {}
+            Some(&first) if first != self.me && due => {
+                self.column.tenure_ends(self.epoch, out);
+                self.active = false;
+                self.epoch = self.epoch.saturating_add(1);
+                out.note("moves", 1);
+                self.move_on(out);
+            }
+            Some(&first) => {
+                self.queue.pop_front();
+                self.lend(first, out);
+            }
+        }
+    }
+
+    /// Sends the role one edge towards the first in our queue.
+    fn move_on(&mut self, out: &mut Outbox<Message>) {
+        let Some(next) = self.queue.pop_front() else {
+            return;
+        };
+        self.holder = next;
+        self.asked = !self.queue.is_empty();
+        let r#become = Message::Become {
+            epoch: self.epoch,
+            again: self.asked,
+        };
+        out.send(next, r#become);
+    }
+
+    /// Lets somebody in, here or below.
+    fn lend(&mut self, next: NodeId, out: &mut Outbox<Message>) {
+        if next == self.me {
+            self.inside = true;
+            out.enter();
+        } else {
+            self.to = Some(next);
+            out.send(next, Message::Grant);
+        }
+    }
+
+    /// The entry that was here has ended.
+    fn entry_is_over(&mut self, out: &mut Outbox<Message>) {
+        if self.active {
+            self.dispatch(Cause::Exit, out);
+        } else if let Some(via) = self.via.take() {
+            self.asked = !self.queue.is_empty();
+            out.send(via, Message::Exit { again: self.asked });
+        } else {
+            out.protocol_error("an entry ends that nobody lent");
+        }
+    }
+}
