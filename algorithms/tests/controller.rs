@@ -227,7 +227,7 @@ fn framework() -> &'static Entry {
 fn given(words: &str) -> BTreeMap<String, String> {
     let pairs = words
         .split_whitespace()
-        .map(|word| word.split_once('=').unwrap());
+        .map(|word| word.split_once('=').expect("written name=value"));
     pairs
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect()
