@@ -16,6 +16,7 @@ pub mod sanders;
 pub mod setup;
 pub mod topology;
 
+mod banta_efficient;
 mod banta_simple;
 mod carvalho_roucairol;
 mod centralised;

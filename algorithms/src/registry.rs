@@ -11,7 +11,7 @@ use crate::params::{Param, Params, Value};
 use crate::printed::{Defect, Printed};
 use crate::topology::Topology;
 use crate::{
-    banta_simple, carvalho_roucairol, centralised, lamport, maekawa, naimi_trehel,
+    banta_efficient, banta_simple, carvalho_roucairol, centralised, lamport, maekawa, naimi_trehel,
     naimi_trehel_queue, raymond, raymond_k, ricart_agrawala, ricart_agrawala_token, sanders,
     singhal_dynamic, singhal_heuristic, suzuki_kasami,
 };
@@ -36,6 +36,7 @@ pub static ALL: &[&Entry] = &[
     &naimi_trehel::ENTRY,
     &naimi_trehel_queue::ENTRY,
     &banta_simple::ENTRY,
+    &banta_efficient::ENTRY,
     &raymond_k::ENTRY,
 ];
 
@@ -185,6 +186,8 @@ pub enum FormKind {
     AtMost,
     /// It is never undercut.
     AtLeast,
+    /// The source says so, and it is known not to hold: shown beside, and decides nothing.
+    Printed,
 }
 
 /// What a closed form may depend on.

@@ -50,7 +50,7 @@ impl TheoryLine {
         match self.kind {
             FormKind::Exact | FormKind::AtMost | FormKind::AtLeast => self.agrees == Some(false),
             // Even a true mean lies outside one interval in a thousand.
-            FormKind::Mean => false,
+            FormKind::Mean | FormKind::Printed => false,
         }
     }
 
@@ -68,6 +68,7 @@ impl TheoryLine {
             FormKind::Mean => "on average",
             FormKind::AtMost => "at most",
             FormKind::AtLeast => "at least",
+            FormKind::Printed => "in print",
         };
         let interval = match self.interval {
             Some((low, high)) => format!(" (99.9 % interval {low:.4} to {high:.4})"),
@@ -115,6 +116,7 @@ pub(crate) fn lines(
             FormKind::Exact => Some((value - expected).abs() < rounding),
             FormKind::AtMost => Some(value < expected + rounding),
             FormKind::AtLeast => Some(value > expected - rounding),
+            FormKind::Printed => None,
             FormKind::Mean => {
                 interval.map(|(low, high)| expected > low - 1e-9 && expected < high + 1e-9)
             }
@@ -141,7 +143,7 @@ pub(crate) fn lines(
 pub(crate) fn expected_messages_per_entry(lines: &[TheoryLine]) -> Option<f64> {
     let is_number = |kind| match kind {
         FormKind::Exact | FormKind::Mean => true,
-        FormKind::AtMost | FormKind::AtLeast => false,
+        FormKind::AtMost | FormKind::AtLeast | FormKind::Printed => false,
     };
     let line = lines
         .iter()
@@ -272,6 +274,7 @@ fn kind_in_words<S: Serializer>(kind: &FormKind, serializer: S) -> Result<S::Ok,
         FormKind::Mean => "mean",
         FormKind::AtMost => "at-most",
         FormKind::AtLeast => "at-least",
+        FormKind::Printed => "printed",
     })
 }
 

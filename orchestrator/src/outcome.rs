@@ -172,11 +172,13 @@ fn theory_row(line: &TheoryLine) -> Row {
         FormKind::Mean => "on average",
         FormKind::AtMost => "at most",
         FormKind::AtLeast => "at least",
+        FormKind::Printed => "in print",
     };
-    let agrees = match line.agrees {
-        Some(true) => "agrees",
-        Some(false) => "differs",
-        None => "undecided",
+    let agrees = match (line.kind, line.agrees) {
+        (FormKind::Printed, _) => "beside",
+        (_, Some(true)) => "agrees",
+        (_, Some(false)) => "differs",
+        (_, None) => "undecided",
     };
     let interval = remark(line.interval, |(low, high)| {
         format!(

@@ -199,6 +199,7 @@ fn closed_form(form: &ClosedForm) -> String {
         FormKind::Mean => "on average",
         FormKind::AtMost => "at most",
         FormKind::AtLeast => "at least",
+        FormKind::Printed => "in print",
     };
     format!("{metric}: {how} {}", form.formula)
 }

@@ -23,7 +23,7 @@ const LARGE: &[(&str, [u32; 3])] = &[
 
 /// Defects that cost messages or time and hurt nobody, so that no schedule ends badly; each has a
 /// test of its own.
-const COSTLY: &[&str] = &["banta-N3", "banta-NQ2"];
+const COSTLY: &[&str] = &["banta-N3", "banta-E7", "banta-NQ2"];
 
 #[test]
 fn nothing_bad_happens_to_anybody_who_wants_in_once() {
