@@ -24,6 +24,7 @@
 
 mod defects;
 mod entry;
+pub(crate) mod forms;
 mod invariants;
 pub(crate) mod wait;
 

@@ -17,6 +17,7 @@ pub mod setup;
 pub mod topology;
 
 mod banta_efficient;
+mod banta_k;
 mod banta_simple;
 mod carvalho_roucairol;
 mod centralised;

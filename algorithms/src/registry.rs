@@ -11,9 +11,9 @@ use crate::params::{Param, Params, Value};
 use crate::printed::{Defect, Printed};
 use crate::topology::Topology;
 use crate::{
-    banta_efficient, banta_simple, carvalho_roucairol, centralised, lamport, maekawa, naimi_trehel,
-    naimi_trehel_queue, raymond, raymond_k, ricart_agrawala, ricart_agrawala_token, sanders,
-    singhal_dynamic, singhal_heuristic, suzuki_kasami,
+    banta_efficient, banta_k, banta_simple, carvalho_roucairol, centralised, lamport, maekawa,
+    naimi_trehel, naimi_trehel_queue, raymond, raymond_k, ricart_agrawala, ricart_agrawala_token,
+    sanders, singhal_dynamic, singhal_heuristic, suzuki_kasami,
 };
 
 /// All algorithms, in the order they are listed.
@@ -37,6 +37,7 @@ pub static ALL: &[&Entry] = &[
     &naimi_trehel_queue::ENTRY,
     &banta_simple::ENTRY,
     &banta_efficient::ENTRY,
+    &banta_k::ENTRY,
     &raymond_k::ENTRY,
 ];
 

@@ -26,6 +26,7 @@ mod sites;
 mod walk;
 mod world;
 
+use std::fmt;
 use std::str::FromStr;
 
 use algorithms::registry::{Entry, Order};
@@ -88,7 +89,28 @@ pub enum Timers {
     Free,
     /// Only when no message is under way.
     Patient,
+    /// When their time has come; a message takes at most the bound.
+    Bounded {
+        /// The bound in ticks; a timer counts in ticks too, as the bound is to the algorithm.
+        bound: u32,
+        /// What happens first of what is due at the same tick.
+        ties: Ties,
+    },
 }
+
+/// What happens first when a message has to arrive at the tick at which a timer goes off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ties {
+    /// The message.
+    #[default]
+    Messages,
+    /// Either: both ways are explored.
+    Either,
+}
+
+/// The longest bound in ticks: each tick multiplies the states.
+const LONGEST_BOUND: u32 = 1_000;
 
 impl FromStr for Timers {
     type Err = String;
@@ -97,10 +119,46 @@ impl FromStr for Timers {
         match text {
             "free" => Ok(Timers::Free),
             "patient" => Ok(Timers::Patient),
-            _ if text.starts_with("bounded") => Err(format!(
-                "'{text}': bounded timers are not explored yet; free and patient ones are"
-            )),
-            _ => Err(format!("'{text}' is neither free nor patient")),
+            _ => match text.strip_prefix("bounded:") {
+                Some(rest) => bounded(rest),
+                None => Err(format!(
+                    "'{text}' is neither free nor patient nor bounded:T, with T in ticks"
+                )),
+            },
+        }
+    }
+}
+
+/// `2`, `2,ties=either`.
+fn bounded(text: &str) -> Result<Timers, String> {
+    let (bound, ties) = match text.split_once(",ties=") {
+        None => (text, Ties::default()),
+        Some((bound, "messages")) => (bound, Ties::Messages),
+        Some((bound, "either")) => (bound, Ties::Either),
+        Some((_, other)) => {
+            return Err(format!("ties={other} is neither messages nor either"));
+        }
+    };
+    match bound.parse() {
+        Ok(bound) if (1..=LONGEST_BOUND).contains(&bound) => Ok(Timers::Bounded { bound, ties }),
+        _ => Err(format!(
+            "'{bound}' is no bound; write bounded:2 for two ticks, at most {LONGEST_BOUND}"
+        )),
+    }
+}
+
+impl fmt::Display for Timers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Timers::Free => f.write_str("free"),
+            Timers::Patient => f.write_str("patient"),
+            Timers::Bounded { bound, ties } => {
+                let ties = match ties {
+                    Ties::Messages => "",
+                    Ties::Either => ",ties=either",
+                };
+                write!(f, "bounded:{bound}{ties}")
+            }
         }
     }
 }
@@ -192,8 +250,8 @@ pub enum Kind {
     Trapped,
 }
 
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Kind::Exclusion => "too many inside",
             Kind::Uninvited => "uninvited entry",
@@ -216,8 +274,8 @@ pub struct Told {
     pub wrong: Option<(Kind, String)>,
 }
 
-impl std::fmt::Display for Told {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.step)?;
         if !self.effects.is_empty() {
             write!(f, "  -> {}", self.effects.join(", "))?;

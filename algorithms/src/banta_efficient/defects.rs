@@ -33,7 +33,8 @@ pub(super) const DEFECTS: &[Defect] = &[
         needs_printed: &["banta-E5"],
         needs_repaired: &[],
         with: &[],
-        schedule: "req 1; req 2; 1>0:REQUEST; 2>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1",
+        schedule: "req 1; req 2; 1>0:REQUEST; 2>0:REQUEST; timer 0:wait; 0>2:UPDATE; \
+                   0>1:TOKEN; exit 1",
         result: "deadlock: 2's request was there in time, but 0 files it when it is good no more",
     },
     Defect {

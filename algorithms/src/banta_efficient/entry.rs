@@ -1,11 +1,9 @@
 //! What the rest of the workspace needs to know about it.
 
 use super::defects::DEFECTS;
-use super::{BantaEfficient, wait};
+use super::{BantaEfficient, forms, wait};
 use crate::erased::Of;
-use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order, Sizes,
-};
+use crate::registry::{ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order, Sizes};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "banta-efficient",
@@ -28,7 +26,7 @@ pub(crate) static ENTRY: Entry = Entry {
     wants_link_events: false,
     wants_peer_events: false,
     token: Some("TOKEN"),
-    notes: NOTES,
+    notes: forms::NOTES,
     crashes: 0,
     // The two queues hold at most everybody once, all together.
     state_bytes: |_| (size_of::<BantaEfficient>() + 2 * size_of::<u32>()) as u64,
@@ -38,56 +36,26 @@ pub(crate) static ENTRY: Entry = Entry {
             metric: Metric::MessagesPerEntry,
             formula: "(1-z)(1+(N-1)/m) - s + f",
             condition: "m entries per cycle, z idle, s own and f stray requests, as noted",
-            value: |run| run.whole_requests.then(|| from_notes(run, 1.0, 1.0))?,
+            value: |run| run.whole_requests.then(|| forms::noted(run, 1.0))?,
             kind: FormKind::Exact,
         },
         ClosedForm {
             metric: Metric::MessagesPerEntry,
             formula: "(1-z)(1+(N-1)/m) - s + f",
             condition: "the same in a window that cuts cycles",
-            value: |run| (!run.whole_requests).then(|| from_notes(run, 1.0, 1.0))?,
+            value: |run| (!run.whole_requests).then(|| forms::noted(run, 1.0))?,
             kind: FormKind::Mean,
         },
         ClosedForm {
             metric: Metric::MessagesPerEntry,
             formula: "N/m + 1",
             condition: "the thesis's Theorem 5.1",
-            value: |run| theorem(run, 1.0),
+            value: |run| forms::theorem(run, 1.0),
             kind: FormKind::Printed,
         },
     ],
     machine: |_, _| &Of::<BantaEfficient>::MACHINE,
 };
-
-/// What both algorithms that work in cycles note.
-pub(crate) const NOTES: &[(&str, &str)] = &[
-    ("idle", "entries of a holder that nobody else wanted in"),
-    ("cycle", "sites on the queue when a cycle began: m"),
-    ("late", "requests that came during the wait"),
-    ("own", "own requests during the wait, which need no message"),
-    ("stray", "requests that came too late and were passed on"),
-    ("stale", "updates that came after a newer one"),
-];
-
-/// What the entries of this run cost by its own notes: `(1-z)(each + (n-spared)/m) - s + f`, with m
-/// the entries per cycle. Each entry takes `each` messages beside its part of the updates, of which
-/// a cycle has `n - spared - m`, counting one entry's message against each site that is not told.
-pub(crate) fn from_notes(run: &Circumstances<'_>, each: f64, spared: f64) -> Option<f64> {
-    let (_, cycles) = (run.note)("cycle").filter(|_| run.undisturbed)?;
-    let sum = |name| (run.note)(name).map_or(0.0, |(sum, _)| sum as f64);
-    let entries = run.entries as f64;
-    let paid = entries - sum("idle");
-    let updates = (f64::from(run.nodes) - spared) * cycles as f64;
-    Some((each * paid + updates - sum("own") + sum("stray")) / entries)
-}
-
-/// What the thesis says: `n/m + each`.
-pub(crate) fn theorem(run: &Circumstances<'_>, each: f64) -> Option<f64> {
-    let (_, cycles) = (run.note)("cycle").filter(|_| run.undisturbed)?;
-    let idle = (run.note)("idle").map_or(0, |(sum, _)| sum);
-    let paid = run.entries.checked_sub(idle).filter(|&paid| paid > 0)?;
-    Some(f64::from(run.nodes) * cycles as f64 / paid as f64 + each)
-}
 
 const EXPLANATION: &str = "\
 There is one token; whoever has it may enter. It carries a queue of the sites

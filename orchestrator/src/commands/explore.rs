@@ -82,7 +82,11 @@ pub(crate) struct Explore {
           value_parser = PossibleValuesParser::new(["fifo", "any"]).map(|name| order(&name)))]
     links: Option<Order>,
 
-    /// When timers go off: free, at any moment, or patient, when no message is under way
+    /// When timers go off: free, at any moment, patient, when no message is under way, or bounded:T
+    ///
+    /// With bounded:T time passes in ticks. A message takes at most T of them, which is the bound
+    /// that the algorithm knows, and a timer goes off when its time has come. A message that has to
+    /// arrive at that very tick comes first, or with bounded:T,ties=either before or after it.
     #[arg(long, default_value = "free", help_heading = "World")]
     timers: Timers,
 
@@ -138,7 +142,7 @@ pub(crate) struct Explore {
     /// Replay this schedule instead, such as "req 1; 1>0:REQUEST; 0>1:REPLY"
     ///
     /// Steps: req 1 · exit 1 · 1>0:KIND, or 1>0:KIND#2 for the second oldest · timer 0:NAME ·
-    /// lose 1>0:KIND · dup 1>0:KIND · crash 2 [losing 2>0:KIND, …] · down 2@1. Nobody asks again
+    /// tick · lose 1>0:KIND · dup 1>0:KIND · crash 2 [losing 2>0:KIND, …] · down 2@1. Nobody asks again
     /// unless --wants says so.
     #[arg(long, value_name = "SCHEDULE", help_heading = "Search")]
     replay: Option<String>,

@@ -4,30 +4,39 @@ use algorithms::erased::MessageId;
 use algorithms::registry::Order;
 
 /// The messages of one link: as they were sent on links that keep order, else sorted, so that equal
-/// mail has one form.
-pub(super) type Queue = Vec<MessageId>;
+/// mail has one form; of equal messages the oldest first.
+pub(super) type Queue = Vec<Mail>;
 
-/// Adds a message that was just sent.
-pub(super) fn put(queue: &mut Queue, message: MessageId, order: Order) {
-    let place = match order {
-        Order::Fifo => queue.len(),
-        Order::Any => queue.partition_point(|&other| other <= message),
-    };
-    queue.insert(place, message);
+/// A message under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Mail {
+    pub(super) message: MessageId,
+    /// In how many ticks it must have arrived; 0 where there is no bound.
+    pub(super) left: u32,
 }
 
-/// The places of the messages that can arrive next; of equal ones only the first.
-pub(super) fn next_places(queue: &[MessageId], order: Order) -> impl Iterator<Item = usize> {
+/// Adds a message that was just sent.
+pub(super) fn put(queue: &mut Queue, mail: Mail, order: Order) {
+    let place = match order {
+        Order::Fifo => queue.len(),
+        Order::Any => queue.partition_point(|&other| other <= mail),
+    };
+    queue.insert(place, mail);
+}
+
+/// The places of the messages that can arrive next; of equal ones only the oldest, which has the
+/// least time.
+pub(super) fn next_places(queue: &[Mail], order: Order) -> impl Iterator<Item = usize> {
     let ahead = match order {
         Order::Fifo => queue.len().min(1),
         Order::Any => queue.len(),
     };
-    (0..ahead).filter(|&place| place == 0 || queue[place] != queue[place - 1])
+    (0..ahead).filter(|&place| place == 0 || queue[place].message != queue[place - 1].message)
 }
 
 /// What may be left of the queue when its sender crashes: any prefix, or any part where links do
 /// not keep order; the whole of it first.
-pub(super) fn remains(queue: &[MessageId], order: Order) -> Vec<Queue> {
+pub(super) fn remains(queue: &[Mail], order: Order) -> Vec<Queue> {
     match order {
         Order::Fifo => (0..=queue.len())
             .rev()
@@ -54,14 +63,21 @@ mod tests {
     use super::*;
 
     fn queue(messages: &[u32]) -> Queue {
-        messages.iter().copied().map(MessageId).collect()
+        messages.iter().map(|&message| mail(message)).collect()
+    }
+
+    fn mail(message: u32) -> Mail {
+        Mail {
+            message: MessageId(message),
+            left: 0,
+        }
     }
 
     #[test]
     fn an_ordered_link_delivers_its_oldest_message_only() {
         let mut link = Queue::new();
         for message in [5, 3, 5] {
-            put(&mut link, MessageId(message), Order::Fifo);
+            put(&mut link, mail(message), Order::Fifo);
         }
         assert_eq!(link, queue(&[5, 3, 5]));
         assert!(next_places(&link, Order::Fifo).eq([0]));
@@ -71,7 +87,7 @@ mod tests {
     fn an_unordered_link_delivers_any_but_equal_messages_once() {
         let mut link = Queue::new();
         for message in [5, 3, 5] {
-            put(&mut link, MessageId(message), Order::Any);
+            put(&mut link, mail(message), Order::Any);
         }
         assert_eq!(link, queue(&[3, 5, 5]));
         assert!(next_places(&link, Order::Any).eq([0, 1]));

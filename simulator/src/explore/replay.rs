@@ -154,7 +154,11 @@ fn with_room_for(schedule: &Schedule, options: &Options) -> Options {
             Step::Lose(_) => lose += 1,
             Step::Duplicate(_) => duplicate += 1,
             Step::Crash { .. } => crash += 1,
-            Step::Release(_) | Step::Deliver(_) | Step::Timer { .. } | Step::Down { .. } => {}
+            Step::Release(_)
+            | Step::Deliver(_)
+            | Step::Timer { .. }
+            | Step::Tick
+            | Step::Down { .. } => {}
         }
     }
     for (allowed, needed) in options.wants.iter_mut().zip(wants) {

@@ -7,6 +7,7 @@
 //! | `1>0:REQUEST` | a REQUEST from 1 arrives at 0; `1>0` alone: whatever is next on that link |
 //! | `1>0:REQUEST#2` | the second oldest REQUEST on that link, where links do not keep order |
 //! | `timer 0:wait` | the timer of that name goes off at 0; `timer 0:wait#3` the one with tag 3 |
+//! | `tick` | time goes on, where it counts |
 //! | `lose 1>0:REQUEST` | the message is lost |
 //! | `dup 1>0:REQUEST` | a second one like it is on its way |
 //! | `crash 2` | 2 crashes, and all mail from it survives; `crash 2 losing 2>0:REPLY, 2>1:REPLY` |
@@ -50,6 +51,8 @@ pub enum Step {
         /// Its tag; where it is not said, the only one of that name.
         tag: Option<u64>,
     },
+    /// `tick`: time goes on.
+    Tick,
     /// `crash 2 losing 2>0:REPLY`: a node dies.
     Crash {
         /// Which.
@@ -106,6 +109,7 @@ impl Step {
             Step::Deliver(letter) | Step::Lose(letter) | Step::Duplicate(letter) => {
                 letter.from.max(letter.to)
             }
+            Step::Tick => NodeId(0),
             Step::Crash { victim, lost } => {
                 let addressees = lost.iter().map(|letter| letter.to);
                 addressees.fold(*victim, NodeId::max)
@@ -137,6 +141,7 @@ impl fmt::Display for Step {
                 write!(f, "timer {node}:{name}")?;
                 tag.map_or(Ok(()), |tag| write!(f, "#{tag}"))
             }
+            Step::Tick => f.write_str("tick"),
             Step::Crash { victim, lost } => {
                 write!(f, "crash {victim}")?;
                 for (number, letter) in lost.iter().enumerate() {
@@ -206,6 +211,7 @@ impl FromStr for Step {
             "lose" => Ok(Step::Lose(rest.parse()?)),
             "dup" => Ok(Step::Duplicate(rest.parse()?)),
             "timer" => timer(rest),
+            "tick" if rest.is_empty() => Ok(Step::Tick),
             "crash" => crash(rest),
             "down" => {
                 let (victim, told) = rest
@@ -218,7 +224,7 @@ impl FromStr for Step {
             }
             _ if word.contains('>') => Ok(Step::Deliver(text.parse()?)),
             _ => Err(format!(
-                "'{word}' is no step; a step is req, exit, timer, lose, dup, crash, down or a \
+                "'{word}' is no step; a step is req, exit, timer, tick, lose, dup, crash, down or a \
                  delivery such as 1>0:REQUEST"
             )),
         }
@@ -325,9 +331,9 @@ mod tests {
     fn every_kind_of_step_reads_back_as_it_was_written() {
         let text = "req 1; 1>0:REQUEST; 0>1:REPLY#2; exit 1; timer 0:wait; timer 0:wait#3; \
                     lose 1>0:REQUEST; dup 2>1:TOKEN#3; crash 2; crash 1 losing 1>0:REPLY, \
-                    1>2:REPLY#2; down 2@1; 0>0:WAKE; 1>2";
+                    1>2:REPLY#2; down 2@1; 0>0:WAKE; tick; 1>2";
         let schedule: Schedule = text.parse().unwrap();
-        assert_eq!(schedule.steps.len(), 13);
+        assert_eq!(schedule.steps.len(), 14);
         assert_eq!(schedule.to_string(), text);
         assert_eq!(schedule.to_string().parse(), Ok(schedule));
     }

@@ -8,8 +8,7 @@ use super::mail::Queue;
 /// A node with everything that decides what it can do next.
 ///
 /// Mail belongs to its addressee, so that whatever happens changes one site and adds mail to
-/// others. Link sessions will have their place beside `inbox`, and the moments of bounded timers
-/// beside `timers`.
+/// others. Link sessions will have their place beside `inbox`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Site {
     pub(super) node: NodeId,
@@ -17,11 +16,21 @@ pub(super) struct Site {
     pub(super) state: Option<StateId>,
     pub(super) client: Client,
     /// The timers that are set, sorted.
-    pub(super) timers: Vec<Timer>,
+    pub(super) timers: Vec<Alarm>,
     /// The crashed nodes it has yet to be told of, sorted.
     pub(super) notices: Vec<NodeId>,
     /// The messages on their way to it, by sender; from itself: what it posted.
     pub(super) inbox: Vec<Queue>,
+}
+
+/// A timer that is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Alarm {
+    pub(super) timer: Timer,
+    /// In how many ticks it may go off; 0 where time does not count.
+    pub(super) earliest: u32,
+    /// In how many ticks it must.
+    pub(super) latest: u32,
 }
 
 /// What a node's client has done and still wants to do.
@@ -48,6 +57,10 @@ pub(super) struct Standing {
     pub(super) crashed: bool,
     /// A message is on its way to it.
     pub(super) mail: bool,
+    /// A message must arrive before time goes on.
+    pub(super) due_mail: bool,
+    /// A timer is set.
+    pub(super) timer: bool,
     /// Something other than a fault can happen to it, sooner or later.
     pub(super) moves: bool,
     /// Its client got all it wanted, or died.
@@ -76,17 +89,34 @@ impl Site {
         }
     }
 
+    /// The same site a tick later; none if something must happen to it first.
+    pub(super) fn aged(&self) -> Option<Self> {
+        let mut later = self.clone();
+        for mail in later.inbox.iter_mut().flatten() {
+            mail.left = mail.left.checked_sub(1)?;
+        }
+        for alarm in &mut later.timers {
+            alarm.earliest = alarm.earliest.saturating_sub(1);
+            alarm.latest = alarm.latest.checked_sub(1)?;
+        }
+        Some(later)
+    }
+
     pub(super) fn standing(&self) -> Standing {
         let Client { wants, phase } = self.client;
         let (inside, waiting) = (phase == Phase::Inside, phase == Phase::Waiting);
         let can_ask = phase == Phase::Outside && wants > 0;
         let mail = self.inbox.iter().any(|queue| !queue.is_empty());
-        let told = !self.timers.is_empty() || !self.notices.is_empty();
+        let due_mail = self.inbox.iter().flatten().any(|mail| mail.left == 0);
+        let timer = !self.timers.is_empty();
+        let told = timer || !self.notices.is_empty();
         Standing {
             inside,
             waiting,
             crashed: self.state.is_none(),
             mail,
+            due_mail,
+            timer,
             moves: can_ask || inside || mail || told,
             served: !can_ask && !inside && !waiting,
         }

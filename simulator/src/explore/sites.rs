@@ -3,14 +3,16 @@
 //! What can happen to a site, and what becomes of it, depends on nothing else. So it is worked out
 //! once per site, and a state of the world is one small number per node.
 
+use std::time::Duration;
+
 use algorithms::erased::{Atlas, Event, MessageId, StateId};
 use algorithms::registry::Order;
-use algorithms::{Change, Effect, NodeId, Request};
+use algorithms::{After, Change, Effect, NodeId, Request, Timer};
 use rustc_hash::FxHashMap;
 
 use super::interned::Interned;
-use super::mail;
-use super::site::{Phase, Site, Standing};
+use super::mail::{self, Mail};
+use super::site::{Alarm, Phase, Site, Standing};
 
 /// A site, kept once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,7 +65,27 @@ pub(super) struct Rules {
     pub(super) may_lose: bool,
     pub(super) may_duplicate: bool,
     pub(super) told_of_crashes: bool,
+    /// How time passes, where it counts.
+    pub(super) clock: Option<Clock>,
     pub(super) priorities: Vec<u32>,
+}
+
+/// Time in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// A message takes at most so many.
+    pub(super) bound: u32,
+    /// How long that is to the algorithm.
+    pub(super) bound_span: Duration,
+}
+
+impl Clock {
+    /// So many ticks are not shorter than that.
+    fn ticks(self, span: Duration) -> u32 {
+        let ticks = span.as_nanos() * u128::from(self.bound);
+        let ticks = ticks.div_ceil(self.bound_span.as_nanos().max(1));
+        u32::try_from(ticks).unwrap_or(u32::MAX)
+    }
 }
 
 /// The sites met so far.
@@ -83,6 +105,7 @@ pub(super) struct Sites {
     wrongs: Vec<Wrong>,
     parcels: Interned<(NodeId, MessageId)>,
     arrivals: FxHashMap<(SiteId, Parcel), SiteId>,
+    aged: FxHashMap<SiteId, Option<SiteId>>,
     bereavements: FxHashMap<(SiteId, NodeId), Vec<SiteId>>,
 }
 
@@ -114,6 +137,7 @@ impl Sites {
             wrongs: Vec::new(),
             parcels: Interned::new(),
             arrivals: FxHashMap::default(),
+            aged: FxHashMap::default(),
             bereavements: FxHashMap::default(),
         }
     }
@@ -173,6 +197,17 @@ impl Sites {
         }
     }
 
+    /// This site a tick later; none if something must happen to it first.
+    pub(super) fn aged(&mut self, id: SiteId) -> Option<SiteId> {
+        if let Some(&aged) = self.aged.get(&id) {
+            return aged;
+        }
+        let aged = self.known.get(id.0).aged();
+        let aged = aged.map(|later| self.number(later));
+        self.aged.insert(id, aged);
+        aged
+    }
+
     /// What may become of this site when another node crashes: how much of the mail from there
     /// survives is open.
     pub(super) fn bereaved(&mut self, id: SiteId, victim: NodeId) -> &[SiteId] {
@@ -192,9 +227,9 @@ impl Sites {
             What::Release => Some(Event::Release),
             What::Deliver { from, place } => Some(Event::Receive {
                 from,
-                message: site.inbox[from.index()][place as usize],
+                message: site.inbox[from.index()][place as usize].message,
             }),
-            What::Timer(place) => Some(Event::Timer(site.timers[place as usize])),
+            What::Timer(place) => Some(Event::Timer(site.timers[place as usize].timer)),
             What::Down(peer) => Some(Event::Peer {
                 peer,
                 change: Change::Down,
@@ -211,7 +246,7 @@ impl Sites {
             self.moves_of.push(None);
             let first = self.mail.len() as u32;
             for (from, queue) in (0..).map(NodeId).zip(&site.inbox) {
-                let mail = queue.iter().map(|&message| (from, site.node, message));
+                let mail = queue.iter().map(|mail| (from, site.node, mail.message));
                 self.mail.extend(mail);
             }
             let end = u32::try_from(self.mail.len()).expect("fewer than 2^32 messages of sites");
@@ -227,7 +262,8 @@ impl Sites {
         let mut site = self.known.get(id.0).clone();
         let &(from, message) = self.parcels.get(parcel.0);
         if site.state.is_some() {
-            mail::put(&mut site.inbox[from.index()], message, self.rules.order);
+            let sent = self.just_sent(message);
+            mail::put(&mut site.inbox[from.index()], sent, self.rules.order);
         }
         let after = self.number(site);
         self.arrivals.insert((id, parcel), after);
@@ -282,7 +318,9 @@ impl Sites {
         }
         let arrivals = next_mail.iter();
         possible.extend(arrivals.map(|&(from, place)| What::Deliver { from, place }));
-        possible.extend((0..site.timers.len() as u32).map(What::Timer));
+        let due = (0..).zip(&site.timers);
+        let due = due.filter(|(_, alarm)| alarm.earliest == 0);
+        possible.extend(due.map(|(place, _)| What::Timer(place)));
         possible.extend(site.notices.iter().map(|&peer| What::Down(peer)));
         if self.rules.may_lose {
             let losses = next_mail.iter();
@@ -332,11 +370,19 @@ impl Sites {
         }
     }
 
+    fn just_sent(&self, message: MessageId) -> Mail {
+        Mail {
+            message,
+            left: self.rules.clock.map_or(0, |clock| clock.bound),
+        }
+    }
+
     /// Lets the algorithm react and performs what it wants done, as far as it concerns this site;
     /// says the first thing that is wrong with it.
     fn happen(&mut self, site: &Site, what: What, next: &mut Site) -> Option<Wrong> {
         let event = self.event(site, what)?;
         let state = site.state.expect("nothing happens to a crashed node");
+        let clock = self.rules.clock;
         let step = self.atlas.step(site.node, state, event);
         next.state = Some(step.next);
         let mut wrong = None;
@@ -348,7 +394,9 @@ impl Sites {
                 }
                 Effect::Post { message } => {
                     let own = &mut next.inbox[site.node.index()];
-                    mail::put(own, *message, self.rules.order);
+                    let left = clock.map_or(0, |clock| clock.bound);
+                    let message = *message;
+                    mail::put(own, Mail { message, left }, self.rules.order);
                 }
                 Effect::Enter { .. } => {
                     if let Some(uninvited) = uninvited(site.node, next.client.phase) {
@@ -356,12 +404,13 @@ impl Sites {
                     }
                     next.client.phase = Phase::Inside;
                 }
-                Effect::SetTimer { timer, .. } => {
-                    if let Err(place) = next.timers.binary_search(timer) {
-                        next.timers.insert(place, *timer);
-                    }
+                Effect::SetTimer { timer, after } => {
+                    next.timers.retain(|set| set.timer != *timer);
+                    let alarm = alarm(*timer, *after, clock);
+                    let place = next.timers.partition_point(|set| *set < alarm);
+                    next.timers.insert(place, alarm);
                 }
-                Effect::CancelTimer { timer } => next.timers.retain(|set| set != timer),
+                Effect::CancelTimer { timer } => next.timers.retain(|set| set.timer != *timer),
                 Effect::Note { .. } => {}
                 Effect::ProtocolError { why } => {
                     wrong.get_or_insert(Wrong::ProtocolError(format!("{}: {why}", site.node)));
@@ -369,6 +418,20 @@ impl Sites {
             }
         }
         wrong
+    }
+}
+
+/// A timer as it is just set.
+fn alarm(timer: Timer, after: After, clock: Option<Clock>) -> Alarm {
+    let ticks = |span| clock.map_or(0, |clock| clock.ticks(span));
+    let (earliest, latest) = match after {
+        After::Exactly(span) => (ticks(span), ticks(span)),
+        After::Uniform(least, most) => (ticks(least), ticks(most)),
+    };
+    Alarm {
+        timer,
+        earliest,
+        latest,
     }
 }
 

@@ -30,6 +30,7 @@ enum Deed {
     Lose(NodeId, NodeId, MessageId),
     Duplicate(NodeId, NodeId, MessageId),
     Timer(NodeId, Timer),
+    Tick,
     Crash(NodeId, Vec<(NodeId, MessageId)>),
     Down { victim: NodeId, told: NodeId },
 }
@@ -112,7 +113,8 @@ impl<'w> Walk<'w> {
         match act {
             Act::Move { node, number } | Act::Fault { node, number } => {
                 let site = site(node);
-                let message = |from: NodeId, place: u32| site.inbox[from.index()][place as usize];
+                let message =
+                    |from: NodeId, place: u32| site.inbox[from.index()][place as usize].message;
                 match self.world.sites.a_move(number).what {
                     What::Request => Deed::Request(node),
                     What::Release => Deed::Release(node),
@@ -123,21 +125,22 @@ impl<'w> Walk<'w> {
                     What::Duplicate { from, place } => {
                         Deed::Duplicate(from, node, message(from, place))
                     }
-                    What::Timer(place) => Deed::Timer(node, site.timers[place as usize]),
+                    What::Timer(place) => Deed::Timer(node, site.timers[place as usize].timer),
                     What::Down(victim) => Deed::Down { victim, told: node },
                 }
             }
+            Act::Tick => Deed::Tick,
             Act::Crash { victim } => {
                 let mut lost = Vec::new();
                 for to in (0..self.world.nodes as u32).map(NodeId) {
                     let left = self.world.sites.get(SiteId(next[to.index()]));
                     let mut kept = left.inbox[victim.index()].clone();
-                    for &message in &site(to).inbox[victim.index()] {
-                        match kept.iter().position(|&other| other == message) {
+                    for &mail in &site(to).inbox[victim.index()] {
+                        match kept.iter().position(|&other| other == mail) {
                             Some(place) => {
                                 kept.remove(place);
                             }
-                            None => lost.push((to, message)),
+                            None => lost.push((to, mail.message)),
                         }
                     }
                 }
@@ -159,9 +162,10 @@ impl<'w> Walk<'w> {
             Step::Timer { node, name, tag } => {
                 let site = SiteId(self.state[self.known(*node)?.index()]);
                 let set = &self.world.sites.get(site).timers;
+                let set = set.iter().map(|alarm| &alarm.timer);
                 let named =
                     |timer: &&Timer| timer.name == name && tag.is_none_or(|tag| timer.tag == tag);
-                match set.iter().filter(named).collect::<Vec<_>>().as_slice() {
+                match set.filter(named).collect::<Vec<_>>().as_slice() {
                     [] => return Err(format!("{node} has no such timer set")),
                     [timer] => Deed::Timer(*node, **timer),
                     several => {
@@ -173,6 +177,7 @@ impl<'w> Walk<'w> {
                     }
                 }
             }
+            Step::Tick => Deed::Tick,
             Step::Crash { victim, lost } => {
                 let mut found = Vec::new();
                 for letter in lost {
@@ -244,6 +249,7 @@ impl<'w> Walk<'w> {
                 name: name.to_owned(),
                 tag: (tag != 0).then_some(tag),
             },
+            Deed::Tick => Step::Tick,
             Deed::Crash(victim, ref lost) => Step::Crash {
                 victim,
                 lost: self.last_letters(victim, lost),
@@ -308,11 +314,15 @@ impl<'w> Walk<'w> {
                     self.mail[to_the_dead].clear();
                 }
             }
-            Deed::Request(_) | Deed::Release(_) | Deed::Timer(..) | Deed::Down { .. } => {}
+            Deed::Request(_)
+            | Deed::Release(_)
+            | Deed::Timer(..)
+            | Deed::Tick
+            | Deed::Down { .. } => {}
         }
         let effects = match choice.transition.act {
             Act::Move { node, number } => self.react(node, number, &choice.next),
-            Act::Fault { .. } | Act::Crash { .. } => Vec::new(),
+            Act::Fault { .. } | Act::Tick | Act::Crash { .. } => Vec::new(),
         };
         self.state.clone_from(&choice.next);
         Told {

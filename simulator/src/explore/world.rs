@@ -8,8 +8,8 @@ use algorithms::registry::Entry;
 use algorithms::{NodeId, Setting};
 
 use super::site::Standing;
-use super::sites::{Rules, SiteId, Sites, What, Wrong};
-use super::{Kind, Options, Timers};
+use super::sites::{Clock, Rules, SiteId, Sites, What, Wrong};
+use super::{Kind, Options, Ties, Timers};
 
 /// A small world and everything worked out about it so far.
 pub(super) struct World {
@@ -62,6 +62,8 @@ pub(super) enum Act {
     Move { node: NodeId, number: u32 },
     /// Something that should not have to happen for anybody to be served.
     Fault { node: NodeId, number: u32 },
+    /// Time goes on.
+    Tick,
     /// A node dies; how much of its mail survives, the next state tells.
     Crash { victim: NodeId },
 }
@@ -69,7 +71,7 @@ pub(super) enum Act {
 impl Act {
     /// Whether it is nobody's fault: what must happen sooner or later.
     pub(super) fn is_no_fault(self) -> bool {
-        matches!(self, Act::Move { .. })
+        matches!(self, Act::Move { .. } | Act::Tick)
     }
 }
 
@@ -80,6 +82,8 @@ pub(super) struct Census {
     pub(super) waiting: u32,
     pub(super) crashed: u32,
     mail: u32,
+    due_mail: u32,
+    timed: u32,
     moving: u32,
     unserved: u32,
 }
@@ -97,6 +101,13 @@ impl World {
             may_lose: options.lose > 0,
             may_duplicate: options.duplicate > 0,
             told_of_crashes: entry.wants_peer_events,
+            clock: match options.timers {
+                Timers::Bounded { bound, .. } => Some(Clock {
+                    bound,
+                    bound_span: setting.bound,
+                }),
+                Timers::Free | Timers::Patient => None,
+            },
             priorities,
         };
         let mut sites = Sites::new(machine.atlas(setting.clone()), rules, nodes);
@@ -142,6 +153,10 @@ impl World {
         let timers_run = match self.timers {
             Timers::Free => true,
             Timers::Patient => census.mail == 0,
+            Timers::Bounded { ties, .. } => match ties {
+                Ties::Messages => census.due_mail == 0,
+                Ties::Either => true,
+            },
         };
         let (lost, doubled) = self.spent(state);
         for (node, &site) in state[..self.nodes].iter().enumerate() {
@@ -172,6 +187,7 @@ impl World {
                 self.sites.post(made, next);
             }
         }
+        self.expand_tick(state, &census, successors);
         if census.crashed < self.crash {
             for victim in 0..self.nodes {
                 if SiteId(state[victim]) != self.crashed[victim] {
@@ -259,6 +275,8 @@ impl World {
             census.waiting += u32::from(standing.waiting);
             census.crashed += u32::from(standing.crashed);
             census.mail += u32::from(standing.mail);
+            census.due_mail += u32::from(standing.due_mail);
+            census.timed += u32::from(standing.mail || standing.timer);
             census.moving += u32::from(standing.moves);
             census.unserved += u32::from(!standing.served);
         }
@@ -271,6 +289,28 @@ impl World {
             [lost, doubled] => (lost, doubled),
             _ => (0, 0),
         }
+    }
+
+    /// Where time counts and something is to come with it, it may go on, unless something is due.
+    fn expand_tick(&mut self, state: &[u32], census: &Census, successors: &mut Successors) {
+        let Timers::Bounded { .. } = self.timers else {
+            return;
+        };
+        if census.timed == 0 {
+            return;
+        }
+        let mut later = state.to_vec();
+        for site in &mut later[..self.nodes] {
+            match self.sites.aged(SiteId(*site)) {
+                Some(aged) => *site = aged.0,
+                None => return,
+            }
+        }
+        let tick = Transition {
+            act: Act::Tick,
+            wrong: None,
+        };
+        successors.add(&later, tick);
     }
 
     fn expand_crash(&mut self, state: &[u32], victim: usize, successors: &mut Successors) {

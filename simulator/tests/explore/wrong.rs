@@ -207,12 +207,18 @@ fn numbers_that_do_not_fit_are_refused() {
         too_many.to_string(),
         "65 nodes are no small world; there may be 1 to 64"
     );
-    assert!(
-        "bounded:3"
-            .parse::<Timers>()
-            .unwrap_err()
-            .contains("not explored yet")
-    );
+    for (wrong, why) in [
+        ("bounded:0", "'0' is no bound"),
+        ("bounded:x,ties=either", "'x' is no bound"),
+        ("bounded:2,ties=none", "neither messages nor either"),
+    ] {
+        let error = wrong.parse::<Timers>().unwrap_err();
+        assert!(error.contains(why), "{wrong}: {error}");
+    }
+    for timers in ["free", "patient", "bounded:3", "bounded:2,ties=either"] {
+        let read: Timers = timers.parse().unwrap();
+        assert_eq!(read.to_string(), timers);
+    }
     assert!(
         "eager"
             .parse::<Timers>()

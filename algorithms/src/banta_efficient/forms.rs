@@ -1,0 +1,36 @@
+//! What entries cost by the run's own notes, for both algorithms that work in cycles.
+
+use crate::registry::Circumstances;
+
+/// What both of them note.
+pub(crate) const NOTES: &[(&str, &str)] = &[
+    ("idle", "entries of a holder that nobody else wanted in"),
+    ("cycle", "sites on the queue when a cycle began: m"),
+    ("late", "requests that came during the wait"),
+    (
+        "own",
+        "own requests with the token in hand, which need no message",
+    ),
+    ("stray", "requests that came too late and were passed on"),
+    ("stale", "updates that came after a newer one"),
+];
+
+/// `(1-z)(each + (n-each)/m) - s + f` with m the entries per cycle: each entry takes a REQUEST, a
+/// TOKEN and, with k inside, a RELEASE; a cycle sends UPDATEs to all that are neither on its queue
+/// nor begin it, and where there are releases the good site sends none.
+pub(crate) fn noted(run: &Circumstances<'_>, each: f64) -> Option<f64> {
+    let (_, cycles) = (run.note)("cycle").filter(|_| run.undisturbed)?;
+    let sum = |name| (run.note)(name).map_or(0.0, |(sum, _)| sum as f64);
+    let entries = run.entries as f64;
+    let paid = entries - sum("idle");
+    let updates = (f64::from(run.nodes) - each) * cycles as f64;
+    Some((each * paid + updates - sum("own") + sum("stray")) / entries)
+}
+
+/// What the thesis says: `n/m + each`.
+pub(crate) fn theorem(run: &Circumstances<'_>, each: f64) -> Option<f64> {
+    let (_, cycles) = (run.note)("cycle").filter(|_| run.undisturbed)?;
+    let idle = (run.note)("idle").map_or(0, |(sum, _)| sum);
+    let paid = run.entries.checked_sub(idle).filter(|&paid| paid > 0)?;
+    Some(f64::from(run.nodes) * cycles as f64 / paid as f64 + each)
+}

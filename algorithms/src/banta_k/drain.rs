@@ -1,0 +1,244 @@
+//! As designed: the good site waits until all slots are home, and is inside alone.
+
+use serde::Serialize;
+
+use super::line::{self, Line};
+use super::{Message, Token, WAIT};
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::setup::Setup;
+
+/// What a site does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+enum State {
+    NotRequesting,
+    Requesting,
+    /// The token has been here and had no free slot: a RELEASE will come.
+    WaitingForSlot,
+    /// We are the good site, have the token, and collect the slots that are out.
+    Collecting,
+    Executing,
+}
+
+/// A site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct Drain {
+    line: Line,
+    state: State,
+    /// Releases that have arrived, also before the token.
+    releases: u32,
+    /// Who gets our slot when we leave.
+    release_site: NodeId,
+    /// The free slots as the token brought them to the good site.
+    semaphore: u32,
+    /// The printed holder that has never run `receive_token`.
+    asleep: bool,
+    rules: Rules,
+}
+
+/// The repairs that the thesis lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+struct Rules {
+    releases_are_those_owed: bool,
+    semaphore_is_restored: bool,
+    nearer_is_nearer: bool,
+    early_releases_count: bool,
+    request_is_queued_once: bool,
+}
+
+impl Algorithm for Drain {
+    type Message = Message;
+
+    fn new(setup: &Setup<'_>) -> Self {
+        let line = Line::new(setup);
+        Self {
+            state: State::NotRequesting,
+            releases: 0,
+            release_site: setup.me,
+            semaphore: line.k,
+            // banta-K1: in the thesis only a token that arrives wakes a holder up.
+            asleep: setup.is_holder() && setup.without("starts-awake"),
+            rules: Rules {
+                releases_are_those_owed: !setup.without("releases-are-those-owed"),
+                semaphore_is_restored: !setup.without("semaphore-is-restored"),
+                nearer_is_nearer: !setup.without("nearer-is-nearer"),
+                early_releases_count: !setup.without("early-releases-count"),
+                request_is_queued_once: !setup.without("request-is-queued-once"),
+            },
+            line,
+        }
+    }
+
+    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
+        if self.line.holds() && !self.asleep {
+            self.state = State::Executing;
+            out.note("idle", 1);
+            out.enter();
+            return;
+        }
+        self.state = State::Requesting;
+        self.line.ask(out);
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) {
+        self.state = State::NotRequesting;
+        match &self.line.token {
+            None => out.send(self.release_site, Message::Release),
+            Some(token) if token.token_queue.is_empty() => self.line.good_site = self.line.me,
+            Some(_) => self.line.begin_cycle(out),
+        }
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
+        if let Err(why) = self.line.could_be(&message) {
+            out.protocol_error(format!("{from} {why}"));
+            return;
+        }
+        match message {
+            Message::Request { site } => self.receive_token_request(site, out),
+            Message::Update { good, epoch } => self.line.learn(good, epoch, out),
+            Message::Token(token) => self.receive_token(token, out),
+            Message::Release => self.receive_release(out),
+        }
+    }
+
+    /// The wait is over: the token leaves, with all slots.
+    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
+        let waiting = timer == WAIT && self.line.waiting;
+        let Some(mut token) = self.line.token.take_if(|_| waiting) else {
+            out.protocol_error(format!("{} went off, and nothing waits", timer.name));
+            return;
+        };
+        self.line.waiting = false;
+        // banta-K3: in the thesis it leaves with what was free when it came.
+        token.semaphore = match self.rules.semaphore_is_restored {
+            true => self.line.k,
+            false => self.semaphore,
+        };
+        line::send_token(token, out);
+    }
+
+    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // The thesis assumes that nobody fails: a lost token stays lost.
+    }
+
+    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // Links are patient: a cut only delays.
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[
+            Invariant {
+                name: "there is one token",
+                check: |world| line::one_token(world, |site| &site.line),
+            },
+            Invariant {
+                name: "a request is in one place until the token has been there",
+                check: |world| {
+                    let waits = |site: &Drain| site.state == State::Requesting;
+                    line::requests_are_in_one_place(world, |site| &site.line, waits)
+                },
+            },
+            Invariant {
+                name: "while the token rests all slots are home, or with one who is alone",
+                check: a_holder_is_alone,
+            },
+        ]
+    }
+}
+
+impl Drain {
+    fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
+        if !self.line.enqueue(site, out) {
+            let keep = self.state == State::Requesting;
+            self.line.keep_or_forward(site, keep, out);
+        } else if self.state == State::NotRequesting && !self.line.waiting && !self.asleep {
+            // banta-K6: in the thesis an idle holder's wait_for and its handler both take it.
+            if !self.rules.request_is_queued_once {
+                self.line.enqueue(site, out);
+            }
+            self.line.begin_cycle(out);
+        }
+    }
+
+    fn receive_token(&mut self, mut token: Token, out: &mut Outbox<Message>) {
+        self.asleep = false;
+        let mark = self.line.take(&mut token, out);
+        if mark == Some(self.line.me) {
+            token.mark = None;
+            self.semaphore = token.semaphore;
+            self.state = State::Collecting;
+            self.line.token = Some(token);
+        } else {
+            self.release_site = self.release_site_of(&token);
+            let free = token.semaphore;
+            token.semaphore = free.saturating_sub(1);
+            line::send_token(token, out);
+            self.state = State::WaitingForSlot;
+            if free > 0 {
+                self.enter(out);
+            }
+        }
+        self.enter_if_released(out);
+    }
+
+    fn release_site_of(&self, token: &Token) -> NodeId {
+        if self.rules.nearer_is_nearer {
+            return line::release_site(token, self.line.k);
+        }
+        // banta-K4: the thesis takes the smaller of the two numbers.
+        let good = token.mark.unwrap_or(self.line.me);
+        let kth = token.token_queue.get(self.line.k as usize - 1);
+        kth.map_or(good, |&kth| kth.min(good))
+    }
+
+    fn receive_release(&mut self, out: &mut Outbox<Message>) {
+        let expected = matches!(self.state, State::WaitingForSlot | State::Collecting);
+        // banta-K5: in the thesis a release that overtakes the token is lost.
+        if expected || self.rules.early_releases_count {
+            self.releases += 1;
+        }
+        self.enter_if_released(out);
+    }
+
+    fn enter_if_released(&mut self, out: &mut Outbox<Message>) {
+        let needed = match self.state {
+            State::WaitingForSlot => 1,
+            // banta-K2: the thesis collects k, also where fewer were given out.
+            State::Collecting if !self.rules.releases_are_those_owed => self.line.k,
+            State::Collecting => self.line.k.saturating_sub(self.semaphore),
+            State::NotRequesting | State::Requesting | State::Executing => return,
+        };
+        if self.releases >= needed {
+            self.releases -= needed;
+            self.enter(out);
+        }
+    }
+
+    fn enter(&mut self, out: &mut Outbox<Message>) {
+        self.state = State::Executing;
+        out.enter();
+    }
+}
+
+fn a_holder_is_alone(world: &Snapshot<'_, Drain>) -> Result<(), String> {
+    let at_rest = |site: &Drain| site.line.token.is_some() && site.state != State::Collecting;
+    let Some((holder, _)) = world.alive().find(|(_, site)| at_rest(site)) else {
+        return Ok(());
+    };
+    let out = line::slots_under_way(world);
+    if out > 0 {
+        return Err(format!(
+            "{holder} has the token and {out} slots are under way"
+        ));
+    }
+    let busy = |site: &Drain| {
+        matches!(site.state, State::Executing | State::WaitingForSlot) || site.releases > 0
+    };
+    match world.alive().find(|&(me, site)| me != holder && busy(site)) {
+        Some((other, site)) => Err(format!(
+            "{holder} has the token, {other} is {:?}",
+            site.state
+        )),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,232 @@
+//! What a site knows of the waiting line, the same in both modes: whom to ask, and what it filed.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{Message, Token, WAIT};
+use crate::banta_efficient::wait;
+use crate::contract::{After, Algorithm, Message as _, NodeId, Outbox, Snapshot};
+use crate::setup::Setup;
+
+/// A site's view of the waiting line.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(super) struct Line {
+    pub(super) me: NodeId,
+    nodes: u32,
+    pub(super) k: u32,
+    pub(super) good_site: NodeId,
+    /// The epoch in which it became so.
+    epoch: u64,
+    /// Requests that reached us before the token.
+    pub(super) local_queue: VecDeque<NodeId>,
+    /// The token, while we have it.
+    pub(super) token: Option<Token>,
+    /// The queue is marked, and the token leaves when the wait is over.
+    pub(super) waiting: bool,
+    wait: Duration,
+    /// Rules that the thesis leaves out.
+    strays_are_forwarded: bool,
+    epochs: bool,
+}
+
+impl Line {
+    pub(super) fn new(setup: &Setup<'_>) -> Self {
+        let k = super::entry::k(&setup.setting.params);
+        Self {
+            me: setup.me,
+            nodes: setup.nodes(),
+            k,
+            good_site: setup.setting.holder,
+            epoch: 0,
+            local_queue: VecDeque::new(),
+            token: setup.is_holder().then(|| Token {
+                token_queue: VecDeque::new(),
+                mark: None,
+                epoch: 0,
+                semaphore: k,
+            }),
+            waiting: false,
+            wait: wait::of(setup),
+            strays_are_forwarded: !setup.without("strays-are-forwarded"),
+            epochs: !setup.without("epochs"),
+        }
+    }
+
+    /// Whether we have the token and no cycle has begun since.
+    pub(super) fn holds(&self) -> bool {
+        self.token.is_some() && !self.waiting
+    }
+
+    /// Sends our request to the good site; with the token in hand we join the queue ourselves.
+    pub(super) fn ask(&mut self, out: &mut Outbox<Message>) {
+        let request = Message::Request { site: self.me };
+        match &mut self.token {
+            Some(token) => {
+                token.token_queue.push_back(self.me);
+                out.note("own", 1);
+            }
+            None => out.send_for(self.me, self.good_site, request),
+        }
+    }
+
+    /// Takes a request in, if we have the token; says whether we do.
+    pub(super) fn enqueue(&mut self, site: NodeId, out: &mut Outbox<Message>) -> bool {
+        let Some(token) = &mut self.token else {
+            return false;
+        };
+        token.token_queue.push_back(site);
+        if self.waiting {
+            out.note("late", 1);
+        }
+        true
+    }
+
+    /// A request that reached us without the token: kept if we still wait for it, else passed on.
+    pub(super) fn keep_or_forward(&mut self, site: NodeId, keep: bool, out: &mut Outbox<Message>) {
+        // banta-K7: the thesis files what comes too late, and nobody reads it.
+        if keep || !self.strays_are_forwarded {
+            self.local_queue.push_back(site);
+        } else if self.good_site == self.me {
+            out.protocol_error("our good site is ourselves, and we do not expect the token");
+        } else {
+            out.note("stray", 1);
+            out.send_for(site, self.good_site, Message::Request { site });
+        }
+    }
+
+    /// Believes what is newer.
+    pub(super) fn learn(&mut self, good: NodeId, epoch: u64, out: &mut Outbox<Message>) {
+        if epoch > self.epoch || !self.epochs {
+            self.good_site = good;
+            self.epoch = epoch;
+        } else {
+            out.note("stale", 1);
+        }
+    }
+
+    /// The token arrives: we leave its queue, and what we filed joins it. Gives the good site.
+    pub(super) fn take(&mut self, token: &mut Token, out: &mut Outbox<Message>) -> Option<NodeId> {
+        token.token_queue.pop_front();
+        token.token_queue.append(&mut self.local_queue);
+        let mark = token.mark?;
+        self.learn(mark, token.epoch, out);
+        Some(mark)
+    }
+
+    /// Marks the last of the queue, tells those who are not on it, and waits for late requests.
+    pub(super) fn begin_cycle(&mut self, out: &mut Outbox<Message>) {
+        let token = self.token.as_mut().expect("only the holder begins a cycle");
+        let &good = token.token_queue.back().expect("somebody asked");
+        token.mark = Some(good);
+        token.epoch = token.epoch.saturating_add(1);
+        self.good_site = good;
+        self.epoch = token.epoch;
+        out.note("cycle", token.token_queue.len() as u64);
+        let everybody = (0..self.nodes).map(NodeId);
+        for other in everybody.filter(|other| !token.token_queue.contains(other)) {
+            if other != self.me {
+                let epoch = token.epoch;
+                out.send_for(good, other, Message::Update { good, epoch });
+            }
+        }
+        self.waiting = true;
+        out.set_timer(WAIT, After::Exactly(self.wait));
+    }
+
+    /// Whether a message speaks of this group, and a token is addressed to us.
+    pub(super) fn could_be(&self, message: &Message) -> Result<(), String> {
+        let known = |site: &NodeId| site.0 < self.nodes;
+        match message {
+            Message::Request { site } | Message::Update { good: site, .. } if !known(site) => {
+                Err(format!("spoke of {site}, nobody here"))
+            }
+            Message::Token(token) => {
+                let queue = &token.token_queue;
+                let ours = queue.front() == Some(&self.me) && queue.iter().all(known);
+                let marked = token.mark.is_some_and(|mark| queue.contains(&mark));
+                match (ours && marked, &self.token) {
+                    (false, _) => Err("sent a token that is not for this site".to_owned()),
+                    (true, Some(_)) => Err("sent a second token".to_owned()),
+                    (true, None) => Ok(()),
+                }
+            }
+            Message::Request { .. } | Message::Update { .. } | Message::Release => Ok(()),
+        }
+    }
+}
+
+/// Sends the token to the first of its queue.
+pub(super) fn send_token(token: Token, out: &mut Outbox<Message>) {
+    let &first = token.token_queue.front().expect("the mark is on it");
+    out.send_for(first, first, Message::Token(token));
+}
+
+/// Whom a slot goes to: the k-th site of the queue, or the good site if that is nearer.
+pub(super) fn release_site(token: &Token, k: u32) -> NodeId {
+    let queue = &token.token_queue;
+    let mark = queue.iter().position(|site| Some(*site) == token.mark);
+    let mark = mark.expect("a token that is passed on has its mark on the queue");
+    queue[mark.min(k as usize - 1)]
+}
+
+/// One token, at a site or under way.
+pub(super) fn one_token<A: Algorithm<Message = Message>>(
+    world: &Snapshot<'_, A>,
+    line: impl Fn(&A) -> &Line,
+) -> Result<(), String> {
+    world.one_token(
+        |site| line(site).token.is_some(),
+        |message| matches!(message, Message::Token(_)),
+    )
+}
+
+/// The request of everybody who still waits for the token is in one place.
+pub(super) fn requests_are_in_one_place<A: Algorithm<Message = Message>>(
+    world: &Snapshot<'_, A>,
+    line: impl Fn(&A) -> &Line,
+    waits: impl Fn(&A) -> bool,
+) -> Result<(), String> {
+    if world.has_crashed() {
+        return Ok(());
+    }
+    let mut places = vec![0_usize; world.nodes.len()];
+    for (_, site) in world.alive() {
+        let token = line(site).token.iter();
+        let queued = token.flat_map(|token| &token.token_queue);
+        for queued in line(site).local_queue.iter().chain(queued) {
+            places[queued.index()] += 1;
+        }
+    }
+    for (_, _, message) in &world.flight {
+        match message {
+            Message::Token(token) => {
+                let queue = token.token_queue.iter();
+                queue.for_each(|queued| places[queued.index()] += 1);
+            }
+            Message::Request { .. } | Message::Update { .. } | Message::Release => {
+                let origin = message.origin();
+                origin
+                    .into_iter()
+                    .for_each(|site| places[site.index()] += 1);
+            }
+        }
+    }
+    for (me, site) in world.alive() {
+        if places[me.index()] != usize::from(waits(site)) {
+            return Err(format!("that of {me} is in {} places", places[me.index()]));
+        }
+    }
+    Ok(())
+}
+
+/// How many slots are on their way to somebody.
+pub(super) fn slots_under_way<A: Algorithm<Message = Message>>(world: &Snapshot<'_, A>) -> u32 {
+    let slots = world.flight.iter().map(|(_, _, message)| match message {
+        Message::Token(token) => token.semaphore,
+        Message::Release => 1,
+        Message::Request { .. } | Message::Update { .. } => 0,
+    });
+    slots.sum()
+}

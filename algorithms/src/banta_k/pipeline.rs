@@ -1,0 +1,230 @@
+//! Slots that are free are used: the good site takes one like anybody, and the next cycle begins
+//! while it is inside. Slots still out when the token leaves are owed to the first sites of the new
+//! queue; they are passed on, oldest debts first, as they come home.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+
+use super::line::{self, Line};
+use super::{Message, Token, WAIT};
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::setup::Setup;
+
+/// What a site does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+enum State {
+    NotRequesting,
+    Requesting,
+    /// The token has been here, or is, and there was no free slot.
+    WaitingForSlot,
+    Executing,
+}
+
+/// A site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct Pipeline {
+    line: Line,
+    state: State,
+    /// Slots that have arrived before the token.
+    releases: u32,
+    /// Who gets our slot when we leave, unless we lead.
+    release_site: NodeId,
+    /// Our entry was, or will be, made with the token in hand: our slot comes home to us.
+    leads: bool,
+    /// Slots in hand while we have the token.
+    free: u32,
+    /// To whom the slots go that come home to us.
+    owed: VecDeque<NodeId>,
+}
+
+impl Algorithm for Pipeline {
+    type Message = Message;
+
+    fn new(setup: &Setup<'_>) -> Self {
+        let line = Line::new(setup);
+        Self {
+            state: State::NotRequesting,
+            releases: 0,
+            release_site: setup.me,
+            leads: false,
+            free: if setup.is_holder() { line.k } else { 0 },
+            owed: VecDeque::new(),
+            line,
+        }
+    }
+
+    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
+        let nobody_waits = |token: &Token| token.token_queue.is_empty();
+        let idle = self.line.holds() && self.line.token.as_ref().is_some_and(nobody_waits);
+        if idle && self.free > 0 {
+            self.free -= 1;
+            self.leads = true;
+            self.state = State::Executing;
+            out.note("idle", 1);
+            out.enter();
+            return;
+        }
+        self.state = State::Requesting;
+        self.line.ask(out);
+        if self.line.holds() {
+            self.line.begin_cycle(out);
+        }
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) {
+        self.state = State::NotRequesting;
+        if std::mem::take(&mut self.leads) {
+            self.take_slot(out);
+        } else {
+            out.send(self.release_site, Message::Release);
+        }
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
+        if let Err(why) = self.line.could_be(&message) {
+            out.protocol_error(format!("{from} {why}"));
+            return;
+        }
+        match message {
+            Message::Request { site } => self.receive_token_request(site, out),
+            Message::Update { good, epoch } => self.line.learn(good, epoch, out),
+            Message::Token(token) => self.receive_token(token, out),
+            Message::Release => self.take_slot(out),
+        }
+    }
+
+    /// The wait is over: the token leaves with the slots in hand. Those that are out will come home
+    /// to us, and belong to the sites that would have got them from the token, or to the good site.
+    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
+        let waiting = timer == WAIT && self.line.waiting;
+        let Some(mut token) = self.line.token.take_if(|_| waiting) else {
+            out.protocol_error(format!("{} went off, and nothing waits", timer.name));
+            return;
+        };
+        self.line.waiting = false;
+        token.semaphore = std::mem::take(&mut self.free);
+        let queue = &token.token_queue;
+        let mark = queue.iter().position(|site| Some(*site) == token.mark);
+        let mark = mark.expect("a new cycle has its mark on the queue");
+        let out_places = token.semaphore as usize..self.line.k as usize;
+        self.owed
+            .extend(out_places.map(|place| queue[place.min(mark)]));
+        line::send_token(token, out);
+    }
+
+    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // The thesis assumes that nobody fails: a lost token stays lost.
+    }
+
+    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
+        // Links are patient: a cut only delays.
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[
+            Invariant {
+                name: "there is one token",
+                check: |world| line::one_token(world, |site| &site.line),
+            },
+            Invariant {
+                name: "a request is in one place until the token has been there",
+                check: |world| {
+                    let waits = |site: &Pipeline| site.state == State::Requesting;
+                    line::requests_are_in_one_place(world, |site| &site.line, waits)
+                },
+            },
+            Invariant {
+                name: "there are k slots",
+                check: k_slots,
+            },
+        ]
+    }
+}
+
+impl Pipeline {
+    fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
+        if !self.line.enqueue(site, out) {
+            let keep = self.state == State::Requesting;
+            self.line.keep_or_forward(site, keep, out);
+        } else if !self.line.waiting && self.state != State::WaitingForSlot {
+            self.line.begin_cycle(out);
+        }
+    }
+
+    fn receive_token(&mut self, mut token: Token, out: &mut Outbox<Message>) {
+        let mark = self.line.take(&mut token, out);
+        self.state = State::WaitingForSlot;
+        if mark == Some(self.line.me) {
+            token.mark = None;
+            self.free = token
+                .semaphore
+                .saturating_add(std::mem::take(&mut self.releases));
+            self.leads = true;
+            self.line.token = Some(token);
+            self.lead_in(out);
+            return;
+        }
+        self.leads = false;
+        self.release_site = line::release_site(&token, self.line.k);
+        let free = token.semaphore;
+        token.semaphore = free.saturating_sub(1);
+        line::send_token(token, out);
+        if free > 0 {
+            self.enter(out);
+        } else if self.releases > 0 {
+            self.releases -= 1;
+            self.enter(out);
+        }
+    }
+
+    /// The good site enters as soon as it has a slot, and the next cycle begins.
+    fn lead_in(&mut self, out: &mut Outbox<Message>) {
+        if self.free == 0 {
+            return;
+        }
+        self.free -= 1;
+        self.enter(out);
+        let somebody_waits = |token: &Token| !token.token_queue.is_empty();
+        if self.line.holds() && self.line.token.as_ref().is_some_and(somebody_waits) {
+            self.line.begin_cycle(out);
+        }
+    }
+
+    /// A slot comes home or is given to us. Older debts are paid first, or two could wait for each
+    /// other.
+    fn take_slot(&mut self, out: &mut Outbox<Message>) {
+        if let Some(creditor) = self.owed.pop_front() {
+            out.send(creditor, Message::Release);
+        } else if self.line.token.is_some() {
+            self.free = self.free.saturating_add(1);
+            if self.state == State::WaitingForSlot {
+                self.lead_in(out);
+            }
+        } else if self.state == State::WaitingForSlot {
+            self.enter(out);
+        } else {
+            self.releases = self.releases.saturating_add(1);
+        }
+    }
+
+    fn enter(&mut self, out: &mut Outbox<Message>) {
+        self.state = State::Executing;
+        out.enter();
+    }
+}
+
+fn k_slots(world: &Snapshot<'_, Pipeline>) -> Result<(), String> {
+    if world.has_crashed() {
+        return Ok(());
+    }
+    let at_sites = world
+        .alive()
+        .map(|(_, site)| site.free + site.releases + u32::from(site.state == State::Executing));
+    let slots = line::slots_under_way(world) + at_sites.sum::<u32>();
+    let k = world.alive().map(|(_, site)| site.line.k).next();
+    match k {
+        Some(k) if k != slots => Err(format!("there are {slots}, and k is {k}")),
+        _ => Ok(()),
+    }
+}
