@@ -188,7 +188,7 @@ impl Member {
             transport: Transport::new(config, Seal::new(&plan.algorithm, run, key), identity),
             lookout,
             members,
-            witness: Witness::open(&files, (entry.admits)(&plan.params))
+            witness: Witness::open(&files, (entry.admits)(&plan.params).min(plan.nodes))
                 .map_err(|error| format!("cannot open the witness files: {error}"))?,
             recorder: Recorder::create(&records)
                 .map_err(|error| format!("cannot make {}: {error}", records.display()))?,
