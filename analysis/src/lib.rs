@@ -3,6 +3,7 @@
 //! Everything here is a function of a [`Plan`] and a [`Run`], whichever engine made it; only
 //! [`files`] touches the disk. Start with [`judge`].
 
+pub mod aggregate;
 pub mod files;
 pub mod statistics;
 

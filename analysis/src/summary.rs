@@ -1,6 +1,7 @@
 //! Every number of a run in one row: `summary.csv`.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use algorithms::NodeId;
 use node::plan::Plan;
@@ -113,6 +114,23 @@ pub struct Summary {
     pub duration_us: f64,
 }
 
+/// The headings and the cells of a summary's table.
+fn records(summary: &Summary) -> (Vec<String>, Vec<String>) {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let written = writer.serialize(summary).and_then(|()| Ok(writer.flush()?));
+    written.expect("a summary is one row of plain cells");
+    let bytes = writer.into_inner().expect("it was flushed");
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(&bytes[..]);
+    let mut rows = reader.records().map(|row| {
+        let row = row.expect("it was written just now");
+        row.iter().map(str::to_owned).collect::<Vec<_>>()
+    });
+    let (headings, cells) = (rows.next(), rows.next());
+    (headings.unwrap_or_default(), cells.unwrap_or_default())
+}
+
 /// What the numbers are made from.
 pub(crate) struct Observations<'a> {
     pub plan: &'a Plan,
@@ -124,7 +142,31 @@ pub(crate) struct Observations<'a> {
     pub handovers: &'a [Handover],
 }
 
+static COLUMNS: LazyLock<Vec<String>> = LazyLock::new(|| records(&Summary::default()).0);
+
 impl Summary {
+    /// The names of its columns.
+    pub fn columns() -> impl Iterator<Item = &'static str> {
+        COLUMNS.iter().map(String::as_str)
+    }
+
+    /// Its values as they stand in a file, in the order of the columns.
+    pub fn cells(&self) -> Vec<String> {
+        records(self).1
+    }
+
+    /// The summary of which these are the values.
+    pub fn from_cells<'a>(cells: impl Iterator<Item = &'a str>) -> Result<Self, String> {
+        let headings = csv::StringRecord::from_iter(Self::columns());
+        let record = csv::StringRecord::from_iter(cells);
+        if record.len() != headings.len() {
+            let (there, wanted) = (record.len(), headings.len());
+            return Err(format!("{there} columns where a summary has {wanted}"));
+        }
+        let read = record.deserialize(Some(&headings));
+        read.map_err(|error| error.to_string())
+    }
+
     /// All numbers but those that come with the verdict and with theory.
     pub(crate) fn new(seen: &Observations<'_>) -> Self {
         let Observations {

@@ -74,7 +74,7 @@ pub(crate) fn show(comparisons: &[Comparison]) -> String {
 }
 
 /// Where what is measured leaves its files.
-fn directory() -> Result<TempDir, Failure> {
+pub(crate) fn directory() -> Result<TempDir, Failure> {
     let made = tempfile::Builder::new()
         .prefix("turnstile-bench-")
         .tempdir();

@@ -8,6 +8,7 @@ mod explain;
 mod explore;
 mod list;
 mod run;
+mod sweep;
 
 use clap::Subcommand;
 
@@ -21,6 +22,7 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     Check(check::Check),
     Explore(Box<explore::Explore>),
+    Sweep(sweep::Sweep),
     Bench(bench::Bench),
 }
 
@@ -33,6 +35,7 @@ impl Command {
             Command::Explain(explain) => explain.perform(),
             Command::Check(check) => check.perform(),
             Command::Explore(explore) => explore.perform(),
+            Command::Sweep(sweep) => sweep.perform(),
             Command::Bench(bench) => bench.perform(),
         }
     }

@@ -16,6 +16,7 @@ mod progress;
 mod results;
 pub mod scenario;
 mod suggest;
+mod sweep;
 mod table;
 
 use std::ffi::OsString;

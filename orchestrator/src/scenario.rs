@@ -25,6 +25,7 @@ use node::workload::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::suggest::did_you_mean;
+pub(crate) use file::complaint;
 pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};
 pub use said::Said;

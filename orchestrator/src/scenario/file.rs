@@ -38,7 +38,7 @@ pub(super) fn read(path: &Path) -> Result<File, String> {
 }
 
 /// What is wrong, in which line.
-fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> String {
+pub(crate) fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start);
     let number = line_of(text, start);
     let line = text.lines().nth(number - 1).unwrap_or_default().trim();
@@ -47,7 +47,7 @@ fn complaint(path: &Path, text: &str, error: &toml::de::Error) -> String {
 }
 
 /// What serde says, for somebody who does not write Rust; with the name that was probably meant.
-fn in_our_words(message: &str) -> String {
+pub(super) fn in_our_words(message: &str) -> String {
     let unknown = |of: &str, what: &str| {
         let names = message.strip_prefix(of)?;
         let mut names = names.split('`').skip(1).step_by(2);

@@ -1,6 +1,6 @@
 //! Flags and file together: who said what.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use toml::{Table, Value};
@@ -49,6 +49,37 @@ impl Said {
             by_flags,
             by_file,
         })
+    }
+
+    /// What a table with a scenario's keys says that stands in a file.
+    pub(crate) fn from_table(table: Table, path: &Path) -> Result<Self, String> {
+        let scenario = table.try_into::<Scenario>();
+        let scenario = scenario.map_err(|error| file::in_our_words(error.message()))?;
+        Ok(Self {
+            scenario: scenario.clone(),
+            by_flags: BTreeSet::new(),
+            by_file: Some(file::File {
+                path: path.to_owned(),
+                scenario,
+                lines: BTreeMap::new(),
+            }),
+        })
+    }
+
+    /// The plan that this makes with that seed.
+    pub(crate) fn resolve_with_seed(&self, seed: u64) -> Result<Resolved, String> {
+        let scenario = Scenario {
+            seed: Some(seed),
+            ..self.scenario.clone()
+        };
+        let folder = self.by_file.as_ref().and_then(|file| file.path.parent());
+        let around = Around {
+            name: None,
+            folder: folder.unwrap_or(Path::new("")),
+            by_flags: &self.by_flags,
+        };
+        let resolved = resolve::resolve(&scenario, &around);
+        resolved.map_err(|Misfit { key, why }| format!("{key}: {why}"))
     }
 
     /// The plan that this makes, or what is wrong with it and where that was said.

@@ -1,0 +1,220 @@
+//! `orchestrator sweep`: a grid of scenarios, so often each.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use analysis::aggregate::Aggregate;
+use clap::Args;
+
+use crate::numbers::{count, significant};
+use crate::sweep::chart::{Chart, Line, Point};
+use crate::sweep::{Grid, Swept, sweep};
+use crate::table::Table;
+use crate::{Exit, Failure, interrupt, print};
+
+/// Runs a grid of scenarios, each several times, and adds it up
+///
+/// Simulated cells run side by side on all processors, clusters one after another. An interrupted
+/// sweep goes on where it was when it is started again. Writes runs.csv (a row for each run),
+/// aggregate.csv (mean, deviation and intervals of every metric) and, if the file says [plot],
+/// plot.svg.
+#[derive(Debug, Args)]
+pub(crate) struct Sweep {
+    /// Sweep file, such as experiments/sweeps/light-load.toml
+    file: PathBuf,
+    /// Directory for the results, which may hold an interrupted sweep [default: results/NAME.sweep]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Repetitions of each cell, instead of what the file says
+    #[arg(long, value_name = "NUMBER")]
+    repetitions: Option<u64>,
+    /// Show the cells, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Sweep {
+    pub(crate) fn perform(self) -> Result<Exit, Failure> {
+        let mut grid = Grid::read(&self.file).map_err(Failure::Usage)?;
+        if let Some(repetitions) = self.repetitions {
+            grid.repeat(repetitions).map_err(Failure::Usage)?;
+        }
+        if self.dry_run {
+            print(&cells(&grid))?;
+            return Ok(Exit::Holds);
+        }
+        let name = format!("{}.sweep", grid.name);
+        let out = self.out.unwrap_or_else(|| Path::new("results").join(name));
+        perform(&grid, &out)
+    }
+}
+
+/// Sweeps, and shows what came out.
+pub(super) fn perform(grid: &Grid, out: &Path) -> Result<Exit, Failure> {
+    let interrupted = interrupt::flag_on_interrupt()?;
+    let swept = sweep(grid, out, &interrupted)?;
+    if swept.missing > 0 {
+        let done = swept.done.len() as u64;
+        print(&format!(
+            "interrupted after {} of {} runs; the same command goes on from there\nfiles: {}\n",
+            count(done),
+            count(grid.runs()),
+            swept.directory.display()
+        ))?;
+        return Ok(Exit::Interrupted);
+    }
+    let mut text = show(grid, &swept);
+    if let Some(path) = draw(grid, &swept)? {
+        writeln!(text, "plot:  {}", path.display()).expect("a text takes every letter");
+    }
+    print(&text)?;
+    Ok(verdict(&swept))
+}
+
+/// The cells and nothing else.
+fn cells(grid: &Grid) -> String {
+    let mut text = String::new();
+    for cell in &grid.cells {
+        text += &crate::sweep::label(&grid.keys, &cell.values);
+        text.push('\n');
+    }
+    let (cells, runs) = (count(grid.cells.len() as u64), count(grid.runs()));
+    text + &format!("{cells} cells, {runs} runs\n")
+}
+
+/// What the table shows of each cell.
+const SHOWN: [(&str, &str); 3] = [
+    ("messages per entry", "messages_per_entry"),
+    ("wait, µs", "wait_mean_us"),
+    ("sync delay, T", "sync_delay_mean_t"),
+];
+
+fn show(grid: &Grid, swept: &Swept) -> String {
+    let mut text = format!(
+        "{} · {} cells · {} runs\n\n",
+        grid.name,
+        grid.cells.len(),
+        grid.runs()
+    );
+    let headings = SHOWN.map(|(heading, _)| heading);
+    let mut table = Table::new(["cell", headings[0], headings[1], headings[2], "verdicts"]);
+    let mut needed = 0;
+    for (number, cell) in grid.cells.iter().enumerate() {
+        let aggregates = &swept.aggregates[number];
+        let of = |metric: &str| {
+            aggregates
+                .iter()
+                .find(|aggregate| aggregate.metric == metric)
+        };
+        let shown = SHOWN.map(|(_, metric)| of(metric).map_or_else(String::new, with_interval));
+        let wanted = of("messages_per_entry").and_then(Aggregate::repetitions_needed);
+        needed = needed.max(wanted.unwrap_or(0));
+        let name = match cell.values.is_empty() {
+            true => grid.name.clone(),
+            false => cell.values.join(" "),
+        };
+        table.row([
+            &name,
+            &shown[0],
+            &shown[1],
+            &shown[2],
+            &verdicts(swept, number),
+        ]);
+    }
+    text += &table.show();
+    text += "\n± is half a 95 % interval (Student's), over the repetitions.\n";
+    if needed > grid.repetitions {
+        text += &format!(
+            "±2 % of the messages per entry in every cell would take about {} repetitions.\n",
+            count(needed)
+        );
+    }
+    text + &format!("\nfiles: {}\n", swept.directory.display())
+}
+
+fn with_interval(aggregate: &Aggregate) -> String {
+    let mean = significant(aggregate.moments.mean);
+    match aggregate.moments.interval(0.95) {
+        Some((low, high)) if high > low => format!("{mean} ±{}", significant((high - low) / 2.0)),
+        Some(_) | None => mean,
+    }
+}
+
+/// How many runs of a cell ended how: `10 hold`, `8 hold, 2 inconclusive`.
+fn verdicts(swept: &Swept, cell: usize) -> String {
+    let mut counts = std::collections::BTreeMap::new();
+    for run in swept.done.iter().filter(|run| run.cell == cell) {
+        *counts.entry(run.summary.verdict.as_str()).or_insert(0_u64) += 1;
+    }
+    let counts = counts
+        .iter()
+        .map(|(verdict, runs)| format!("{runs} {verdict}"));
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+fn verdict(swept: &Swept) -> Exit {
+    let any = |verdict: &str| swept.done.iter().any(|run| run.summary.verdict == verdict);
+    if any("violated") {
+        Exit::Violated
+    } else if any("inconclusive") {
+        Exit::Inconclusive
+    } else {
+        Exit::Holds
+    }
+}
+
+/// Draws what the file asks for, and says where it is.
+fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failure> {
+    let Some(plot) = &grid.plot else {
+        return Ok(None);
+    };
+    let place = grid.keys.iter().position(|key| *key == plot.x);
+    let place = place.expect("a grid has been checked");
+    let mut lines: Vec<Line> = Vec::new();
+    for (cell, aggregates) in grid.cells.iter().zip(&swept.aggregates) {
+        let aggregate = aggregates
+            .iter()
+            .find(|aggregate| aggregate.metric == plot.y);
+        let (Some(aggregate), Ok(x)) = (aggregate, cell.values[place].parse()) else {
+            continue;
+        };
+        let others = cell
+            .values
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != place);
+        let label = others
+            .map(|(_, value)| value.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let point = Point {
+            x,
+            y: aggregate.moments.mean,
+            interval: aggregate.moments.interval(0.95),
+        };
+        match lines.iter_mut().find(|line| line.label == label) {
+            Some(line) => line.points.push(point),
+            None => lines.push(Line {
+                label,
+                points: vec![point],
+            }),
+        }
+    }
+    for line in &mut lines {
+        line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    }
+    let (x, y) = (plot.x.as_str(), plot.y.replace('_', " "));
+    let title = format!("{}: {y} over {x}", grid.name);
+    let chart = Chart {
+        title: &title,
+        x,
+        y: &y,
+        logarithmic: plot.logarithmic,
+        lines,
+    };
+    let path = swept.directory.join("plot.svg");
+    let failed = |why: String| Failure::Testbed(format!("cannot draw {}: {why}", path.display()));
+    let svg = chart.svg().map_err(failed)?;
+    std::fs::write(&path, svg).map_err(|error| failed(error.to_string()))?;
+    Ok(Some(path))
+}

@@ -1,0 +1,83 @@
+//! Many runs at once: every combination of what is asked for, so often each.
+//!
+//! ```text
+//!   sweep.toml ──► grid (cells) ──► runs, cells side by side ──► runs.csv ──► aggregate.csv, plot
+//! ```
+//!
+//! The n-th repetition of every cell has the same seed, so cells can be compared run by run. A run is
+//! in `runs.csv` as soon as it is over: an interrupted sweep goes on where it was.
+
+pub(crate) mod chart;
+mod grid;
+mod journal;
+mod workers;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use analysis::Summary;
+use analysis::aggregate::{Aggregate, aggregate};
+
+use crate::Failure;
+pub(crate) use grid::{Grid, label};
+use journal::Journal;
+
+/// One run that is over: which, and what came out.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Done {
+    pub(crate) cell: usize,
+    pub(crate) repetition: u64,
+    pub(crate) summary: Summary,
+}
+
+/// A sweep that is over, or was interrupted.
+pub(crate) struct Swept {
+    pub(crate) directory: PathBuf,
+    /// In the order of cells and repetitions.
+    pub(crate) done: Vec<Done>,
+    /// Runs that are missing: somebody interrupted.
+    pub(crate) missing: usize,
+    /// By cell.
+    pub(crate) aggregates: Vec<Vec<Aggregate>>,
+}
+
+/// Runs what has not been run yet, and adds it all up.
+pub(crate) fn sweep(
+    grid: &Grid,
+    directory: &Path,
+    interrupted: &AtomicBool,
+) -> Result<Swept, Failure> {
+    let (mut journal, mut done) = Journal::open(grid, directory)?;
+    let known = |cell, repetition| {
+        let mut done = done.iter();
+        done.any(|run: &Done| (run.cell, run.repetition) == (cell, repetition))
+    };
+    let cells = 0..grid.cells.len();
+    let all = cells.flat_map(|cell| (0..grid.repetitions).map(move |nth| (cell, nth)));
+    let open = all
+        .filter(|(cell, nth)| !known(*cell, *nth))
+        .collect::<Vec<_>>();
+    let todo = open.len();
+    let mut fresh = Vec::new();
+    workers::run_all(grid, &open, interrupted, &mut |run: Done| {
+        journal.add(&run)?;
+        fresh.push(run);
+        Ok(())
+    })?;
+    let missing = todo - fresh.len();
+    done.extend(fresh);
+    done.sort_by_key(|run| (run.cell, run.repetition));
+    let of_cell = |cell| done.iter().filter(move |run| run.cell == cell);
+    let cells = 0..grid.cells.len();
+    let aggregates = cells.map(|cell| aggregate(of_cell(cell).map(|run| &run.summary)));
+    let aggregates = aggregates.collect::<Vec<_>>();
+    if missing == 0 {
+        journal.close(&done, &aggregates)?;
+    }
+    Ok(Swept {
+        directory: directory.to_owned(),
+        done,
+        missing,
+        aggregates,
+    })
+}

@@ -1,0 +1,173 @@
+//! Lines over a number, with intervals, as SVG.
+
+use std::fmt::Display;
+
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
+use plotters::prelude::*;
+
+/// A chart and its lines.
+pub(crate) struct Chart<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) x: &'a str,
+    pub(crate) y: &'a str,
+    pub(crate) logarithmic: bool,
+    pub(crate) lines: Vec<Line>,
+}
+
+/// One line: a label and its points, from left to right.
+pub(crate) struct Line {
+    pub(crate) label: String,
+    pub(crate) points: Vec<Point>,
+}
+
+/// A value, and the interval around it if there is one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) interval: Option<(f64, f64)>,
+}
+
+const SIZE: (u32, u32) = (900, 560);
+
+impl Chart<'_> {
+    /// The chart as SVG.
+    pub(crate) fn svg(&self) -> Result<String, String> {
+        let mut text = String::new();
+        self.draw(SVGBackend::with_string(&mut text, SIZE))?;
+        Ok(text)
+    }
+
+    fn draw(&self, onto: SVGBackend<'_>) -> Result<(), String> {
+        let area = onto.into_drawing_area();
+        area.fill(&WHITE).map_err(said)?;
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let (left, right) = range(points().map(|point| point.x));
+        let (bottom, top) = range(points().flat_map(|point| {
+            let (low, high) = point.interval.unwrap_or((point.y, point.y));
+            [low, high]
+        }));
+        if self.logarithmic && left > 0.0 && bottom > 0.0 {
+            let (x, y) = (left / 1.2..right * 1.2, bottom / 1.2..top * 1.2);
+            self.draw_on(&area, x.log_scale(), y.log_scale())?;
+        } else {
+            let (margin, floor) = ((right - left) * 0.03 + 1e-9, bottom.min(0.0));
+            let (x, y) = (
+                left - margin..right + margin,
+                floor..top + (top - floor) * 0.06 + 1e-9,
+            );
+            self.draw_on(&area, x, y)?;
+        }
+        area.present().map_err(said)
+    }
+
+    fn draw_on<X, Y>(
+        &self,
+        area: &DrawingArea<SVGBackend<'_>, Shift>,
+        x: impl AsRangedCoord<CoordDescType = X, Value = f64>,
+        y: impl AsRangedCoord<CoordDescType = Y, Value = f64>,
+    ) -> Result<(), String>
+    where
+        X: Ranged<ValueType = f64> + ValueFormatter<f64>,
+        Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
+        let mut chart = ChartBuilder::on(area)
+            .caption(self.title, ("sans-serif", 20))
+            .margin(12)
+            .x_label_area_size(44)
+            .y_label_area_size(64)
+            .build_cartesian_2d(x, y)
+            .map_err(said)?;
+        chart
+            .configure_mesh()
+            .x_desc(self.x)
+            .y_desc(self.y)
+            .light_line_style(WHITE)
+            .draw()
+            .map_err(said)?;
+        for (number, line) in self.lines.iter().enumerate() {
+            let colour = Palette99::pick(number).to_rgba();
+            let points = line.points.iter();
+            let series = LineSeries::new(
+                points.clone().map(|point| (point.x, point.y)),
+                colour.stroke_width(2),
+            );
+            chart
+                .draw_series(series)
+                .map_err(said)?
+                .label(&line.label)
+                .legend(move |(x, y)| {
+                    PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
+                });
+            let bars = points.filter_map(|point| {
+                let (low, high) = point.interval?;
+                let bar = ErrorBar::new_vertical(point.x, low, point.y, high, colour.filled(), 8);
+                Some(bar)
+            });
+            chart.draw_series(bars).map_err(said)?;
+        }
+        chart
+            .configure_series_labels()
+            .background_style(WHITE.mix(0.8))
+            .border_style(BLACK.mix(0.3))
+            .position(SeriesLabelPosition::UpperLeft)
+            .draw()
+            .map_err(said)
+    }
+}
+
+fn said(error: impl Display) -> String {
+    error.to_string()
+}
+
+/// The smallest and the largest; something to draw if there is none.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let finite = values.filter(|value| value.is_finite());
+    let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    if low <= high { (low, high) } else { (0.0, 1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(logarithmic: bool) -> Chart<'static> {
+        let point = |x: f64| Point {
+            x,
+            y: 2.0 * x,
+            interval: Some((x, 3.0 * x)),
+        };
+        Chart {
+            title: "messages",
+            x: "nodes",
+            y: "messages per entry",
+            logarithmic,
+            lines: vec![Line {
+                label: "raymond".to_owned(),
+                points: [5.0, 10.0].map(point).to_vec(),
+            }],
+        }
+    }
+
+    #[test]
+    fn a_chart_names_its_axes_and_its_lines() {
+        for logarithmic in [false, true] {
+            let svg = chart(logarithmic).svg().unwrap();
+            for word in ["<svg", "nodes", "messages per entry", "raymond", "polyline"] {
+                assert!(svg.contains(word), "{word} is missing in {svg}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_chart_is_drawn_too() {
+        let empty = Chart {
+            lines: Vec::new(),
+            ..chart(true)
+        };
+        assert!(empty.svg().is_ok());
+    }
+}

@@ -1,0 +1,357 @@
+//! A sweep as a person writes it, and the cells it means.
+//!
+//! ```toml
+//! repetitions = 10
+//!
+//! [scenario]              # what all cells share: the keys of a scenario
+//! engine = "sim"
+//! total = 1000
+//!
+//! [grid]                  # every combination of these
+//! algorithm = ["raymond", "naimi-trehel"]
+//! nodes = [5, 10, 20]
+//!
+//! [plot]
+//! x = "nodes"
+//! y = "messages_per_entry"
+//! ```
+
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use crate::scenario::{Resolved, Said};
+
+/// What a sweep file says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Words {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default = "repetitions")]
+    repetitions: u64,
+    #[serde(default = "seed")]
+    seed: u64,
+    #[serde(default)]
+    scenario: Table,
+    #[serde(default)]
+    grid: Table,
+    /// Alternatives that differ in several keys at once; each is combined with the whole grid.
+    #[serde(default)]
+    variant: Vec<Table>,
+    #[serde(default)]
+    plot: Option<Plot>,
+}
+
+/// What is drawn over what, a line for each combination of the other keys.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Plot {
+    /// A key of the grid whose values are numbers.
+    pub(crate) x: String,
+    /// A column of `summary.csv`.
+    pub(crate) y: String,
+    /// Whether both axes are logarithmic.
+    #[serde(default)]
+    pub(crate) logarithmic: bool,
+}
+
+fn repetitions() -> u64 {
+    5
+}
+
+fn seed() -> u64 {
+    1
+}
+
+/// All cells of a sweep.
+#[derive(Debug)]
+pub(crate) struct Grid {
+    pub(crate) name: String,
+    pub(crate) repetitions: u64,
+    /// The first repetition's; the next has the next number.
+    pub(crate) seed: u64,
+    /// The keys in which cells differ.
+    pub(crate) keys: Vec<String>,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) plot: Option<Plot>,
+    /// As it was written, to know it again.
+    pub(crate) text: String,
+}
+
+/// One combination.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    /// Its values, one for each of the keys.
+    pub(crate) values: Vec<String>,
+    said: Said,
+}
+
+/// More cells than this are a mistake.
+const MOST_CELLS: usize = 100_000;
+
+impl Grid {
+    /// Reads a sweep file.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(path)
+            .map_err(|error| format!("cannot read the sweep {}: {error}", path.display()))?;
+        let words = toml::from_str::<Words>(&text)
+            .map_err(|error| crate::scenario::complaint(path, &text, &error))?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let grid = Self::new(words, &stem, path, text);
+        grid.map_err(|why| format!("{}: {why}", path.display()))
+    }
+
+    fn new(words: Words, stem: &str, path: &Path, text: String) -> Result<Self, String> {
+        if words.repetitions == 0 {
+            return Err("repetitions: at least 1".to_owned());
+        }
+        for key in ["seed", "name"] {
+            if words.scenario.contains_key(key) || words.grid.contains_key(key) {
+                return Err(format!(
+                    "{key}: it stands at the top of a sweep, not in a cell"
+                ));
+            }
+        }
+        let axes = axes(&words.grid)?;
+        let mut combinations = vec![Vec::new()];
+        for (key, values) in &axes {
+            let longer = combinations.iter().flat_map(|combination| {
+                values.iter().map(move |value| {
+                    let pair: (&str, &Value) = (key, value);
+                    [combination.as_slice(), &[pair]].concat()
+                })
+            });
+            combinations = longer.collect();
+            if combinations.len() > MOST_CELLS {
+                return Err(format!("grid: more than {MOST_CELLS} cells"));
+            }
+        }
+        let variants = match words.variant.as_slice() {
+            [] => vec![Table::new()],
+            some => some.to_vec(),
+        };
+        let variant_keys = variants.iter().flat_map(|variant| flat("", variant));
+        let mut keys = Vec::new();
+        for key in variant_keys.map(|(key, _)| key) {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        if let Some(twice) = keys
+            .iter()
+            .find(|key| axes.iter().any(|(axis, _)| axis == *key))
+        {
+            return Err(format!("{twice}: it is in the grid and in a variant"));
+        }
+        let varied = keys.len();
+        keys.extend(axes.iter().map(|(key, _)| key.clone()));
+        let mut cells = Vec::new();
+        for variant in &variants {
+            let said = flat("", variant);
+            let value_of = |key: &String| {
+                let value = said.iter().find(|(said, _)| said == key);
+                value.map_or_else(String::new, |(_, value)| shown(value))
+            };
+            let varied = keys[..varied].iter().map(value_of).collect::<Vec<_>>();
+            for combination in &combinations {
+                let mut table = words.scenario.clone();
+                let parts = said.iter().map(|(key, value)| (key.as_str(), *value));
+                for (key, value) in parts.chain(combination.iter().copied()) {
+                    put(&mut table, key, value.clone())?;
+                }
+                let values = combination.iter().map(|(_, value)| shown(value));
+                let values = varied.iter().cloned().chain(values).collect::<Vec<_>>();
+                let said = Said::from_table(table, path)
+                    .map_err(|why| format!("in the cell {}: {why}", label(&keys, &values)))?;
+                cells.push(Cell { values, said });
+            }
+        }
+        let grid = Self {
+            name: words.name.unwrap_or_else(|| stem.to_owned()),
+            repetitions: words.repetitions,
+            seed: words.seed,
+            keys,
+            cells,
+            plot: words.plot,
+            text,
+        };
+        grid.check()?;
+        Ok(grid)
+    }
+
+    /// Everything that can be wrong is found before anything runs.
+    fn check(&self) -> Result<(), String> {
+        for cell in 0..self.cells.len() {
+            self.resolve(cell, 0)?;
+        }
+        if let Some(plot) = &self.plot {
+            let Some(place) = self.keys.iter().position(|key| *key == plot.x) else {
+                let keys = self.keys.join(", ");
+                return Err(format!(
+                    "plot.x: '{}' is not in the grid; there are {keys}",
+                    plot.x
+                ));
+            };
+            let words = self.cells.iter().map(|cell| &cell.values[place]);
+            if let Some(word) = words.clone().find(|word| word.parse::<f64>().is_err()) {
+                return Err(format!("plot.x: '{word}' of {} is not a number", plot.x));
+            }
+            if !analysis::aggregate::is_metric(&plot.y) {
+                let known = analysis::aggregate::metrics().join(", ");
+                return Err(format!(
+                    "plot.y: there is no metric '{}'; there are {known}",
+                    plot.y
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Repeats each cell so often instead.
+    pub(crate) fn repeat(&mut self, repetitions: u64) -> Result<(), String> {
+        if repetitions == 0 {
+            return Err("--repetitions: at least 1".to_owned());
+        }
+        self.repetitions = repetitions;
+        Ok(())
+    }
+
+    /// What a run of a cell does.
+    pub(crate) fn resolve(&self, cell: usize, repetition: u64) -> Result<Resolved, String> {
+        let Cell { values, said } = &self.cells[cell];
+        let resolved = said.resolve_with_seed(self.seed.wrapping_add(repetition));
+        resolved.map_err(|why| match values.as_slice() {
+            [] => why,
+            values => format!("in the cell {}: {why}", label(&self.keys, values)),
+        })
+    }
+
+    /// How many runs there are.
+    pub(crate) fn runs(&self) -> u64 {
+        self.cells.len() as u64 * self.repetitions
+    }
+}
+
+/// `algorithm=raymond nodes=5`.
+pub(crate) fn label(keys: &[String], values: &[String]) -> String {
+    let pairs = keys
+        .iter()
+        .zip(values)
+        .filter(|(_, value)| !value.is_empty());
+    let pairs = pairs.map(|(key, value)| format!("{key}={value}"));
+    pairs.collect::<Vec<_>>().join(" ")
+}
+
+/// The keys of the grid and the values of each.
+fn axes(grid: &Table) -> Result<Vec<(String, Vec<Value>)>, String> {
+    let axes = flat("", grid).into_iter().map(|(key, value)| match value {
+        Value::Array(values) if !values.is_empty() => Ok((key, values.clone())),
+        _ => Err(format!(
+            "grid.{key}: a list of values, such as {key} = [{value}]"
+        )),
+    });
+    axes.collect()
+}
+
+/// The values of a table, each with its key; those of tables in it with a dotted key.
+fn flat<'a>(prefix: &str, table: &'a Table) -> Vec<(String, &'a Value)> {
+    let entries = table.iter().flat_map(|(key, value)| match value {
+        Value::Table(inner) => flat(&format!("{prefix}{key}."), inner),
+        value => vec![(format!("{prefix}{key}"), value)],
+    });
+    entries.collect()
+}
+
+/// Puts a value where a dotted key leads.
+fn put(table: &mut Table, key: &str, value: Value) -> Result<(), String> {
+    match key.split_once('.') {
+        None => {
+            table.insert(key.to_owned(), value);
+            Ok(())
+        }
+        Some((first, rest)) => {
+            let inner = table
+                .entry(first)
+                .or_insert_with(|| Value::Table(Table::new()));
+            match inner {
+                Value::Table(inner) => put(inner, rest, value),
+                _ => Err(format!("{key}: {first} is no table")),
+            }
+        }
+    }
+}
+
+/// A value as it stands in a table: a word without its quotation marks.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(word) => word.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(text: &str) -> Result<Grid, String> {
+        let words = toml::from_str(text).map_err(|error| error.to_string())?;
+        Grid::new(words, "test", Path::new(""), text.to_owned())
+    }
+
+    const PLAIN: &str = "[scenario]\nengine = \"sim\"\n[grid]\nnodes = [3, 5]\n\
+                         algorithm = [\"raymond\", \"lamport\"]\n";
+
+    #[test]
+    fn every_combination_is_a_cell() {
+        let grid = grid(PLAIN).unwrap();
+        assert_eq!(grid.keys, ["algorithm", "nodes"]);
+        let cells = grid.cells.iter().map(|cell| cell.values.join(" "));
+        let cells = cells.collect::<Vec<_>>();
+        assert_eq!(cells, ["raymond 3", "raymond 5", "lamport 3", "lamport 5"]);
+        assert_eq!(grid.runs(), 20);
+    }
+
+    #[test]
+    fn the_nth_repetition_of_every_cell_has_the_same_seed() {
+        let grid = grid(PLAIN).unwrap();
+        let seed = |cell, nth| grid.resolve(cell, nth).unwrap().plan.seed;
+        assert_eq!((seed(0, 2), seed(3, 2)), (3, 3));
+        assert_eq!(seed(0, 0), 1);
+    }
+
+    #[test]
+    fn variants_differ_in_several_keys() {
+        let text = "[scenario]\nengine = \"sim\"\nnodes = 7\n\
+                    [[variant]]\nalgorithm = \"sanders\"\nparams.structure = \"plane\"\n\
+                    [[variant]]\nalgorithm = \"lamport\"\n[grid]\nhold = [\"1ms\", \"2ms\"]\n";
+        let grid = grid(text).unwrap();
+        assert_eq!(grid.keys, ["algorithm", "params.structure", "hold"]);
+        let labels = grid
+            .cells
+            .iter()
+            .map(|cell| label(&grid.keys, &cell.values));
+        let labels = labels.collect::<Vec<_>>();
+        assert_eq!(
+            labels[0],
+            "algorithm=sanders params.structure=plane hold=1ms"
+        );
+        assert_eq!(labels[3], "algorithm=lamport hold=2ms");
+    }
+
+    #[test]
+    fn what_is_wrong_is_found_before_anything_runs() {
+        let wrong = |text: &str| grid(text).unwrap_err();
+        assert!(wrong(&PLAIN.replace("3, 5", "")).contains("a list of values"));
+        assert!(wrong(&PLAIN.replace("lamport", "lampert")).contains("algorithm=lampert"));
+        assert!(wrong(&format!("repetitions = 0\n{PLAIN}")).contains("at least 1"));
+        assert!(wrong(&PLAIN.replace("engine", "seed = 3\nengine")).contains("top of a sweep"));
+        let plot = |x, y| format!("{PLAIN}[plot]\nx = \"{x}\"\ny = \"{y}\"\n");
+        assert!(wrong(&plot("hold", "messages_per_entry")).contains("not in the grid"));
+        assert!(wrong(&plot("algorithm", "messages_per_entry")).contains("not a number"));
+        assert!(wrong(&plot("nodes", "beauty")).contains("no metric 'beauty'"));
+        assert!(grid(&plot("nodes", "messages_per_entry")).is_ok());
+    }
+}

@@ -1,0 +1,173 @@
+//! What a sweep has done so far, on disk after every run.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use analysis::Summary;
+use analysis::aggregate::Aggregate;
+
+use super::{Done, Grid};
+use crate::Failure;
+
+/// The directory of a sweep.
+pub(super) struct Journal<'a> {
+    grid: &'a Grid,
+    directory: PathBuf,
+    runs: File,
+}
+
+impl<'a> Journal<'a> {
+    /// Opens the sweep's directory, new or left by an interrupted sweep, and reads what is done.
+    pub(super) fn open(grid: &'a Grid, directory: &Path) -> Result<(Self, Vec<Done>), Failure> {
+        let refuse = |error: std::io::Error| {
+            Failure::Usage(format!(
+                "cannot write results to {}: {error}; name another directory with --out",
+                directory.display()
+            ))
+        };
+        fs::create_dir_all(directory).map_err(refuse)?;
+        let copy = directory.join("sweep.toml");
+        match fs::read_to_string(&copy) {
+            Ok(text) if text == grid.text => {}
+            Ok(_) => {
+                return Err(Failure::Usage(format!(
+                    "{} holds another sweep, or this one before it was changed; remove it, or name \
+                     another directory with --out",
+                    directory.display()
+                )));
+            }
+            Err(_) => fs::write(&copy, &grid.text).map_err(refuse)?,
+        }
+        let path = directory.join("runs.csv");
+        let done = read(grid, &path)?;
+        // A run that was being written when the sweep was killed is cut off; what is whole stays.
+        let kept = done.iter().map(|run| row(grid, run)).collect::<String>();
+        fs::write(&path, heading(grid) + &kept).map_err(refuse)?;
+        let runs = OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .map_err(refuse)?;
+        let directory = directory.to_owned();
+        Ok((
+            Self {
+                grid,
+                directory,
+                runs,
+            },
+            done,
+        ))
+    }
+
+    /// Writes a run down.
+    pub(super) fn add(&mut self, run: &Done) -> Result<(), Failure> {
+        let row = row(self.grid, run);
+        self.runs.write_all(row.as_bytes()).map_err(|error| {
+            let path = self.directory.join("runs.csv");
+            Failure::Testbed(format!("cannot write {}: {error}", path.display()))
+        })
+    }
+
+    /// Everything is done: the runs in their order, and what they add up to.
+    pub(super) fn close(self, done: &[Done], aggregates: &[Vec<Aggregate>]) -> Result<(), Failure> {
+        let runs = done
+            .iter()
+            .map(|run| row(self.grid, run))
+            .collect::<String>();
+        self.replace("runs.csv", &(heading(self.grid) + &runs))?;
+        let keys = self.grid.keys.iter().map(|key| csv_cell(key));
+        let columns = ["cell"].map(str::to_owned).into_iter().chain(keys);
+        let columns = columns.chain(Aggregate::COLUMNS.map(str::to_owned));
+        let mut text = line(columns);
+        for (cell, rows) in aggregates.iter().enumerate() {
+            let values = &self.grid.cells[cell].values;
+            for row in rows {
+                let cells = values.iter().map(|value| csv_cell(value));
+                let cells = [cell.to_string()].into_iter().chain(cells);
+                text += &line(cells.chain(row.cells()));
+            }
+        }
+        self.replace("aggregate.csv", &text)
+    }
+
+    /// Lets a file appear as a whole.
+    fn replace(&self, name: &str, text: &str) -> Result<(), Failure> {
+        let (path, draft) = (
+            self.directory.join(name),
+            self.directory.join(format!(".{name}")),
+        );
+        fs::write(&draft, text)
+            .and_then(|()| fs::rename(&draft, &path))
+            .map_err(|error| Failure::Testbed(format!("cannot write {}: {error}", path.display())))
+    }
+}
+
+fn heading(grid: &Grid) -> String {
+    let keys = grid.keys.iter().map(|key| csv_cell(&format!("cell.{key}")));
+    let columns = ["cell", "repetition"].map(str::to_owned).into_iter();
+    line(
+        columns
+            .chain(keys)
+            .chain(Summary::columns().map(str::to_owned)),
+    )
+}
+
+fn row(grid: &Grid, run: &Done) -> String {
+    let values = grid.cells[run.cell]
+        .values
+        .iter()
+        .map(|value| csv_cell(value));
+    let place = [run.cell.to_string(), run.repetition.to_string()];
+    let cells = run.summary.cells();
+    line(
+        place
+            .into_iter()
+            .chain(values)
+            .chain(cells.iter().map(|cell| csv_cell(cell))),
+    )
+}
+
+/// Reads the whole rows of a sweep's runs; there is nothing to read in a new one.
+fn read(grid: &Grid, path: &Path) -> Result<Vec<Done>, Failure> {
+    let Ok(text) = fs::read_to_string(path) else {
+        return Ok(Vec::new());
+    };
+    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+    let mut reader = csv::Reader::from_reader(whole.as_bytes());
+    let skipped = 2 + grid.keys.len();
+    let rows = reader.records().map(|record| {
+        let record = record.map_err(|error| error.to_string())?;
+        let number = |place: usize| record.get(place).and_then(|cell| cell.parse::<u64>().ok());
+        let (cell, repetition) = number(0).zip(number(1)).ok_or("no cell and repetition")?;
+        if cell >= grid.cells.len() as u64 || repetition >= grid.repetitions {
+            return Err(format!(
+                "there is no repetition {repetition} of cell {cell}"
+            ));
+        }
+        let summary = Summary::from_cells(record.iter().skip(skipped))?;
+        Ok(Done {
+            cell: cell as usize,
+            repetition,
+            summary,
+        })
+    });
+    let rows = rows.collect::<Result<Vec<_>, String>>();
+    rows.map_err(|why| {
+        Failure::Usage(format!(
+            "{} cannot be understood ({why}); remove it, or name another directory with --out",
+            path.display()
+        ))
+    })
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    cells.collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// A cell of a CSV file, between quotation marks if it needs them.
+fn csv_cell(text: &str) -> String {
+    match text.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}

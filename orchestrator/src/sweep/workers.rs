@@ -1,0 +1,142 @@
+//! Who runs the cells: simulated ones side by side on all processors, clusters one after another.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use node::run::{End, Engine};
+
+use super::{Done, Grid};
+use crate::cluster::Cluster;
+use crate::scenario::Resolved;
+use crate::{Failure, bench};
+
+/// Runs these, and hands over each as soon as it is over. An interruption leaves the rest.
+pub(super) fn run_all(
+    grid: &Grid,
+    open: &[(usize, u64)],
+    interrupted: &AtomicBool,
+    over: &mut dyn FnMut(Done) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let bar = bar(grid.runs(), open.len() as u64);
+    let mut over = |done| {
+        bar.inc(1);
+        over(done)
+    };
+    let (simulated, launched): (Vec<_>, Vec<_>) = open.iter().copied().partition(|&(cell, nth)| {
+        let resolved = grid.resolve(cell, nth);
+        resolved.is_ok_and(|resolved| resolved.engine == Engine::Sim)
+    });
+    side_by_side(grid, &simulated, interrupted, &mut over)?;
+    for (cell, repetition) in launched {
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        let resolved = grid.resolve(cell, repetition).map_err(Failure::Usage)?;
+        if let Some(done) = launch(&resolved, cell, repetition, interrupted)? {
+            over(done)?;
+        }
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+fn side_by_side(
+    grid: &Grid,
+    open: &[(usize, u64)],
+    interrupted: &AtomicBool,
+    over: &mut dyn FnMut(Done) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let next = AtomicUsize::new(0);
+    let given_up = AtomicBool::new(false);
+    let stopped = || interrupted.load(Ordering::Relaxed) || given_up.load(Ordering::Relaxed);
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..workers.min(open.len()) {
+            let (sender, next, stopped) = (sender.clone(), &next, &stopped);
+            scope.spawn(move || {
+                while let Some(&(cell, repetition)) = open.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    let done = match stopped() {
+                        true => break,
+                        false => simulate(grid, cell, repetition, stopped).transpose(),
+                    };
+                    // Whoever listened has given up.
+                    if done.is_some_and(|done| sender.send(done).is_err()) {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut ended = Ok(());
+        for done in receiver {
+            ended = ended.and(done.and_then(&mut *over));
+            given_up.store(ended.is_err(), Ordering::Relaxed);
+        }
+        ended
+    })
+}
+
+/// Simulates one run; nothing if it was interrupted.
+fn simulate(
+    grid: &Grid,
+    cell: usize,
+    repetition: u64,
+    stopped: &dyn Fn() -> bool,
+) -> Result<Option<Done>, Failure> {
+    let resolved = grid.resolve(cell, repetition).map_err(Failure::Usage)?;
+    let mut watch = |_| match stopped() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let run = simulator::simulate(&resolved.plan, resolved.topology.clone(), &mut watch)
+        .map_err(|stuck| Failure::Testbed(stuck.to_string()))?;
+    Ok(judged(&resolved, &run, cell, repetition))
+}
+
+/// Runs one on processes; nothing if it was interrupted.
+fn launch(
+    resolved: &Resolved,
+    cell: usize,
+    repetition: u64,
+    interrupted: &AtomicBool,
+) -> Result<Option<Done>, Failure> {
+    let executable = std::env::current_exe()
+        .map_err(|error| Failure::Testbed(format!("cannot find this program: {error}")))?;
+    let dir = bench::directory()?;
+    let cluster = Cluster {
+        plan: &resolved.plan,
+        executable: &executable,
+        dir: dir.path(),
+        cores: Vec::new(),
+        interrupted,
+        progress: &|_| {},
+    };
+    Ok(judged(resolved, &cluster.run()?, cell, repetition))
+}
+
+fn judged(resolved: &Resolved, run: &node::run::Run, cell: usize, repetition: u64) -> Option<Done> {
+    if run.end == End::Interrupted {
+        return None;
+    }
+    let judgement = analysis::judge(&resolved.plan, &resolved.topology, run);
+    Some(Done {
+        cell,
+        repetition,
+        summary: judgement.summary,
+    })
+}
+
+/// A line on the terminal with an estimate; quiet in a pipe.
+fn bar(all: u64, open: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr());
+    let form = "{bar:30} {pos} of {len} runs  ({eta} left)";
+    bar.set_style(ProgressStyle::with_template(form).expect("the template is well formed"));
+    bar.set_position(all - open);
+    bar.reset_eta();
+    bar
+}

@@ -1,0 +1,145 @@
+//! Sweeps: every run once, whatever happens in between.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::{Place, rows};
+use rustix::process::{Pid, Signal, kill_process};
+
+const SMALL: &str = "repetitions = 4\n[scenario]\nengine = \"sim\"\nentries = 5\n\
+                     [grid]\nalgorithm = [\"raymond\", \"lamport\"]\nnodes = [3, 5, 7]\n\
+                     [plot]\nx = \"nodes\"\ny = \"messages_per_entry\"\n";
+
+#[test]
+fn a_sweep_repeats_to_the_byte_and_adds_up() {
+    let place = Place::new();
+    place.file("small.toml", SMALL);
+    for out in ["a", "b"] {
+        place
+            .line(&format!("sweep small.toml --out {out}"))
+            .expect(0);
+    }
+    for file in ["runs.csv", "aggregate.csv", "plot.svg"] {
+        let read = |out: &str| fs::read(place.path().join(out).join(file)).unwrap();
+        assert_eq!(read("a"), read("b"), "{file}");
+    }
+    let runs = rows(&place.path().join("a/runs.csv"));
+    assert_eq!(runs.len(), 24);
+    let aggregate = rows(&place.path().join("a/aggregate.csv"));
+    let row = aggregate.iter().find(|row| {
+        row["algorithm"] == "lamport"
+            && row["nodes"] == "5"
+            && row["metric"] == "messages_per_entry"
+    });
+    let row = row.unwrap();
+    assert_eq!(
+        (row["n"].as_str(), row["mean"].as_str(), row["sd"].as_str()),
+        ("4", "12", "0")
+    );
+}
+
+/// A row that was cut off in the middle is run again; rows that are whole are not.
+#[test]
+fn what_is_done_is_not_done_again() {
+    let place = Place::new();
+    place.file("small.toml", SMALL);
+    place.line("sweep small.toml --out a").expect(0);
+    let path = place.path().join("a/runs.csv");
+    let whole = fs::read_to_string(&path).unwrap();
+    // A number that no run gives tells a row that was kept from one that was made anew.
+    let marked = whole.replacen(",lamport,3,sim,1,", ",lamport,3,sim,4711,", 1);
+    assert_ne!(whole, marked);
+    fs::write(&path, &marked[..marked.len() - 40]).unwrap();
+    place.line("sweep small.toml --out a").expect(0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), marked);
+}
+
+#[test]
+fn another_sweep_is_not_mixed_in() {
+    let place = Place::new();
+    place.file("small.toml", SMALL);
+    place.line("sweep small.toml --out a").expect(0);
+    place.file("small.toml", &SMALL.replace("[3, 5, 7]", "[3, 5]"));
+    let refused = place.line("sweep small.toml --out a").expect(2);
+    assert!(
+        refused.stderr.contains("holds another sweep"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn an_interrupted_sweep_goes_on() {
+    let place = Place::new();
+    let long = SMALL.replace("repetitions = 4", "repetitions = 3000");
+    place.file("long.toml", &long);
+    let mut child = place
+        .command(["sweep", "long.toml", "--out", "a"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let runs = place.path().join("a/runs.csv");
+    let lines = || fs::read_to_string(&runs).map_or(0, |text| text.lines().count());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while lines() < 50 {
+        assert!(Instant::now() < deadline, "no run was written down");
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+    let pid = Pid::from_raw(child.id() as i32).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let done = lines();
+    assert!((50..18_001).contains(&done), "{done}");
+    assert!(!place.path().join("a/aggregate.csv").exists());
+}
+
+#[test]
+fn wrong_sweeps_are_refused_before_anything_runs() {
+    let place = Place::new();
+    for (wrong, said) in [
+        (
+            SMALL.replace("raymond", "raymnod"),
+            "did you mean 'raymond'",
+        ),
+        (SMALL.replace("[3, 5, 7]", "[]"), "a list of values"),
+        (SMALL.replace("[grid]", "[gird]"), "there is no key 'gird'"),
+        (
+            SMALL.replace("entries = 5", "entires = 5"),
+            "there is no key 'entires'",
+        ),
+        (
+            SMALL.replace("x = \"nodes\"", "x = \"noodles\""),
+            "not in the grid",
+        ),
+    ] {
+        place.file("wrong.toml", &wrong);
+        let refused = place.line("sweep wrong.toml").expect(2);
+        assert!(refused.stderr.contains(said), "{}", refused.stderr);
+        assert!(!place.path().join("results").exists());
+    }
+    place.line("sweep nowhere.toml").expect(2);
+}
+
+#[test]
+fn the_sweeps_that_come_with_it_can_be_run() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/sweeps");
+    let mut seen = 0;
+    for file in fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let place = Place::new();
+        let path = path.to_str().unwrap();
+        let shown = place.run(["sweep", path, "--dry-run"]).expect(0);
+        assert!(
+            shown.stdout.contains(" cells, "),
+            "{path}: {}",
+            shown.stdout
+        );
+        seen += 1;
+    }
+    assert!(seen > 0);
+}
