@@ -4,7 +4,7 @@ use std::fmt;
 
 use algorithms::Topology;
 use algorithms::registry::{Entry, FormKind};
-use node::plan::Plan;
+use node::plan::{Plan, UseTransport};
 use node::run::Run;
 use node::workload::Arrivals;
 use serde::{Deserialize, Serialize};
@@ -206,6 +206,13 @@ fn warnings(
             words::time(plan.bound_ns),
         ));
     }
+    if plan.transport == UseTransport::Never && plan.faults.harms() {
+        warnings.push(
+            "nothing repaired what the links did to messages (--transport never), so this run\n\
+             lies outside what any algorithm here is promised by its links."
+                .to_owned(),
+        );
+    }
     let tampered = run.faults.iter().find(|fault| fault.target == MESSAGES);
     if let Some(fault) = tampered {
         warnings.push(format!(
@@ -299,7 +306,7 @@ mod tests {
     use node::run::{End, MessageRow};
 
     use super::*;
-    use crate::sample::{entry, fault, plan, run, toy, waiting};
+    use crate::sample::{entry, fault, faults, plan, run, toy, waiting};
 
     fn contended() -> Run {
         run(vec![entry(0, 0, 1, 5), entry(1, 0, 6, 9)])
@@ -404,6 +411,24 @@ mod tests {
             reasons[0].starts_with("member 1 was restarted"),
             "{reasons:?}"
         );
+    }
+
+    #[test]
+    fn links_that_nobody_repairs_are_warned_about() {
+        let run = contended();
+        let mut plan = plan("raymond", 2);
+        plan.transport = UseTransport::Never;
+        let warned = |plan: &Plan| {
+            let warnings = judged(plan, &run).warnings;
+            warnings
+                .iter()
+                .any(|text| text.contains("--transport never"))
+        };
+        assert!(!warned(&plan));
+        plan.faults = faults("at 0s loss 1% on all");
+        assert!(warned(&plan));
+        plan.transport = UseTransport::Auto;
+        assert!(!warned(&plan));
     }
 
     #[test]

@@ -146,3 +146,17 @@ pub(crate) fn fault(
         acted,
     }
 }
+
+/// One fault in a group of two.
+pub(crate) fn faults(text: &str) -> chaos::Timeline {
+    let group = chaos::timeline::Group {
+        nodes: 2,
+        edges: chaos::partition::Edges::Complete { nodes: 2 },
+        kinds: None,
+        token: None,
+        seed: 1,
+        read: &|_| Err("there are no files".to_owned()),
+    };
+    let entry = chaos::Entry::parse(text, &group.scope()).expect("a fault");
+    chaos::Timeline::resolve(&[entry], &group).expect("a fault that fits")
+}

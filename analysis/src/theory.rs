@@ -285,7 +285,7 @@ mod tests {
 
     use super::*;
     use crate::judgement::judge;
-    use crate::sample::{entry, fault, plan, run, toy};
+    use crate::sample::{entry, fault, faults, plan, run, toy};
 
     /// An algorithm with one closed form.
     fn with_form(
@@ -493,19 +493,6 @@ mod tests {
         plan.delay = "1ms".parse().unwrap();
         run.engine = Engine::Cluster;
         assert!(!seen(&plan, &run, delay), "a real link is never constant");
-    }
-
-    fn faults(text: &str) -> chaos::Timeline {
-        let group = chaos::timeline::Group {
-            nodes: 2,
-            edges: chaos::partition::Edges::Complete { nodes: 2 },
-            kinds: None,
-            token: None,
-            seed: 1,
-            read: &|_| Err("there are no files".to_owned()),
-        };
-        let entry = chaos::Entry::parse(text, &group.scope()).expect("a fault");
-        chaos::Timeline::resolve(&[entry], &group).expect("a fault that fits")
     }
 
     #[test]

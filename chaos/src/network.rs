@@ -125,6 +125,22 @@ impl Network {
         self.edition += 1;
     }
 
+    /// When a cut that is in force at this moment, or was last, was healed on all its links.
+    pub(crate) fn healed_ns(&self, rule: &Rule, now_ns: u64) -> Option<u64> {
+        let began_ns = rule.window.latest(now_ns)?;
+        let heals = self.heals.iter();
+        let whole = heals.filter(|(_, reach)| *reach == Reach::All || *reach == rule.reach);
+        let after = whole.filter_map(|(window, _)| {
+            let mut beginnings = window.beginnings(now_ns);
+            beginnings.find(|heal_ns| *heal_ns > began_ns)
+        });
+        match (&rule.fault, rule.churn) {
+            (AnyFault::Cut(_), None) => after.min(),
+            // Only cuts are healed, and churn cuts anew.
+            _ => None,
+        }
+    }
+
     /// The rules, in the order they were added, and what each did.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = (&Rule, Count)> {
         let rules = self.rules.iter().map(|posted| &posted.rule);

@@ -135,17 +135,11 @@ impl Timeline {
     /// # Panics
     /// If the step is not about links, or somebody is to be isolated and `who` does not say who.
     pub fn enact(&self, step: usize, now_ns: u64, who: Option<Member>, network: &mut Network) {
-        let (length_ns, until_ns) = match &self.steps[step].begin {
-            Begin::At(window) => (window.length_ns, window.until_ns),
-            Begin::When {
-                for_ns, until_ns, ..
-            } => (*for_ns, *until_ns),
-        };
         let window = Window {
             from_ns: now_ns,
-            length_ns,
+            length_ns: None,
             every_ns: None,
-            until_ns,
+            until_ns: self.steps[step].over_ns(now_ns),
         };
         self.put_in_force(step, window, who, network);
     }
@@ -200,7 +194,9 @@ impl Timeline {
                 time_ns: rule.window.from_ns,
                 fault: self.steps[number].name.clone(),
                 target: rule.reach.to_string(),
-                until_ns: Some(rule.window.over_ns()).filter(|over_ns| *over_ns <= ended_ns),
+                until_ns: Some(rule.window.over_ns())
+                    .filter(|over_ns| *over_ns <= ended_ns)
+                    .or_else(|| network.healed_ns(rule, ended_ns)),
                 count: Count::default(),
             });
             did.count.seen += count.seen;
@@ -255,6 +251,20 @@ impl Step {
             (&self.begin, &self.deed),
             (Begin::At(_), Deed::Links(_) | Deed::Heal(_))
         )
+    }
+}
+
+impl Step {
+    /// When it is over, if it comes into force at this moment; `None` if it lasts.
+    pub fn over_ns(&self, now_ns: u64) -> Option<u64> {
+        let (for_ns, until_ns) = match &self.begin {
+            Begin::At(window) => (window.length_ns, window.until_ns),
+            Begin::When {
+                for_ns, until_ns, ..
+            } => (*for_ns, *until_ns),
+        };
+        let after_ns = for_ns.map(|for_ns| now_ns.saturating_add(for_ns));
+        after_ns.into_iter().chain(until_ns).min()
     }
 }
 

@@ -228,17 +228,9 @@ impl Mischief {
                 Blow::Kill { revive_after_ns }
             }
             Deed::Pause(_) => {
-                let (for_ns, until_ns) = match &fault.begin {
-                    Begin::At(window) => (window.length_ns, window.until_ns),
-                    Begin::When {
-                        for_ns, until_ns, ..
-                    } => (*for_ns, *until_ns),
-                };
-                let after_ns = for_ns.map(|for_ns| now_ns.saturating_add(for_ns));
+                let until_ns = fault.over_ns(now_ns);
                 self.rows.push(row);
-                Blow::Pause {
-                    until_ns: after_ns.into_iter().chain(until_ns).min(),
-                }
+                Blow::Pause { until_ns }
             }
             Deed::Resume(_) => {
                 let stands_still = self.pause_of(victim).is_some();

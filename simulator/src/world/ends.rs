@@ -352,7 +352,10 @@ impl World<'_> {
     }
 
     /// Tells a member to ask for nothing new while its links are clogged.
-    pub(super) fn note_congestion(&mut self, node: NodeId) {
+    fn note_congestion(&mut self, node: NodeId) {
+        if !self.runs(node) {
+            return;
+        }
         let Some(ends) = self.trouble().ends.as_mut() else {
             return;
         };

@@ -2,10 +2,8 @@
 
 use algorithms::NodeId;
 use algorithms::erased::MessageId;
-use chaos::draw::word_of;
-use chaos::fault::Late;
 use chaos::timeline::Begin;
-use chaos::{AnyFault, Arrival, Fate, Network, Reach, Rule, Window};
+use chaos::{Arrival, Fate, Network, Window};
 use node::plan::Plan;
 
 use super::{Due, World};
@@ -25,20 +23,10 @@ const ENVELOPE_BYTES: usize = 36;
 
 impl Roads {
     pub(super) fn new(plan: &Plan) -> Self {
-        let mut network = match plan.faults.steps.is_empty() {
+        let network = match plan.faults.steps.is_empty() {
             true => Network::new(plan.seed, plan.nodes),
             false => plan.faults.network(),
         };
-        // How long a link takes is one of the things it does to a packet, so that a packet may be
-        // reordered out of it.
-        network.add(Rule {
-            identity: word_of("the delay of every link"),
-            fault: AnyFault::Late(Late::plain(plan.delay)),
-            reach: Reach::All,
-            window: Window::ALWAYS,
-            step: None,
-            churn: None,
-        });
         let windows = plan
             .faults
             .steps
@@ -48,7 +36,9 @@ impl Roads {
                 Begin::When { .. } => None,
             });
         Self {
-            network,
+            // How long a link takes is one of the things it does to a packet, so that a packet may be
+            // reordered out of it.
+            network: network.taking(plan.delay),
             last_change_ns: windows.map(last_change_ns).max().unwrap_or(0),
             held: Vec::new(),
         }
@@ -83,14 +73,7 @@ impl World<'_> {
         let roads = roads.expect("a plan with steps about links has roads");
         let who = who.map(|node| node.0);
         plan.faults.enact(step, now_ns, who, &mut roads.network);
-        let begun = match &plan.faults.steps[step].begin {
-            Begin::At(window) => (window.length_ns, window.until_ns),
-            Begin::When {
-                for_ns, until_ns, ..
-            } => (*for_ns, *until_ns),
-        };
-        let over_ns = begun.0.map(|for_ns| now_ns.saturating_add(for_ns));
-        let over_ns = over_ns.into_iter().chain(begun.1).min();
+        let over_ns = plan.faults.steps[step].over_ns(now_ns);
         roads.last_change_ns = roads.last_change_ns.max(over_ns.unwrap_or(now_ns));
         // What waits for a change that nobody foresaw asks again.
         for due in std::mem::take(&mut roads.held) {

@@ -184,6 +184,28 @@ fn a_partition_that_heals_only_delays() {
 }
 
 #[test]
+fn what_is_under_way_at_a_cut_is_lost_held_or_delivered() {
+    // Member 1 asks at 5 ms, and its question would arrive at 25 ms.
+    let entered_ns = |in_flight: &str, transport| {
+        let cut = format!("at 15ms cut 1->0 {in_flight} for 100ms");
+        let mut plan = plan("centralised", 2, 1, &[&cut]);
+        plan.delay = "20ms".parse().expect("a delay");
+        plan.transport = transport;
+        plan.workload.weights = vec![0.0, 1.0];
+        plan.workload.quota = node::workload::Quota::Total(1);
+        simulate(&plan).requests[0].entered_ns
+    };
+    for transport in [UseTransport::Always, UseTransport::Never] {
+        assert_eq!(entered_ns("deliver", transport), Some(45 * MS));
+        assert_eq!(entered_ns("hold", transport), Some(135 * MS));
+    }
+    // Whoever repeats it does so after the cut, and after its own patience.
+    let repeated_ns = entered_ns("drop", UseTransport::Always).expect("it enters");
+    assert!((155 * MS..600 * MS).contains(&repeated_ns), "{repeated_ns}");
+    assert_eq!(entered_ns("drop", UseTransport::Never), None);
+}
+
+#[test]
 fn a_partition_that_never_heals_says_who_waits_for_whom_and_ends() {
     let mut plan = plan("ricart-agrawala", 4, 1, &["at 30ms partition 0,1|2,3"]);
     for limit_ns in [None, Some(5_000 * MS)] {
@@ -247,6 +269,7 @@ fn heal_ends_a_cut_and_churn_comes_and_goes() {
     let run = simulate(&plan);
     assert_eq!(run.end, End::Finished);
     assert!(run.ended_ns > 500 * MS);
+    assert_eq!(fault(&run, "cut").until_ns, Some(500 * MS));
     let churn = crate::scenes::plan(
         "suzuki-kasami",
         4,

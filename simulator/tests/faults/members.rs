@@ -42,6 +42,20 @@ fn a_death_between_entries_lets_the_others_of_a_star_go_on() {
 }
 
 #[test]
+fn a_death_before_its_request_has_left_is_nobody_elses_affair() {
+    let plan = plan("centralised", 5, 1, &["when request 3 #2 kill 3"]);
+    let run = simulate(&plan);
+    assert_eq!(run.end, End::Finished);
+    assert_eq!(entries(&run, 3).len(), 1);
+    assert!(
+        [0, 1, 2, 4]
+            .iter()
+            .all(|node| entries(&run, *node).len() == 5)
+    );
+    assert_eq!(judge(&plan, &run).verdict, Verdict::Holds);
+}
+
+#[test]
 fn a_paused_member_only_delays() {
     let plan = plan("raymond", 5, 1, &["at 20ms pause 1 for 2s"]);
     let run = simulate(&plan);
@@ -119,6 +133,13 @@ fn with_nobody_inside_the_next_to_enter_is_the_holder() {
         (row.time_ns, row.target.clone()),
         (entered_ns, node.to_string())
     );
+    // It stands still where it is.
+    let stay = run
+        .requests
+        .iter()
+        .find(|row| row.entered_ns == Some(entered_ns));
+    let left_ns = stay.and_then(|row| row.left_ns);
+    assert_eq!(left_ns, Some(entered_ns + 100 * MS));
 }
 
 #[test]
