@@ -5,5 +5,6 @@ mod banta;
 mod cross_check;
 mod registry;
 mod replays;
+mod structures;
 mod toys;
 mod wrong;
