@@ -8,6 +8,7 @@ mod explain;
 mod explore;
 mod list;
 mod run;
+mod structure;
 mod sweep;
 
 use clap::Subcommand;
@@ -22,6 +23,7 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     Check(check::Check),
     Explore(Box<explore::Explore>),
+    Structure(structure::Structure),
     Sweep(sweep::Sweep),
     Bench(bench::Bench),
 }
@@ -35,6 +37,7 @@ impl Command {
             Command::Explain(explain) => explain.perform(),
             Command::Check(check) => check.perform(),
             Command::Explore(explore) => explore.perform(),
+            Command::Structure(structure) => structure.perform(),
             Command::Sweep(sweep) => sweep.perform(),
             Command::Bench(bench) => bench.perform(),
         }

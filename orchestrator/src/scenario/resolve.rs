@@ -209,7 +209,9 @@ pub(crate) fn usual_size(entry: &Entry, params: &Params, wanted: u32) -> u32 {
     let suits = |&size: &u32| entry.admits_size(size) && (entry.refuses)(params, size).is_none();
     let outwards = (0..=wanted).flat_map(|far| [wanted + far, wanted - far]);
     let above = wanted * 2 + 1..wanted * 2 + 1_000;
-    outwards.chain(above).find(suits).unwrap_or(wanted)
+    // A group of one would suit almost anything.
+    let group = outwards.chain(above).filter(|&size| size > 1);
+    group.into_iter().find(suits).unwrap_or(wanted)
 }
 
 /// The parameters as given and the defaults of the rest; files among them are read.

@@ -5,6 +5,7 @@ mod always;
 mod costs;
 mod ends;
 mod repeats;
+mod structures;
 mod toys;
 mod workloads;
 mod worlds;
