@@ -30,7 +30,6 @@ use crate::printed::Defect;
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
 };
-use crate::sanders::conditions::Conditions;
 use crate::sanders::costs;
 use crate::sanders::structure::{Set, Structure};
 use crate::setup::Setup;
@@ -130,45 +129,53 @@ const DEFECTS: &[Defect] = &[Defect {
 }];
 
 fn refuses(params: &Params, nodes: u32) -> Option<String> {
-    let quorums = match quorums(params, nodes) {
-        Ok(quorums) => quorums,
-        Err(why) => return Some(why),
+    let listed = match Structure::of_one_size(&word(params)) {
+        Some(Err(why)) => return Some(why),
+        Some(Ok(listed)) => Some(listed),
+        None => None,
     };
-    if let Some(i) = quorums
-        .ids()
-        .find(|&i| quorums.inform_set(i) != quorums.request_set(i))
-    {
-        return Some(format!(
-            "quorums: I{i} and R{i} differ; 'sanders' runs any structure"
-        ));
+    let complaint = listed.as_ref().and_then(complaint);
+    complaint.or_else(|| quorums(params, nodes).err())
+}
+
+/// What is wrong with quorums that somebody has listed.
+fn complaint(quorums: &Structure) -> Option<String> {
+    let sets: Vec<_> = quorums.ids().map(|i| quorums.request_set(i)).collect();
+    for (i, quorum) in quorums.ids().zip(&sets) {
+        if quorums.inform_set(i) != *quorum {
+            return Some(format!(
+                "quorums: I{i} and R{i} differ; 'sanders' runs any structure"
+            ));
+        }
+        if !quorum.contains(&i) {
+            return Some(format!("quorums: {i} is not in its own quorum; add it"));
+        }
+        let apart = |j: &NodeId| quorum.is_disjoint(&sets[j.index()]);
+        if let Some(j) = quorums.ids().find(apart) {
+            return Some(format!(
+                "quorums: those of {i} and {j} do not meet; add a node to both"
+            ));
+        }
     }
-    let conditions = Conditions::of(&quorums);
-    if let Some(i) = conditions.absent_minded.first() {
-        return Some(format!("quorums: {i} is not in its own quorum; add it"));
-    }
-    let share =
-        |&(i, j): &(NodeId, NodeId)| quorums.inform_set(i).is_disjoint(&quorums.inform_set(j));
-    let mut pairs = quorums
-        .ids()
-        .flat_map(|i| quorums.ids().map(move |j| (i, j)));
-    let (i, j) = pairs.find(share)?;
-    Some(format!(
-        "quorums: those of {i} and {j} do not meet; add a node to both"
-    ))
+    None
 }
 
 /// The quorums, as a structure with I = R.
 fn quorums(params: &Params, nodes: u32) -> Result<Structure, String> {
+    Structure::read(&word(params), nodes, NodeId(0))
+}
+
+/// Their name; or, where they are listed, the structure in which each is both I and R.
+fn word(params: &Params) -> String {
     let word = params.word("quorums");
-    let listed = word.contains(',') || word.contains(';');
+    let listed = word.contains([',', ';']) && !word.contains('/');
     let twice = |quorum: &str| format!("{quorum}/{quorum}");
     let written: Vec<_> = word.split(';').map(twice).collect();
-    let word = if listed && !word.contains('/') {
-        &written.join(";")
+    if listed {
+        written.join(";")
     } else {
-        word
-    };
-    Structure::read(word, nodes, NodeId(0))
+        word.to_owned()
+    }
 }
 
 fn least(run: &Circumstances<'_>) -> Option<Vec<u32>> {
