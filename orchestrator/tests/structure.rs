@@ -161,3 +161,38 @@ fn what_is_wrong_is_said() {
         assert!(said.contains(expected), "{line}: {said}");
     }
 }
+
+/// Each request passes the other's informant first, on real links: both enter, and the kernel, which
+/// gives a lock to one only, says so.
+#[test]
+fn on_a_cluster_the_kernel_witnesses_an_unsafe_structure() {
+    let place = Place::new();
+    let line = "run sanders --param structure=fig3b --param unsafe=yes --workload batch \
+                --asks 0,1 --hold 400ms --fault 'at 0s delay 150ms on 0->2' \
+                --fault 'at 0s delay 150ms on 1->3' --seed 1 --out here";
+    let done = place.line(line).expect(1);
+    assert!(
+        done.stdout.contains("safety violated: nodes 0 and 1"),
+        "{}",
+        done.stdout
+    );
+    let summary = common::row(&place.path().join("here/summary.csv"));
+    assert_eq!(summary["max_inside"], "2");
+    assert_ne!(summary["witness_refusals"], "0");
+}
+
+#[test]
+fn on_a_cluster_a_plane_survives_loss_delay_and_a_death() {
+    let place = Place::new();
+    let line = "run sanders -n 7 --param structure=plane --param recovery=on --loss 5% \
+                --delay '4ms 2ms' --fault 'at 300ms kill 3' --detect-after 20ms..200ms \
+                --think exp:10ms --hold 2ms --entries 8 --seed 1 --out here";
+    place.line(line).expect(0);
+    let summary = common::row(&place.path().join("here/summary.csv"));
+    assert_eq!(
+        (summary["safety"].as_str(), summary["liveness"].as_str()),
+        ("holds", "holds")
+    );
+    assert_eq!(summary["witness_refusals"], "0");
+    assert_ne!(summary["retransmissions"], "0");
+}

@@ -3,5 +3,6 @@
 mod laws;
 mod links;
 mod members;
+mod recovery;
 mod scenes;
 mod sessions;
