@@ -59,6 +59,8 @@ struct Held {
     to: NodeId,
     message: MessageId,
     charge: Option<NodeId>,
+    /// When the member sent it.
+    sent_ns: u64,
 }
 
 /// What becomes of one message.
@@ -125,12 +127,14 @@ impl Meddler {
                     to,
                     message,
                     charge,
+                    held_ns: _,
                 } => {
                     let held = Held {
                         from: node,
                         to,
                         message,
                         charge,
+                        sent_ns: now_ns,
                     };
                     self.send(now_ns, held, effects, group);
                 }
@@ -148,17 +152,19 @@ impl Meddler {
     }
 
     /// The message that was held back and leaves now.
-    pub(crate) fn release(&mut self, id: HeldId) -> Effect {
+    pub(crate) fn release(&mut self, now_ns: u64, id: HeldId) -> Effect {
         let Held {
             to,
             message,
             charge,
+            sent_ns,
             ..
         } = self.held.remove(&id.0).expect("a message is released once");
         Effect::Send {
             to,
             message,
             charge,
+            held_ns: now_ns - sent_ns,
         }
     }
 
@@ -211,10 +217,7 @@ impl Meddler {
         group: &mut dyn Group,
     ) {
         let Held {
-            from,
-            to,
-            message,
-            charge,
+            from, to, message, ..
         } = letter;
         let kind = self.kinds[group.kind(message)];
         let origin = group.origin(message).map(|origin| origin.0);
@@ -259,16 +262,7 @@ impl Meddler {
                 );
             }
             Turn::Late(until_ns) => self.hold(until_ns, letter, effects),
-            Turn::Pass => self.pass(
-                now_ns,
-                Held {
-                    from,
-                    to,
-                    message,
-                    charge,
-                },
-                effects,
-            ),
+            Turn::Pass => self.pass(now_ns, letter, effects),
         }
     }
 
@@ -290,6 +284,7 @@ impl Meddler {
                     to,
                     message,
                     charge,
+                    held_ns: 0,
                 });
             }
         }

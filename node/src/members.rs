@@ -92,6 +92,8 @@ pub enum Effect {
         message: MessageId,
         /// The node whose latest request pays for it, if the algorithm says.
         charge: Option<NodeId>,
+        /// How long a fault has held it back: part of the time it takes.
+        held_ns: u64,
     },
     /// Send a message to the member itself that travels like any other, uncounted.
     Post {
@@ -288,7 +290,7 @@ impl Members {
             effects.push(
                 meddler
                     .expect("only a meddler holds messages back")
-                    .release(id),
+                    .release(now_ns, id),
             );
             return;
         }
@@ -513,6 +515,7 @@ impl Members {
                     to,
                     message,
                     charge,
+                    held_ns: 0,
                 }),
                 algorithms::Effect::Post { message } => effects.push(Effect::Post { message }),
                 algorithms::Effect::Enter { fence } => self.enter(now_ns, node, fence, effects),

@@ -88,6 +88,36 @@ fn one_at_a_time_costs_the_same_in_both_engines() {
     }
 }
 
+/// Three may be inside: the kernel lends three files, never refuses one, and the records agree.
+#[test]
+fn k_members_inside_hold_k_witness_files() {
+    for (algorithm, mode) in [
+        ("raymond-k", ""),
+        ("banta-k", "--param mode=drain"),
+        ("banta-k", "--param mode=pipeline"),
+    ] {
+        let place = Place::new();
+        let line = format!(
+            "run {algorithm} -n 7 --param k=3 {mode} --entries 4 --think 0s --hold 20ms \
+             --bound 5ms --out run"
+        );
+        place.line(&line).expect(0);
+        let summary = row(&place.path().join("run/summary.csv"));
+        assert_eq!(summary["witness_refusals"], "0", "{algorithm} {mode}");
+        let most: u32 = summary["max_inside"].parse().unwrap();
+        assert!((2..=3).contains(&most), "{algorithm} {mode}: {most} inside");
+        let entries = rows(&place.path().join("run/entries.csv"));
+        let slots = entries.iter().map(|row| row["witness_slot"].parse::<u32>());
+        let slots = slots.collect::<Result<Vec<_>, _>>().unwrap();
+        assert_eq!(slots.len(), 28, "{algorithm} {mode}");
+        let largest = slots.into_iter().max().unwrap();
+        assert!(
+            (1..=2).contains(&largest),
+            "{algorithm} {mode}: slot {largest}"
+        );
+    }
+}
+
 #[test]
 fn a_member_killed_inside_stays_on_record() {
     let place = Place::new();

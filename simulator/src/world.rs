@@ -266,8 +266,10 @@ impl<'a> World<'a> {
                     let kind = self.members.group().kind(message);
                     trouble.received(self.now_ns, to, kind);
                 }
+                let held_ns = self.held_ns(message);
                 if from != to {
-                    self.delays.add(self.now_ns - sent_ns, self.plan.bound_ns);
+                    let delay_ns = self.now_ns - sent_ns + held_ns;
+                    self.delays.add(delay_ns, self.plan.bound_ns);
                 }
                 self.tell(to, Event::Message { from, message });
             }
@@ -285,8 +287,12 @@ impl<'a> World<'a> {
                     to,
                     message,
                     charge,
+                    held_ns,
                 } => {
                     self.count_sent(node, to, message, charge);
+                    if held_ns > 0 {
+                        self.trouble().held_ns.insert(message, held_ns);
+                    }
                     self.let_go(node, to, message);
                 }
                 Effect::Post { message } => self.let_go(node, node, message),
@@ -336,8 +342,15 @@ impl<'a> World<'a> {
         }
     }
 
+    /// How long a fault held this message back before it left; the answer is used up.
+    fn held_ns(&mut self, message: MessageId) -> u64 {
+        let held = |trouble: &mut Box<Trouble>| trouble.held_ns.remove(&message);
+        self.trouble.as_mut().and_then(held).unwrap_or(0)
+    }
+
     /// A message will never arrive.
     fn lose(&mut self, from: NodeId, to: NodeId, message: MessageId) {
+        self.held_ns(message);
         if from != to {
             let kind = self.members.group().kind(message);
             self.tally.lost(from, to, kind);

@@ -347,7 +347,8 @@ impl Member {
                     to,
                     message,
                     charge: _,
-                } => self.send(now_ns, to, message)?,
+                    held_ns,
+                } => self.send(now_ns, held_ns, to, message)?,
                 Effect::Lose { to, message } => self.lose(now_ns, to, message),
                 Effect::Hit { step } => self.hits.push(step),
                 Effect::Post { message } => self.arrivals.push_back(Arrival::Posted { message }),
@@ -359,13 +360,19 @@ impl Member {
         Ok(())
     }
 
-    fn send(&mut self, now_ns: u64, to: NodeId, message: MessageId) -> Result<(), String> {
+    fn send(
+        &mut self,
+        now_ns: u64,
+        held_ns: u64,
+        to: NodeId,
+        message: MessageId,
+    ) -> Result<(), String> {
         let kind = self.kind(message);
         let Some(members) = &mut self.members else {
             return Ok(());
         };
         // The time it was sent travels with it: the receiver knows the delay, whatever the order.
-        stamp::write(now_ns, &mut self.message);
+        stamp::write(now_ns.saturating_sub(held_ns), &mut self.message);
         let stamped = self.message.len();
         members.group().encode(message, &mut self.message);
         members.group_mut().discard(message);

@@ -209,7 +209,7 @@ impl Ends {
 impl World<'_> {
     /// Gives a message to the transport.
     pub(super) fn dispatch(&mut self, from: NodeId, to: NodeId, message: MessageId) {
-        let now_ns = self.now_ns;
+        let sent_ns = self.now_ns - self.held_ns(message);
         let kind = self.members.group().kind(message);
         let is_over = self.is_over(to);
         let trouble = self.trouble.as_mut().expect("it has a transport");
@@ -218,7 +218,7 @@ impl World<'_> {
         let transport = transport.expect("only the living send");
         // The time it was sent travels with it, as on a cluster.
         let bytes = &mut ends.message;
-        stamp::write(now_ns, bytes);
+        stamp::write(sent_ns, bytes);
         self.members.group().encode(message, bytes);
         self.members.group_mut().discard(message);
         let arrives = transport.is_up(to) && !is_over;

@@ -42,6 +42,8 @@ pub(super) struct Trouble {
     pub(super) hits: Vec<usize>,
     /// What that member sends then.
     pub(super) outgoing: Vec<(NodeId, MessageId)>,
+    /// How long messages were held back that are under way.
+    pub(super) held_ns: BTreeMap<MessageId, u64>,
     /// Since when each member is inside, if it is.
     inside_since_ns: Vec<Option<u64>>,
     /// When the token last came to each member, if ever.
@@ -105,6 +107,7 @@ impl Trouble {
             put_off: BTreeMap::new(),
             hits: Vec::new(),
             outgoing: Vec::new(),
+            held_ns: BTreeMap::new(),
             inside_since_ns: vec![None; nodes],
             token_since_ns,
             token: TokenTrail::new(plan, kinds),

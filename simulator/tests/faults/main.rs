@@ -1,5 +1,6 @@
 //! What goes wrong in a simulated world, and that every fault acted as it should.
 
+mod banta;
 mod laws;
 mod links;
 mod members;

@@ -6,6 +6,7 @@ mod costs;
 mod ends;
 mod repeats;
 mod structures;
+mod token_queues;
 mod toys;
 mod workloads;
 mod worlds;
