@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
 use crate::erased::Of;
+use crate::printed::Defect;
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
 };
@@ -53,7 +54,7 @@ pub(crate) static ENTRY: Entry = Entry {
     crashes: 0,
     // A queue of at most one's neighbours and oneself: four on average, in a tree.
     state_bytes: |_| (size_of::<Raymond>() + 4 * size_of::<NodeId>()) as u64,
-    defects: &[],
+    defects: DEFECTS,
     forms: &[
         ClosedForm {
             metric: Metric::MessagesPerEntry,
@@ -110,6 +111,30 @@ the whole tree and serves everybody on the way: 4(N-1) messages for N entries,
 under 4 each however large the tree. A site's memory grows only with its
 neighbours. Links need not keep order.";
 
+const DEFECTS: &[Defect] = &[
+    Defect {
+        id: "banta-R1",
+        what: "the survey serves a site's queue only when the privilege comes, so an idle root \
+               neither lets it go nor uses it",
+        rules: &["idle-root-serves"],
+        needs_printed: &[],
+        needs_repaired: &[],
+        with: &[],
+        schedule: "req 1; 1>0:REQUEST",
+        result: "deadlock: 0 has the privilege and no use for it, 1 waits",
+    },
+    Defect {
+        id: "banta-R2",
+        what: "\"no special sequence numbers or queue structures are needed\", and log(n) messages",
+        rules: &[],
+        needs_printed: &[],
+        needs_repaired: &[],
+        with: &[],
+        schedule: "",
+        result: "a misreading: each site has a queue, and it is 2 x the distance to the privilege",
+    },
+];
+
 /// The privilege is where the last request was made, so requester and holder are two sites drawn
 /// uniformly; a REQUEST goes one way and the privilege comes back, once per edge between them.
 fn light(run: &Circumstances<'_>) -> Option<f64> {
@@ -162,6 +187,8 @@ pub(crate) struct Raymond {
     asked: bool,
     /// Who waits here for the privilege: neighbours, or `me`.
     request_q: VecDeque<NodeId>,
+    /// A rule that Banta's survey leaves out.
+    idle_root_serves: bool,
 }
 
 impl Algorithm for Raymond {
@@ -174,13 +201,13 @@ impl Algorithm for Raymond {
             using: false,
             asked: false,
             request_q: VecDeque::new(),
+            idle_root_serves: !setup.without("idle-root-serves"),
         }
     }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.request_q.push_back(self.me);
-        self.assign_privilege(out);
-        self.make_request(out);
+        self.serve(out);
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
@@ -194,7 +221,11 @@ impl Algorithm for Raymond {
             Message::Request if self.request_q.contains(&from) => {
                 out.protocol_error(format!("{from} asked twice"));
             }
-            Message::Request => self.request_q.push_back(from),
+            Message::Request => {
+                self.request_q.push_back(from);
+                self.serve(out);
+                return;
+            }
             Message::Privilege if self.holder != from => {
                 out.protocol_error(format!("a privilege from {from}, where it was not"));
             }
@@ -231,6 +262,15 @@ impl Algorithm for Raymond {
 }
 
 impl Raymond {
+    /// What follows a new request.
+    fn serve(&mut self, out: &mut Outbox<Message>) {
+        // banta-R1: the survey leaves this rule out.
+        if self.idle_root_serves {
+            self.assign_privilege(out);
+        }
+        self.make_request(out);
+    }
+
     /// ASSIGN_PRIVILEGE: hands the privilege to the first in the queue.
     fn assign_privilege(&mut self, out: &mut Outbox<Message>) {
         if self.holder != self.me || self.using {

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use algorithms::params::Params;
-use algorithms::registry::{FormKind, Order};
+use algorithms::registry::{self, FormKind, Order};
 use analysis::{TheoryLine, judge};
 use node::plan::Plan;
+use node::run::End;
 use node::workload::{Arrivals, PerNode, Quota, Span};
 
-use crate::worlds::{MS, closed, plan, simulate};
+use crate::worlds::{MS, closed, plan, simulate, worlds};
 
 /// An algorithm on links that take between half the bound and the bound, in any order, and stays
 /// inside for a tenth of it.
@@ -175,6 +176,43 @@ fn queues_make_naimi_and_trehels_token_cost_exactly_two_when_everybody_asks() {
 fn theory(plan: &Plan) -> Vec<TheoryLine> {
     let topology = plan.build_topology().expect("the usual shape always fits");
     judge(plan, &topology, &simulate(plan)).theory
+}
+
+/// The laws hold with every parameter, not only with those that are usual.
+#[test]
+fn with_other_parameters_too_everyone_gets_in_and_never_too_many_at_once() {
+    for (algorithm, with) in [
+        ("banta-simple", &[("rules", "preliminary")][..]),
+        ("banta-efficient", &[("wait", "0s")]),
+        ("banta-efficient", &[("wait", "3T")]),
+        ("banta-k", &[("k", "1")]),
+        ("banta-k", &[("k", "5")]),
+        ("banta-k", &[("k", "1"), ("mode", "pipeline")]),
+        ("banta-k", &[("k", "3"), ("mode", "pipeline")]),
+        (
+            "banta-k",
+            &[("k", "9"), ("mode", "pipeline"), ("wait", "0s")],
+        ),
+        ("raymond-k", &[("k", "1")]),
+        ("raymond-k", &[("k", "5")]),
+    ] {
+        let entry = registry::find(algorithm).expect("it is registered");
+        for (mut plan, _) in worlds(entry, 4) {
+            plan.params = world(algorithm, with, plan.nodes).params;
+            let run = simulate(&plan);
+            assert_eq!(run.end, End::Finished, "{plan:?}");
+            assert_eq!(run.protocol_errors, [], "{plan:?}");
+            assert!(
+                run.requests.iter().all(|row| row.left_ns.is_some()),
+                "{plan:?}"
+            );
+            let most = run.most_inside.expect("the simulator sees every event");
+            assert!(
+                most <= (entry.admits)(&plan.params),
+                "{most} inside: {plan:?}"
+            );
+        }
+    }
 }
 
 /// Whole runs, from one request at a time to all the time, with strays (no wait) and without: the
