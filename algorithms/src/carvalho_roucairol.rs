@@ -355,13 +355,13 @@ impl CarvalhoRoucairol {
         let waits = self.phase == Phase::Waiting;
         let asked = self.request_set.contains(&other);
         out.send_for(other, other, Message::Reply);
-        self.inform_set.insert(other);
         self.status_set.remove(&other);
         // banta-CR2: the survey's list of those to wait for was fixed when we asked.
         if waits && !asked && !self.waits_for_the_new {
             self.asked_since.insert(other);
             return;
         }
+        self.inform_set.insert(other);
         self.request_set.insert(other);
         // sanders-C1: the first rule of section 8 does not say this.
         if waits && !asked && self.asks_back {

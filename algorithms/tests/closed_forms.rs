@@ -80,6 +80,41 @@ fn saturated() {
     assert_eq!(raymond, [(3.5, Exact)]);
 }
 
+/// What sanders' forms say with these parameters.
+fn sanders(nodes: u32, given: &[(&str, &str)], load: Load, hold_ms: u64) -> Vec<(f64, FormKind)> {
+    let entry = registry::find("sanders").expect("it is registered");
+    let given = given.iter();
+    let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned()));
+    let params = Params::resolve(entry.name, entry.params, &given.collect()).expect("they fit");
+    let topology = Topology::complete(nodes);
+    let mut circumstances = run(&topology, &params, load);
+    circumstances.whole_requests = true;
+    circumstances.constant_hold = Some(Duration::from_millis(hold_ms));
+    let forms = entry.forms.iter();
+    forms
+        .filter_map(|form| Some(((form.value)(&circumstances)?, form.kind)))
+        .collect()
+}
+
+#[test]
+fn an_information_structure_says_what_it_costs() {
+    use FormKind::{AtLeast, AtMost, Exact, Mean};
+    let plane = [("structure", "plane")];
+    let light = sanders(7, &plane, Load::OneAtATime, 2);
+    assert_eq!(light, [(6.0, Exact), (6.0, AtLeast), (17.0, AtMost)]);
+    let busy = sanders(7, &plane, Load::Saturated, 2);
+    assert_eq!(busy, [(6.0, AtLeast), (17.0, AtMost)]);
+    // A hold of 20 delays lets everything settle, and the hand-over is bounded too.
+    let settled = sanders(7, &plane, Load::Saturated, 20);
+    assert_eq!(settled, [(6.0, AtLeast), (17.0, AtMost), (2.0, AtMost)]);
+    let two_hot = sanders(4, &[("structure", "two-hot")], Load::OneAtATime, 2);
+    assert_eq!(two_hot, [(4.0, Mean), (2.0, AtLeast), (14.0, AtMost)]);
+    // The late self-grant never takes a grant back: exactly Ricart and Agrawala's cost.
+    let complete = sanders(5, &[("structure", "complete")], Load::Saturated, 20);
+    let exact = [(8.0, Exact), (8.0, AtLeast), (8.0, AtMost), (1.0, AtMost)];
+    assert_eq!(complete, exact);
+}
+
 #[test]
 fn a_node_alone_needs_no_message() {
     for entry in registry::ALL {

@@ -7,7 +7,7 @@ use algorithms::params::Params;
 use algorithms::printed::{Defect, Printed};
 use algorithms::registry::{self, Entry, Graph, Order};
 use algorithms::{NodeId, Setting, Topology};
-use simulator::explore::{Kind, Options, Report, Schedule, explore, replay};
+use simulator::explore::{Kind, Options, Report, Schedule, Step, explore, replay};
 
 /// At most so many states per algorithm, so that the gate stays quick.
 const BUDGET: u32 = 200_000;
@@ -103,6 +103,54 @@ fn every_schedule_of_a_defect_shows_it() {
             assert_eq!(mishap.step, schedule.steps.len(), "{id}: {mishap:?}");
         }
     }
+}
+
+/// The explorer needs no schedule to find what is wrong with the prints of the permission family: it
+/// finds the same kind of trouble by itself, in no more steps.
+#[test]
+fn defects_of_the_permission_family_are_found_by_exploring() {
+    let family = [
+        "sanders",
+        "maekawa",
+        "carvalho-roucairol",
+        "singhal-dynamic",
+        "ricart-agrawala",
+    ];
+    let mut found = 0;
+    for entry in family.map(|name| registry::find(name).expect(name)) {
+        for defect in entry
+            .defects
+            .iter()
+            .filter(|defect| !defect.rules.is_empty())
+        {
+            let id = defect.id;
+            let schedule: Schedule = defect.schedule.parse().expect(id);
+            let nodes = schedule.nodes().max(entry.sizes.least);
+            let setting = printed_setting(entry, nodes, defect);
+            let mut options = Options {
+                wants: vec![0; nodes as usize],
+                ..Options::new(entry, nodes)
+            };
+            for step in &schedule.steps {
+                match step {
+                    Step::Request(node) => options.wants[node.index()] += 1,
+                    Step::Crash { .. } => options.crash += 1,
+                    _ => {}
+                }
+            }
+            let shown = replay(entry, &setting, &options, &schedule).expect(id);
+            let shown = shown.finding().expect(id).kind;
+            // Under the basic rules a deadlock may be nearer than what is looked for.
+            options.safety_only = shown == Kind::Exclusion;
+            let watch = &mut |_| ControlFlow::Continue(());
+            let report = explore(entry, &setting, &options, watch).expect("the options fit");
+            let finding = report.finding.expect(id);
+            assert_eq!(finding.kind, shown, "{id}: {}", finding.schedule);
+            assert!(finding.schedule.steps.len() <= schedule.steps.len(), "{id}");
+            found += 1;
+        }
+    }
+    assert!(found >= 20, "only {found}");
 }
 
 #[test]
