@@ -225,6 +225,9 @@ pub struct Scenario {
 
     /// Time after which the run is given up, such as 60s; virtual in the simulator [default: 60s on
     /// the cluster, none in the simulator]
+    ///
+    /// Without a limit the simulator gives up when nothing has happened to any member for 60 s but
+    /// faults that come and go, and a transport that tries in vain.
     #[arg(long, value_name = "TIME", help_heading = "Run")]
     pub time_limit: Option<Time>,
 
