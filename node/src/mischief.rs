@@ -233,7 +233,7 @@ impl Mischief {
                 Blow::Pause { until_ns }
             }
             Deed::Resume(_) => {
-                let stands_still = self.pause_of(victim).is_some();
+                let stands_still = self.pauses_of(victim).next().is_some();
                 self.rows.push(FaultRow {
                     until_ns: Some(now_ns),
                     acted: u64::from(stands_still),
@@ -254,7 +254,7 @@ impl Mischief {
 
     /// A paused member goes on.
     pub fn resumed(&mut self, now_ns: u64, node: NodeId) {
-        if let Some(pause) = self.pause_of(node) {
+        for pause in self.pauses_of(node) {
             pause.until_ns = Some(now_ns);
         }
     }
@@ -299,13 +299,13 @@ impl Mischief {
         }
     }
 
-    /// The pause that a member is in.
-    fn pause_of(&mut self, node: NodeId) -> Option<&mut FaultRow> {
+    /// The pauses that a member is in; two may overlap, and both end when it goes on.
+    fn pauses_of(&mut self, node: NodeId) -> impl Iterator<Item = &mut FaultRow> {
         let target = node.to_string();
-        let open = |row: &&mut FaultRow| {
+        let open = move |row: &&mut FaultRow| {
             row.fault == "pause" && row.target == target && row.until_ns.is_none()
         };
-        self.rows.iter_mut().rev().find(open)
+        self.rows.iter_mut().filter(open)
     }
 }
 
@@ -437,6 +437,7 @@ mod tests {
             "at 3ms kill 2",
             "when enter 4 cut 0-1",
         ]);
+        let _ = mischief.strike(0, 9, NodeId(2));
         let pause = mischief.strike(0, 10, NodeId(2));
         assert_eq!(
             pause,
@@ -450,6 +451,7 @@ mod tests {
         let rows = mischief.rows();
         let row = |row: &FaultRow| (row.time_ns, row.fault.clone(), row.until_ns, row.acted);
         let expected = [
+            (9, "pause".to_owned(), Some(31), 1),
             (10, "pause".to_owned(), Some(31), 1),
             (20, "resume".to_owned(), Some(20), 0),
             (31, "kill".to_owned(), None, 1),

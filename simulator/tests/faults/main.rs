@@ -4,6 +4,6 @@ mod banta;
 mod laws;
 mod links;
 mod members;
+mod news;
 mod recovery;
 mod scenes;
-mod sessions;

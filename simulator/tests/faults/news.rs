@@ -1,4 +1,5 @@
-//! Links whose sessions end: both ends are told, and what was under way is lost.
+//! What members are told: that a link's session ended, with what was under way lost, and that
+//! somebody died.
 
 use std::ops::ControlFlow;
 
@@ -76,7 +77,9 @@ impl Algorithm for Anxious {
 
     fn timer(&mut self, _: Timer, _: &mut Outbox<Word>) {}
 
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Word>) {}
+    fn peer(&mut self, peer: NodeId, _: Change, out: &mut Outbox<Word>) {
+        out.note("died", u64::from(peer.0));
+    }
 
     fn link(&mut self, neighbour: NodeId, change: Change, out: &mut Outbox<Word>) {
         match change {
@@ -97,12 +100,13 @@ impl Algorithm for Anxious {
 
 static ANXIOUS: &dyn Machine = &Of::<Anxious>::MACHINE;
 
-fn simulate(plan: &Plan, links: Links, link_events: bool) -> Run {
-    let needs = Needs {
-        links,
-        link_events,
-        peer_events: false,
-    };
+const SESSIONS: Needs = Needs {
+    links: Links::Sessions,
+    link_events: true,
+    peer_events: false,
+};
+
+fn simulate(plan: &Plan, needs: Needs) -> Run {
     let topology = Topology::complete(plan.nodes);
     let mut watch = |_| ControlFlow::Continue(());
     simulate_needy(ANXIOUS, needs, plan, topology, &mut watch).expect("time passes")
@@ -118,7 +122,7 @@ fn noted(run: &Run, node: u32, name: &'static str) -> u64 {
 fn a_cut_ends_the_session_at_both_ends_and_a_new_one_begins() {
     for in_flight in ["drop", "hold"] {
         let cut = format!("at 12ms cut 0-1 {in_flight} for 3s");
-        let run = simulate(&plan("centralised", 3, 1, &[&cut]), Links::Sessions, true);
+        let run = simulate(&plan("centralised", 3, 1, &[&cut]), SESSIONS);
         assert_eq!(run.end, End::Finished, "{in_flight}");
         assert!(fault(&run, "cut").acted > 0, "{in_flight}");
         for node in [0, 1] {
@@ -135,9 +139,47 @@ fn a_cut_ends_the_session_at_both_ends_and_a_new_one_begins() {
 }
 
 #[test]
+fn every_survivor_learns_of_a_death_once_and_in_its_own_time() {
+    let mut plan = plan("centralised", 6, 1, &[]);
+    plan.workload.quota = Quota::PerNode(100);
+    let times = |faults: &[&str], quota_ns| {
+        let mut plan = plan.clone();
+        plan.faults = with_words(6, faults);
+        plan.workload.quota = Quota::Until(quota_ns);
+        let needs = Needs {
+            links: Links::Patient,
+            link_events: false,
+            peer_events: true,
+        };
+        simulate(&plan, needs)
+    };
+    let kill = "at 20ms kill 5";
+    let told = |run: &Run| {
+        let died = (0..6).filter(|node| noted(run, *node, "died") > 0);
+        died.collect::<Vec<_>>()
+    };
+    let run = times(&[kill], 1_000 * MS);
+    assert_eq!(told(&run), [0, 1, 2, 3, 4]);
+    let rows = run.notes.iter().filter(|((_, name), _)| *name == "died");
+    assert!(rows.clone().all(|(_, row)| (row.count, row.sum) == (1, 5)));
+    // After 50 ms nobody has heard of it, after 500 ms everybody; in between some have.
+    assert_eq!(told(&times(&[kill], 60 * MS)), [0; 0]);
+    let some = told(&times(&[kill], 300 * MS)).len();
+    assert!((1..5).contains(&some), "{some}");
+    // Who is not to hear of it does not, and that counts.
+    let run = times(&[kill, "hide down 5 from 3"], 1_000 * MS);
+    assert_eq!(told(&run), [0, 1, 2, 4]);
+    assert_eq!(fault(&run, "hide").acted, 1);
+}
+
+#[test]
 fn a_patient_link_only_delays_and_tells_nobody() {
     let plan = plan("centralised", 3, 1, &["at 12ms cut 0-1 for 3s"]);
-    let run = simulate(&plan, Links::Patient, true);
+    let needs = Needs {
+        links: Links::Patient,
+        ..SESSIONS
+    };
+    let run = simulate(&plan, needs);
     assert_eq!(run.end, End::Finished);
     assert!(run.notes.is_empty(), "{:?}", run.notes);
     assert_eq!(messages(&run, "MAY_I"), (10, 10, 0));
@@ -152,24 +194,28 @@ fn silence_is_noticed_while_somebody_waits_and_only_then() {
         "at 100ms cut 0-1 for 3s",
     ];
     let mut troubled = plan("centralised", 2, 1, &["at 100ms cut 0-1 for 3s"]);
-    troubled.faults = with_words(&lost);
+    troubled.faults = with_words(2, &lost);
     troubled.workload.weights = vec![0.0, 1.0];
     troubled.workload.quota = Quota::Total(1);
-    let run = simulate(&troubled, Links::Sessions, true);
+    let run = simulate(&troubled, SESSIONS);
     assert_eq!(run.end, End::Finished);
     assert_eq!((noted(&run, 1, "down"), noted(&run, 1, "up")), (1, 1));
     assert!(run.ended_ns > 3_100 * MS);
     // Who does not ask for link events never learns of it.
-    let run = simulate(&troubled, Links::Sessions, false);
+    let needs = Needs {
+        link_events: false,
+        ..SESSIONS
+    };
+    let run = simulate(&troubled, needs);
     assert_eq!((run.end, noted(&run, 1, "down")), (End::Deadlock, 0));
 }
 
 /// Faults on the toy's own messages.
-fn with_words(faults: &[&str]) -> chaos::Timeline {
+fn with_words(nodes: u32, faults: &[&str]) -> chaos::Timeline {
     let read = |_: &str| Err(String::new());
     let group = chaos::timeline::Group {
-        nodes: 2,
-        edges: chaos::partition::Edges::Complete { nodes: 2 },
+        nodes,
+        edges: chaos::partition::Edges::Complete { nodes },
         kinds: Some(Word::KINDS),
         token: None,
         seed: 1,
@@ -190,12 +236,12 @@ fn churn_ends_many_sessions_and_everything_is_accounted_for() {
             plan.workload.arrivals = Arrivals::OneAtATime;
             plan.workload.quota = Quota::Total(40);
         }
-        let run = simulate(&plan, Links::Sessions, true);
+        let run = simulate(&plan, SESSIONS);
         assert_eq!(run.end, End::Finished, "seed {seed}");
         for kind in Word::KINDS {
             let (sent, received, lost) = messages(&run, kind);
             assert_eq!(sent, received + lost, "seed {seed}: {kind}");
         }
-        assert_eq!(run, simulate(&plan, Links::Sessions, true), "seed {seed}");
+        assert_eq!(run, simulate(&plan, SESSIONS), "seed {seed}");
     }
 }
