@@ -32,6 +32,7 @@ mod cdc;
 mod columns;
 mod ddc;
 mod defects;
+mod forms;
 mod framework;
 mod invariants;
 mod kernel;

@@ -33,6 +33,7 @@ const GOOD: &[&str] = &[
     "lose message REPLY #1",
     "delay message REQ origin 3 by 40ms",
     "delay message REQ origin 3 by 4T",
+    "delay message REQ origin 3 #all by 3T",
     "duplicate message REL-ACK from 1 to 2",
     "hide down 2 from 4",
     "when exit 3 heal",
@@ -434,6 +435,7 @@ fn selectors() -> impl Strategy<Value = Selector> {
             to,
             origin,
             nth,
+            all: false,
         })
 }
 

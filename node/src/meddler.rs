@@ -222,7 +222,8 @@ impl Meddler {
         let kind = self.kinds[group.kind(message)];
         let origin = group.origin(message).map(|origin| origin.0);
         let is_nth = |selector: &Selector, seen: &mut BTreeMap<NodeId, u32>| {
-            selector.matches(kind, from.0, to.0, origin) && count(seen, from) == selector.nth.get()
+            selector.matches(kind, from.0, to.0, origin)
+                && (count(seen, from) == selector.nth.get() || selector.all)
         };
         for watch in &mut self.watches {
             if let Awaited::Message(selector) = &watch.event

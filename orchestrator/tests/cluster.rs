@@ -52,6 +52,52 @@ fn every_algorithm_runs_at_every_size_it_admits() {
 }
 
 #[test]
+fn the_other_machines_of_the_taxonomy_are_processes_too() {
+    // One cell of each machine that the default is not.
+    let cells = [
+        "queue=hierarchical migrate=each",
+        "queue=hierarchical routing=static",
+        "queue=replicated routing=static max_req=1",
+        "queue=distributed routing=static migrate=each",
+        "migrate=timer max_time=3000 inform=none",
+    ];
+    for cell in cells {
+        run_cell(cell, 5);
+    }
+}
+
+/// Every cell of the table; `scripts/soak` has the time for it.
+#[test]
+#[ignore = "25 clusters take a while"]
+fn every_cell_of_the_taxonomy_is_processes_too() {
+    for cell in algorithms::taxonomy::of("controller") {
+        let params = cell
+            .params
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        for nodes in [3, 12, 40] {
+            run_cell(&params.clone().collect::<Vec<_>>().join(" "), nodes);
+        }
+    }
+}
+
+fn run_cell(params: &str, nodes: u32) {
+    let params = params.split(' ').map(|param| format!("--param {param}"));
+    let params = params.collect::<Vec<_>>().join(" ");
+    for links in ["fifo", "any"] {
+        let place = Place::new();
+        let load = "--entries 4 --think exp:2ms --hold 200us";
+        let line = format!("run controller -n {nodes} {params} --links {links} {load} --out run");
+        let finished = place.line(&line);
+        assert_eq!(
+            finished.code, 0,
+            "{line}: {}{}",
+            finished.stdout, finished.stderr
+        );
+    }
+}
+
+#[test]
 fn deterministic_counts_are_those_of_the_simulator() {
     for (algorithm, each) in [("ricart-agrawala", 8.0), ("lamport", 12.0)] {
         for engine in ["sim", "cluster"] {

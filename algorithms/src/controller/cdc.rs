@@ -1,6 +1,7 @@
 //! CDC: centralised queue, dynamic routing, counter-based migration (section 4.1 of the paper).
 
 use super::defects;
+use super::forms;
 use super::kernel::Kernel;
 use super::parameters::{self, CANDIDATES, HOP_LIMIT, MAX_REQ};
 use super::rows::centralised::Centralised;
@@ -33,7 +34,7 @@ pub(crate) static ENTRY: Entry = Entry {
     // The queue and the numbers exist once; what is remembered elsewhere is rare.
     state_bytes: |_| (size_of::<Kernel<Centralised>>() + 32) as u64,
     defects: defects::CDC,
-    forms: &[],
+    forms: forms::CDC,
     machine: |_, _| &Of::<Kernel<Centralised>>::MACHINE,
 };
 

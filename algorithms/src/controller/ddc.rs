@@ -1,6 +1,7 @@
 //! DDC: distributed queue, dynamic routing, counter-based migration (section 4.2 of the paper).
 
 use super::defects;
+use super::forms;
 use super::kernel::Kernel;
 use super::parameters::{self, CANDIDATES, HOP_LIMIT, MAX_REQ};
 use super::rows::distributed::Distributed;
@@ -33,7 +34,7 @@ pub(crate) static ENTRY: Entry = Entry {
     // The queue and the numbers exist once; what is remembered elsewhere is rare.
     state_bytes: |_| (size_of::<Kernel<Distributed>>() + 32) as u64,
     defects: defects::DDC,
-    forms: &[],
+    forms: forms::DDC,
     machine: |_, _| &Of::<Kernel<Distributed>>::MACHINE,
 };
 

@@ -1,5 +1,6 @@
 //! Any pair of a row and a column, chosen by parameters.
 
+use super::forms;
 use super::kernel::Kernel;
 use super::parameters::{self, Shape};
 use super::rows::centralised::Centralised;
@@ -40,7 +41,7 @@ pub(crate) static ENTRY: Entry = Entry {
     // Replicated queues have a number for everybody.
     state_bytes: |nodes| size_of::<Kernel<Distributed>>() as u64 + 32 + 16 * nodes,
     defects: DEFECTS,
-    forms: &[],
+    forms: forms::FRAMEWORK,
     machine: |params, _| machine(params),
 };
 

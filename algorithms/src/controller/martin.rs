@@ -1,5 +1,6 @@
 //! Martin's ring, under its own name: the ring row with every node its own coordinator.
 
+use super::forms;
 use super::rows::ring::Ring;
 use crate::erased::Of;
 use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
@@ -30,7 +31,7 @@ pub(crate) static ENTRY: Entry = Entry {
     // Its own request alone.
     state_bytes: |_| (size_of::<Ring>() + size_of::<u32>()) as u64,
     defects: &[],
-    forms: &[],
+    forms: forms::MARTIN,
     machine: |_, _| &Of::<Ring>::MACHINE,
 };
 

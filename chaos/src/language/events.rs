@@ -37,6 +37,9 @@ pub struct Selector {
     pub origin: Option<Member>,
     /// The how-manieth such message of its sender; so without `from` it may be one of each.
     pub nth: NonZeroU32,
+    /// Every such message, whatever its number.
+    #[serde(default)]
+    pub all: bool,
 }
 
 /// What is done to an algorithm's message, above the transport that would repair it.
@@ -120,7 +123,9 @@ impl Cursor<'_> {
             Token::Word("request") => Event::Request,
             Token::Word("message") => {
                 self.take();
-                return self.selector().map(Event::Message);
+                let mut selector = self.selector()?;
+                selector.nth = self.nth()?;
+                return Ok(Event::Message(selector));
             }
             _ => return Err(self.unfit(RIGHT)),
         };
@@ -129,14 +134,15 @@ impl Cursor<'_> {
         Ok(make(member, self.nth()?))
     }
 
-    /// A message, after the word `message`.
-    pub fn selector(&mut self) -> Result<Selector, FaultError> {
+    /// What messages are meant, after the word `message`, but for their number.
+    fn selector(&mut self) -> Result<Selector, FaultError> {
         let mut selector = Selector {
             kind: self.kind()?,
             from: None,
             to: None,
             origin: None,
             nth: ONCE,
+            all: false,
         };
         loop {
             let place = self.place();
@@ -153,13 +159,13 @@ impl Cursor<'_> {
                 return Err(self.error(place, wrong, "say it once"));
             }
         }
-        selector.nth = self.nth()?;
         Ok(selector)
     }
 
     /// What is done to a message, after the verb.
     pub fn message_fault(&mut self, verb: &str) -> Result<MessageFault, FaultError> {
-        let selector = self.selector()?;
+        let mut selector = self.selector()?;
+        (selector.nth, selector.all) = self.nth_or_all()?;
         Ok(match verb {
             "lose" => MessageFault::Lose(selector),
             "duplicate" => MessageFault::Duplicate(selector),
@@ -196,6 +202,16 @@ impl Cursor<'_> {
                 Ok(By::Bounds(bounds))
             }
             _ => Err(self.error(place, "no time at all", "write a time longer than 0")),
+        }
+    }
+
+    fn nth_or_all(&mut self) -> Result<(NonZeroU32, bool), FaultError> {
+        if !self.takes_sign("#") {
+            return Ok((ONCE, false));
+        }
+        match self.takes("all") {
+            true => Ok((ONCE, true)),
+            false => Ok((self.count("all, or the how-manieth it is")?, false)),
         }
     }
 
@@ -257,6 +273,9 @@ impl fmt::Display for Selector {
             if let Some(member) = member {
                 write!(f, " {word} {member}")?;
             }
+        }
+        if self.all {
+            return f.write_str(" #all");
         }
         write_nth(f, self.nth)
     }

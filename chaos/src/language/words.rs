@@ -194,21 +194,21 @@ pub const WORDS: [Word; 33] = [
     // Messages of the algorithm.
     Word {
         word: "lose message",
-        form: "lose message KIND [from A] [to B] [origin C] [#N]",
+        form: "lose message KIND [from A] [to B] [origin C] [#N|#all]",
         meaning: "That message of the algorithm never arrives: this is above the transport, which \
                   would send a lost packet again. N counts such messages of each sender (1 unless \
-                  said); origin is whose request it is about.",
+                  said, or all of them); origin is whose request it is about.",
         example: "lose message REPLY #1",
     },
     Word {
         word: "delay message",
-        form: "delay message KIND [from A] [to B] [origin C] [#N] by TIME|xT",
+        form: "delay message KIND [from A] [to B] [origin C] [#N|#all] by TIME|xT",
         meaning: "It arrives so much later; T is the bound on delays that the members are told.",
         example: "delay message REQ origin 3 by 4T",
     },
     Word {
         word: "duplicate message",
-        form: "duplicate message KIND [from A] [to B] [origin C] [#N]",
+        form: "duplicate message KIND [from A] [to B] [origin C] [#N|#all]",
         meaning: "It arrives twice.",
         example: "duplicate message TOKEN from 2 #5",
     },

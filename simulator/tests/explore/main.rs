@@ -2,6 +2,7 @@
 //! independent model of the same worlds.
 
 mod banta;
+mod cells;
 mod cross_check;
 mod registry;
 mod replays;

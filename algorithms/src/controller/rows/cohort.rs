@@ -207,9 +207,8 @@ impl Cohort {
 
     /// A node that we are the head of and that does not wait already.
     fn is_member(&self, node: NodeId) -> bool {
-        self.ranks.head(node, self.groups) == self.me
-            && !self.queue.contains(&node)
-            && self.granted != Some(node)
+        // Who is inside may be heard asking again before it is heard leaving.
+        self.ranks.head(node, self.groups) == self.me && !self.queue.contains(&node)
     }
 
     /// Something has changed: with the role serve or let go of it, without it ask for it.

@@ -30,6 +30,7 @@ use crate::setup::Setup;
 /// A node's part of the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(in crate::controller) struct Distributed {
+    me: NodeId,
     routing: Routing,
     /// `next_in_q`: whose request follows ours.
     next: Option<NodeId>,
@@ -140,6 +141,7 @@ impl RequestsInfo for Distributed {
 
     fn new(setup: &Setup<'_>) -> Self {
         Self {
+            me: setup.me,
             routing: Routing::new(setup),
             next: None,
             more: false,
@@ -276,7 +278,9 @@ impl Distributed {
         };
         match self.last.replace(node) {
             Some(tail) => {
-                out.note("links", 1);
+                if tail != self.me {
+                    out.note("links", 1);
+                }
                 out.send_for(node, tail, Message::Row(Link::Next(node)));
             }
             // rana-D1: as printed, nothing ever makes it the first.
