@@ -180,10 +180,7 @@ fn ddc_sync(run: &Circumstances<'_>) -> Option<f64> {
 fn martin_saturated(run: &Circumstances<'_>) -> Option<f64> {
     let long_enough = run.constant_hold? >= run.constant_delay?;
     let fits = run.undisturbed && run.load == Load::Saturated && run.whole_cycles && long_enough;
-    fits.then(|| match run.nodes {
-        1 => 0.0,
-        _ => 2.0,
-    })
+    fits.then_some(if run.nodes == 1 { 0.0 } else { 2.0 })
 }
 
 fn alone(run: &Circumstances<'_>) -> bool {
