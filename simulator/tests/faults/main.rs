@@ -1,6 +1,7 @@
 //! What goes wrong in a simulated world, and that every fault acted as it should.
 
 mod banta;
+mod cells;
 mod laws;
 mod links;
 mod members;

@@ -1,0 +1,40 @@
+//! Every cell of the migrating-controller framework on links that lose and part.
+
+use std::collections::BTreeMap;
+
+use algorithms::params::Params;
+use algorithms::registry::{self, Order};
+use algorithms::taxonomy;
+use node::run::End;
+use node::workload::Quota;
+
+use crate::scenes::{judge, plan, simulate};
+
+#[test]
+fn bad_links_only_delay_a_moving_role() {
+    let entry = registry::find("controller").expect("it is registered");
+    let faults = [
+        "at 0s loss 10% on all",
+        "at 15ms partition halves for 200ms",
+    ];
+    for cell in taxonomy::of(entry.name) {
+        for (seed, links) in [(1, Order::Fifo), (2, Order::Any)] {
+            let mut plan = plan(entry.name, 5, seed, &faults);
+            let given = cell.params.iter();
+            let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned()));
+            let params =
+                Params::resolve(entry.name, entry.params, &given.collect::<BTreeMap<_, _>>());
+            plan.params = params.expect("they are there");
+            plan.delay = "2ms 1ms".parse().expect("a delay");
+            plan.workload.quota = Quota::PerNode(4);
+            plan.links = links;
+            let run = simulate(&plan);
+            let judgement = judge(&plan, &run);
+            assert_eq!(run.end, End::Finished, "{cell:?}: {plan:?}");
+            assert!(judgement.safety.holds(), "{judgement:?}: {plan:?}");
+            assert!(judgement.liveness.holds(), "{judgement:?}: {plan:?}");
+            let served = run.requests.iter().filter(|row| row.left_ns.is_some());
+            assert_eq!(served.count(), 20, "{cell:?}: {plan:?}");
+        }
+    }
+}
