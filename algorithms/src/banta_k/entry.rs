@@ -36,7 +36,8 @@ pub(crate) static ENTRY: Entry = Entry {
         Param {
             name: "mode",
             domain: Domain::Choice(&["drain", "pipeline"]),
-            help: "drain: the good site enters alone, as designed; pipeline: free slots are used",
+            help: "drain: the good site enters alone, as designed and always as printed; pipeline: free slots \
+                   are used",
         },
         wait::PARAM,
     ],
