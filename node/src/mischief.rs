@@ -35,6 +35,8 @@ pub struct Mischief {
     /// Which steps wait for the next to enter.
     awaits_entry: Vec<bool>,
     rows: Vec<FaultRow>,
+    /// Who stands still, and the rows that say so; two pauses may overlap.
+    pauses: Vec<(NodeId, usize)>,
 }
 
 /// Something that an engine does for the faults at a moment it knows in advance.
@@ -117,6 +119,7 @@ impl Mischief {
             struck: vec![false; steps],
             awaits_entry: vec![false; steps],
             rows: Vec::new(),
+            pauses: Vec::new(),
         }
     }
 
@@ -229,11 +232,12 @@ impl Mischief {
             }
             Deed::Pause(_) => {
                 let until_ns = fault.over_ns(now_ns);
+                self.pauses.push((victim, self.rows.len()));
                 self.rows.push(row);
                 Blow::Pause { until_ns }
             }
             Deed::Resume(_) => {
-                let stands_still = self.pauses_of(victim).next().is_some();
+                let stands_still = self.pauses.iter().any(|(node, _)| *node == victim);
                 self.rows.push(FaultRow {
                     until_ns: Some(now_ns),
                     acted: u64::from(stands_still),
@@ -254,8 +258,8 @@ impl Mischief {
 
     /// A paused member goes on.
     pub fn resumed(&mut self, now_ns: u64, node: NodeId) {
-        for pause in self.pauses_of(node) {
-            pause.until_ns = Some(now_ns);
+        for (_, row) in self.pauses.extract_if(.., |(paused, _)| *paused == node) {
+            self.rows[row].until_ns = Some(now_ns);
         }
     }
 
@@ -297,15 +301,6 @@ impl Mischief {
                 unreachable!("it is about nobody")
             }
         }
-    }
-
-    /// The pauses that a member is in; two may overlap, and both end when it goes on.
-    fn pauses_of(&mut self, node: NodeId) -> impl Iterator<Item = &mut FaultRow> {
-        let target = node.to_string();
-        let open = move |row: &&mut FaultRow| {
-            row.fault == "pause" && row.target == target && row.until_ns.is_none()
-        };
-        self.rows.iter_mut().filter(open)
     }
 }
 
