@@ -9,6 +9,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::setup::Setup;
+
 /// Something wrong in a printed algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Defect {
@@ -37,6 +39,29 @@ pub struct Printed {
     /// The ids of the defects, as asked for and as needed by them.
     pub defects: BTreeSet<String>,
     rules: BTreeSet<String>,
+}
+
+/// Those of an algorithm's rules that one of its nodes is to leave out.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct LeftOut(Vec<&'static str>);
+
+impl LeftOut {
+    /// The ones of these that are left out of the run.
+    pub(crate) fn of(setup: &Setup<'_>, rules: &[&'static str]) -> Self {
+        let rules = rules.iter().copied();
+        Self(rules.filter(|rule| setup.without(rule)).collect())
+    }
+
+    /// Whether this one is.
+    pub(crate) fn has(&self, rule: &str) -> bool {
+        self.0.contains(&rule)
+    }
+}
+
+impl fmt::Debug for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.0).finish()
+    }
 }
 
 /// Why a set of defects cannot be run.

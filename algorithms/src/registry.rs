@@ -11,7 +11,7 @@ use crate::params::{Param, Params, Value};
 use crate::printed::{Defect, Printed};
 use crate::topology::Topology;
 use crate::{
-    banta_efficient, banta_k, banta_simple, carvalho_roucairol, centralised, lamport, maekawa,
+    banta_efficient, banta_k, banta_simple, carvalho_roucairol, centralised, lamport, maekawa, mra,
     naimi_trehel, naimi_trehel_queue, raymond, raymond_k, ricart_agrawala, ricart_agrawala_token,
     sanders, singhal_dynamic, singhal_heuristic, suzuki_kasami,
 };
@@ -39,6 +39,11 @@ pub static ALL: &[&Entry] = &[
     &banta_efficient::ENTRY,
     &banta_k::ENTRY,
     &raymond_k::ENTRY,
+    &mra::ENTRY,
+    &mra::WITH_PRIORITIES,
+    &crate::fapp::ENTRY,
+    &crate::lfrt::ENTRY,
+    &crate::lfrt::WITH_PRIORITIES,
 ];
 
 /// The algorithm of that name.

@@ -22,6 +22,8 @@ pub struct Setting {
     pub bound: Duration,
     /// For each node of a tree the neighbour towards `holder`; empty for other graphs.
     towards_holder: Vec<NodeId>,
+    /// The links without their direction, where they have one.
+    undirected: Option<Topology>,
 }
 
 impl Setting {
@@ -34,6 +36,7 @@ impl Setting {
         bound: Duration,
     ) -> Self {
         let towards_holder = topology.towards(holder).unwrap_or_default();
+        let undirected = topology.is_directed().then(|| topology.without_direction());
         Self {
             topology,
             holder,
@@ -41,6 +44,7 @@ impl Setting {
             printed,
             bound,
             towards_holder,
+            undirected,
         }
     }
 
@@ -70,9 +74,17 @@ impl<'a> Setup<'a> {
         self.me == self.setting.holder
     }
 
-    /// The nodes this one has a link to.
+    /// The nodes this one has a link to; where links have a direction, those they lead to.
     pub fn neighbours(&self) -> impl Iterator<Item = NodeId> + 'a {
         self.setting.topology.neighbours(self.me)
+    }
+
+    /// The nodes this one shares a link with, whatever its direction.
+    pub fn linked(&self) -> impl Iterator<Item = NodeId> + 'a {
+        let topology = self.setting.undirected.as_ref();
+        topology
+            .unwrap_or(&self.setting.topology)
+            .neighbours(self.me)
     }
 
     /// The neighbour towards the first holder, or this node if it is the one.

@@ -6,6 +6,7 @@
 
 mod edge_list;
 mod error;
+mod figures;
 mod random;
 mod shape;
 
@@ -14,6 +15,7 @@ use crate::registry::Graph;
 
 pub use edge_list::EdgeList;
 pub use error::TopologyError;
+pub use figures::Figure;
 pub use shape::Shape;
 
 /// The links of a group. `complete` is never stored as edges: a hundred thousand nodes are ordinary.
@@ -254,8 +256,11 @@ impl Topology {
     }
 
     /// The same links without their direction.
-    fn both_ways(&self) -> Self {
-        Self::undirected(self.nodes, &self.edges().collect::<Vec<_>>())
+    pub fn without_direction(&self) -> Self {
+        match self.is_directed() {
+            true => Self::undirected(self.nodes, &self.edges().collect::<Vec<_>>()),
+            false => self.clone(),
+        }
     }
 
     /// Walks a tree from its `root`; `None` if this is not a tree.

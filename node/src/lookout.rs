@@ -16,7 +16,8 @@ pub struct Lookout {
 }
 
 impl Lookout {
-    /// A member that does not wait yet.
+    /// A member that does not wait yet, and the links without their direction: both ends of a link
+    /// have a stake in it.
     pub fn new(topology: &Topology, me: NodeId) -> Self {
         Self {
             neighbours: topology.neighbours(me).collect(),

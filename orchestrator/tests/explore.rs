@@ -103,7 +103,7 @@ fn every_wrong_input_is_named() {
         (&["raymond", "--wants", "1,x"], "invalid value 'x' for '--wants"),
         (&["raymond", "--links", "sorted"], "invalid value 'sorted' for '--links"),
         (&["raymond", "--timers", "bounded:3"], "bounded timers are not explored yet"),
-        (&["raymond", "--cut", "1"], "--cut: links are not cut here yet"),
+        (&["raymond", "--cut", "1"], "--cut: on the links of raymond a cut only delays"),
         (&["raymond", "--max-states", "0"], "--max-states: at least 1 state"),
         (&["raymond", "--holder", "9"], "--holder: there is no node 9"),
         (&["raymond", "--as-printed=Z9"], "--as-printed: raymond has no defect 'Z9'"),

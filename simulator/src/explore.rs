@@ -57,6 +57,10 @@ pub struct Options {
     pub duplicate: u32,
     /// How many nodes may crash.
     pub crash: u32,
+    /// How often a link may be cut, where links have sessions.
+    pub cut: u32,
+    /// Whether a cut link comes back, sooner or later.
+    pub heal: bool,
     /// Whether deadlocks and trapped states are only counted.
     pub safety_only: bool,
     /// When to give up.
@@ -74,6 +78,8 @@ impl Options {
             lose: 0,
             duplicate: 0,
             crash: 0,
+            cut: 0,
+            heal: false,
             safety_only: false,
             max_states: 10_000_000,
         }
@@ -87,7 +93,7 @@ pub enum Timers {
     /// At any moment.
     #[default]
     Free,
-    /// Only when no message is under way.
+    /// Only when no message, and no news of a link, is under way.
     Patient,
     /// When their time has come; a message takes at most the bound.
     Bounded {

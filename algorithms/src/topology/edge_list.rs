@@ -46,7 +46,7 @@ impl EdgeList {
             true => Topology::directed(nodes, &self.edges),
             false => Topology::undirected(nodes, &self.edges),
         };
-        match topology.both_ways().unreached_from(NodeId(0)) {
+        match topology.without_direction().unreached_from(NodeId(0)) {
             Some(node) => Err(TopologyError::NotConnected { node }),
             None => Ok(topology),
         }

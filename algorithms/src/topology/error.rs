@@ -47,6 +47,16 @@ pub enum TopologyError {
         /// How many there are.
         nodes: u32,
     },
+    /// A graph from a paper has the size it has.
+    #[error("{figure} has {has} nodes, not {nodes}; write -n {has}")]
+    FigureSize {
+        /// Which.
+        figure: &'static str,
+        /// How many nodes it has.
+        has: u32,
+        /// How many were asked for.
+        nodes: u32,
+    },
     /// A node that is cut off from the rest.
     #[error("the edges leave node {node} without a path to node 0")]
     NotConnected {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EdgeList, NodeId, Topology, TopologyError, random};
+use super::{EdgeList, Figure, NodeId, Topology, TopologyError, random};
 use crate::registry::Graph;
 
 /// What a person writes; with a number of nodes and a seed it becomes a [`Topology`].
@@ -37,6 +37,8 @@ pub enum Shape {
     },
     /// `edges:0-1,1-2` or `edges:0>1,1>2`
     Edges(EdgeList),
+    /// `kanrar:3.8`: a graph from a paper.
+    Figure(&'static Figure),
 }
 
 impl Shape {
@@ -64,6 +66,10 @@ impl Shape {
         (
             "edges:0-1,1-2",
             "these links; edges:0>1,1>2 with a direction",
+        ),
+        (
+            "kanrar:FIGURE",
+            "a graph from Kanrar's book: 3.1 (5 nodes), 3.8 (15; also 3.3 and 3.5) or 4.2 (6, directed)",
         ),
     ];
 
@@ -113,6 +119,7 @@ impl Shape {
                 Topology::directed(nodes, &random::digraph(nodes, least, most, seed))
             }
             Shape::Edges(list) => list.build(nodes)?,
+            Shape::Figure(figure) => figure.build(nodes)?,
         })
     }
 }
@@ -176,6 +183,9 @@ impl FromStr for Shape {
                 }
             }
             Some(("edges", list)) => EdgeList::parse(list).map(Shape::Edges),
+            Some(("kanrar", _)) => Figure::find(text)
+                .map(Shape::Figure)
+                .ok_or_else(|| malformed("there are kanrar:3.1, kanrar:3.8 and kanrar:4.2")),
             Some(("complete" | "ring" | "star" | "path" | "random-tree", _)) => {
                 Err(malformed("nothing belongs behind this shape's name"))
             }
@@ -203,6 +213,7 @@ impl fmt::Display for Shape {
             Shape::RandomTree => f.write_str("random-tree"),
             Shape::Digraph { least, most } => write!(f, "digraph:{least}-{most}"),
             Shape::Edges(list) => write!(f, "edges:{list}"),
+            Shape::Figure(figure) => f.write_str(figure.name),
         }
     }
 }

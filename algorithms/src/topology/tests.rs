@@ -41,6 +41,7 @@ fn every_shape_survives_being_written_and_read() {
         "digraph:1-3",
         "edges:0-1,2-1",
         "edges:0>1,1>0",
+        "kanrar:4.2",
     ] {
         let shape: Shape = written.parse().unwrap();
         assert_eq!(shape.to_string(), written);
@@ -55,7 +56,10 @@ fn every_shape_survives_being_written_and_read() {
 #[test]
 fn every_shape_that_is_listed_can_be_read() {
     for (written, _) in Shape::ALL {
-        let example = written.replace("MIN-MAX", "1-2").replace('M', "3");
+        let example = written
+            .replace("MIN-MAX", "1-2")
+            .replace("FIGURE", "3.8")
+            .replace('M', "3");
         assert!(example.parse::<Shape>().is_ok(), "{example}");
     }
 }
@@ -65,9 +69,12 @@ fn one_node_alone_is_fine_for_every_graph() {
     for graph in [Graph::Complete, Graph::Tree, Graph::Digraph] {
         for (written, _) in Shape::ALL
             .iter()
-            .filter(|(written, _)| !written.contains(","))
+            .filter(|(written, _)| !written.contains(",") && !written.contains("FIGURE"))
         {
-            let example = written.replace("MIN-MAX", "1-2").replace('M', "3");
+            let example = written
+                .replace("MIN-MAX", "1-2")
+                .replace("FIGURE", "3.8")
+                .replace('M', "3");
             let topology = build(&example, 1).unwrap();
             assert_eq!(topology.edge_count(), 0, "{example}");
             assert_eq!(topology.neighbours(NodeId(0)).count(), 0, "{example}");
@@ -95,7 +102,8 @@ fn the_default_shape_fits_its_graph_whatever_the_size() {
 
 #[test]
 fn what_is_wrong_is_said_with_what_would_be_right() {
-    let shapes = "complete, ring, star, path, tree:M, random-tree, digraph:MIN-MAX, edges:0-1,1-2";
+    let shapes = "complete, ring, star, path, tree:M, random-tree, digraph:MIN-MAX, edges:0-1,1-2, \
+                  kanrar:FIGURE";
     let table = [
         (
             "torus",
@@ -221,10 +229,32 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
             "the edges leave node 2 without a path to node 0".to_owned(),
         ),
         ("path", 0, "a topology needs at least one node".to_owned()),
+        (
+            "kanrar:9",
+            3,
+            "'kanrar:9': there are kanrar:3.1, kanrar:3.8 and kanrar:4.2".to_owned(),
+        ),
+        (
+            "kanrar:3.8",
+            3,
+            "kanrar:3.8 has 15 nodes, not 3; write -n 15".to_owned(),
+        ),
     ];
     for (shape, nodes, expected) in table {
         let message = build(shape, nodes).expect_err(shape).to_string();
         assert_eq!(message, expected, "{shape} of {nodes}");
+    }
+}
+
+#[test]
+fn every_figure_can_be_built_and_fits_what_it_is_drawn_for() {
+    for figure in Figure::ALL {
+        let topology = build(figure.name, figure.nodes).unwrap();
+        let (graph, holder) = match topology.is_directed() {
+            true => (Graph::Digraph, NodeId(4)),
+            false => (Graph::Tree, NodeId(0)),
+        };
+        assert_eq!(topology.fits(graph, holder), Ok(()), "{}", figure.name);
     }
 }
 

@@ -173,8 +173,8 @@ impl Member {
             incarnation,
             members: plan.nodes,
         };
-        let lookout =
-            (incarnation == 0 && entry.wants_link_events).then(|| Lookout::new(&topology, me));
+        let lookout = (incarnation == 0 && entry.wants_link_events)
+            .then(|| Lookout::new(&topology.without_direction(), me));
         let members = (incarnation == 0)
             .then(|| Members::new(&plan, &plan.setting(topology), me.0..me.0 + 1));
         let files = dir.join("members");

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use algorithms::Setting;
-use algorithms::registry::{Entry, Order};
+use algorithms::registry::{Entry, Links, Order};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -117,7 +117,8 @@ pub(crate) struct Explore {
     )]
     crash: u32,
 
-    /// Links that may be cut (not explored yet)
+    /// How often a link's session may end, losing what is under way on it (lfrt and lfrt-p;
+    /// best with --timers patient)
     #[arg(
         long,
         value_name = "NUMBER",
@@ -125,6 +126,10 @@ pub(crate) struct Explore {
         help_heading = "World"
     )]
     cut: u32,
+
+    /// A link that was cut comes back, sooner or later
+    #[arg(long, requires = "cut", help_heading = "World")]
+    heal: bool,
 
     /// Only count deadlocks and trapped states, and look past them
     #[arg(long, help_heading = "Search")]
@@ -171,10 +176,17 @@ impl Explore {
     }
 
     fn world(&self) -> Result<World, String> {
-        if self.cut > 0 {
-            return Err("--cut: links are not cut here yet; leave it out".to_owned());
-        }
         let entry = find_algorithm(&self.algorithm)?;
+        if self.cut > 0 && entry.links == Links::Patient {
+            return Err(format!(
+                "--cut: on the links of {} a cut only delays, and every delay is explored anyhow; \
+                 leave it out",
+                entry.name
+            ));
+        }
+        if self.cut > 0 && matches!(self.timers, Timers::Bounded { .. }) {
+            return Err("--cut: the news of a cut has no bound; use --timers patient".to_owned());
+        }
         let resolved = self.resolved(entry)?;
         let nodes = resolved.plan.nodes;
         let each = |numbers: &[u32], unless_said| match *numbers {
@@ -190,6 +202,8 @@ impl Explore {
             lose: self.lose,
             duplicate: self.duplicate,
             crash: self.crash,
+            cut: self.cut,
+            heal: self.heal,
             safety_only: self.safety_only,
             max_states: self.max_states,
         };

@@ -54,6 +54,9 @@ pub enum ReplayError {
     /// The options do not fit.
     #[error(transparent)]
     Unfit(#[from] Unfit),
+    /// The schedule is about other links.
+    #[error("the schedule is about other links; it says 'on {0}'")]
+    Elsewhere(String),
     /// A step cannot be taken.
     #[error("step {number}, '{step}': {why}")]
     Impossible {
@@ -75,6 +78,12 @@ pub fn replay(
     schedule: &Schedule,
 ) -> Result<Outcome, ReplayError> {
     options.fit(setting.nodes())?;
+    if let Some(shape) = &schedule.on {
+        let links = shape.build(setting.nodes(), 0);
+        if links.as_ref() != Ok(&setting.topology) {
+            return Err(ReplayError::Elsewhere(shape.to_string()));
+        }
+    }
     let options = with_room_for(schedule, options);
     let kinds = (entry.machine)(&setting.params, &setting.printed).kinds();
     let mut world = World::new(entry, setting, &options);
@@ -143,7 +152,7 @@ fn is_trapped(world: &mut World, state: &[u32]) -> bool {
 fn with_room_for(schedule: &Schedule, options: &Options) -> Options {
     let mut options = options.clone();
     let mut wants = vec![0; options.wants.len()];
-    let (mut lose, mut duplicate, mut crash) = (0, 0, 0);
+    let (mut lose, mut duplicate, mut crash, mut cut) = (0, 0, 0, 0);
     for step in &schedule.steps {
         match step {
             Step::Request(node) => {
@@ -154,18 +163,28 @@ fn with_room_for(schedule: &Schedule, options: &Options) -> Options {
             Step::Lose(_) => lose += 1,
             Step::Duplicate(_) => duplicate += 1,
             Step::Crash { .. } => crash += 1,
+            Step::Cut(..) => cut += 1,
+            Step::Heal(..) => options.heal = true,
             Step::Release(_)
             | Step::Deliver(_)
             | Step::Timer { .. }
             | Step::Tick
-            | Step::Down { .. } => {}
+            | Step::Down { .. }
+            | Step::LinkDown { .. }
+            | Step::LinkUp { .. } => {}
         }
     }
     for (allowed, needed) in options.wants.iter_mut().zip(wants) {
         *allowed = needed.max(*allowed);
     }
+    if !schedule.priorities.is_empty() {
+        let nodes = options.wants.len();
+        options.priorities.clone_from(&schedule.priorities);
+        options.priorities.resize(nodes, 0);
+    }
     options.lose = lose.max(options.lose);
     options.duplicate = duplicate.max(options.duplicate);
     options.crash = crash.max(options.crash);
+    options.cut = cut.max(options.cut);
     options
 }

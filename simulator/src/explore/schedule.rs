@@ -12,6 +12,11 @@
 //! | `dup 1>0:REQUEST` | a second one like it is on its way |
 //! | `crash 2` | 2 crashes, and all mail from it survives; `crash 2 losing 2>0:REPLY, 2>1:REPLY` |
 //! | `down 2@1` | 1 is told that 2 has crashed |
+//! | `cut 1-2` | the session of that link ends: what is on its way is lost; `heal 1-2`: a new one |
+//! | `link-down 2@1` | 1 is told that its link to 2 ended its session; `link-up 2@1`: has a new one |
+//!
+//! A schedule may begin with the world it is about: `on edges:2>1,1>0` names the links, and
+//! `priorities 1,2,4` how urgent the requests of nodes 0, 1 and 2 are.
 //!
 //! Steps are separated by `;` or line ends; what stands in parentheses is a remark.
 
@@ -19,12 +24,17 @@ use std::fmt;
 use std::str::FromStr;
 
 use algorithms::NodeId;
+use algorithms::topology::Shape;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 /// What happens in a small world, one step after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
+    /// The links it is about; where it is not said, those of the world it is played in.
+    pub on: Option<Shape>,
+    /// How urgent each node's requests are; where it is not said, as the world says.
+    pub priorities: Vec<u32>,
     /// The steps, in order.
     pub steps: Vec<Step>,
 }
@@ -67,6 +77,24 @@ pub enum Step {
         /// Who is told.
         told: NodeId,
     },
+    /// `cut 1-2`: a link's session ends.
+    Cut(NodeId, NodeId),
+    /// `heal 1-2`: it has a new one.
+    Heal(NodeId, NodeId),
+    /// `link-down 2@1`: one end is told of the end of a session.
+    LinkDown {
+        /// The other end.
+        neighbour: NodeId,
+        /// Who is told.
+        told: NodeId,
+    },
+    /// `link-up 2@1`: one end is told of a new session.
+    LinkUp {
+        /// The other end.
+        neighbour: NodeId,
+        /// Who is told.
+        told: NodeId,
+    },
 }
 
 /// A message under way, named by its link, its kind and its place among those.
@@ -95,10 +123,19 @@ pub struct ParseError {
 }
 
 impl Schedule {
+    /// Just these steps.
+    pub fn of(steps: Vec<Step>) -> Self {
+        Self {
+            steps,
+            ..Self::default()
+        }
+    }
+
     /// How many nodes there must be, at least.
     pub fn nodes(&self) -> u32 {
         let largest = self.steps.iter().map(Step::largest_node).max();
-        largest.map_or(0, |node| node.0.saturating_add(1))
+        let named = largest.map_or(0, |node| node.0.saturating_add(1));
+        named.max(self.priorities.len() as u32)
     }
 }
 
@@ -115,17 +152,22 @@ impl Step {
                 addressees.fold(*victim, NodeId::max)
             }
             Step::Down { victim, told } => *victim.max(told),
+            Step::Cut(a, b) | Step::Heal(a, b) => *a.max(b),
+            Step::LinkDown { neighbour, told } | Step::LinkUp { neighbour, told } => {
+                *neighbour.max(told)
+            }
         }
     }
 }
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, step) in self.steps.iter().enumerate() {
-            let between = if number == 0 { "" } else { "; " };
-            write!(f, "{between}{step}")?;
-        }
-        Ok(())
+        let on = self.on.iter().map(|shape| format!("on {shape}"));
+        let each: Vec<_> = self.priorities.iter().map(u32::to_string).collect();
+        let priorities = (!each.is_empty()).then(|| format!("priorities {}", each.join(",")));
+        let steps = self.steps.iter().map(Step::to_string);
+        let parts: Vec<_> = on.chain(priorities).chain(steps).collect();
+        f.write_str(&parts.join("; "))
     }
 }
 
@@ -151,6 +193,10 @@ impl fmt::Display for Step {
                 Ok(())
             }
             Step::Down { victim, told } => write!(f, "down {victim}@{told}"),
+            Step::Cut(a, b) => write!(f, "cut {a}-{b}"),
+            Step::Heal(a, b) => write!(f, "heal {a}-{b}"),
+            Step::LinkDown { neighbour, told } => write!(f, "link-down {neighbour}@{told}"),
+            Step::LinkUp { neighbour, told } => write!(f, "link-up {neighbour}@{told}"),
         }
     }
 }
@@ -181,7 +227,7 @@ impl FromStr for Schedule {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let mut steps = Vec::new();
+        let mut schedule = Self::default();
         let without_remarks = strip_remarks(text).map_err(|why| ParseError {
             step: 1,
             text: text.to_owned(),
@@ -189,13 +235,41 @@ impl FromStr for Schedule {
         })?;
         let written = without_remarks.split([';', '\n']).map(str::trim);
         for (number, text) in written.filter(|text| !text.is_empty()).enumerate() {
-            steps.push(text.parse().map_err(|why| ParseError {
+            schedule.read(text).map_err(|why| ParseError {
                 step: number + 1,
                 text: text.to_owned(),
                 why,
-            })?);
+            })?;
         }
-        Ok(Self { steps })
+        Ok(schedule)
+    }
+}
+
+impl Schedule {
+    /// Reads one part: a step, or, before the first, something about the world.
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        match word {
+            "on" | "priorities" if !self.steps.is_empty() => {
+                Err("the world comes before the first step".to_owned())
+            }
+            "on" => {
+                let shape = rest.parse::<Shape>().map_err(|error| error.to_string())?;
+                self.on = Some(shape);
+                Ok(())
+            }
+            "priorities" => {
+                let each = rest.split(',').map(|one| one.trim().parse());
+                let each = each.collect::<Result<_, _>>();
+                self.priorities =
+                    each.map_err(|_| "write a number for each node: priorities 1,2,4")?;
+                Ok(())
+            }
+            _ => {
+                self.steps.push(text.parse()?);
+                Ok(())
+            }
+        }
     }
 }
 
@@ -214,18 +288,23 @@ impl FromStr for Step {
             "tick" if rest.is_empty() => Ok(Step::Tick),
             "crash" => crash(rest),
             "down" => {
-                let (victim, told) = rest
-                    .split_once('@')
-                    .ok_or("who is told is missing; write 'down 2@1'")?;
-                Ok(Step::Down {
-                    victim: node(victim)?,
-                    told: node(told)?,
-                })
+                let (victim, told) = told(word, rest)?;
+                Ok(Step::Down { victim, told })
             }
+            "link-down" => {
+                let (neighbour, told) = told(word, rest)?;
+                Ok(Step::LinkDown { neighbour, told })
+            }
+            "link-up" => {
+                let (neighbour, told) = told(word, rest)?;
+                Ok(Step::LinkUp { neighbour, told })
+            }
+            "cut" => link(word, rest).map(|(a, b)| Step::Cut(a, b)),
+            "heal" => link(word, rest).map(|(a, b)| Step::Heal(a, b)),
             _ if word.contains('>') => Ok(Step::Deliver(text.parse()?)),
             _ => Err(format!(
-                "'{word}' is no step; a step is req, exit, timer, tick, lose, dup, crash, down or a \
-                 delivery such as 1>0:REQUEST"
+                "'{word}' is no step; a step is req, exit, timer, tick, lose, dup, crash, down, cut, heal, \
+                 link-down, link-up or a delivery such as 1>0:REQUEST"
             )),
         }
     }
@@ -256,6 +335,22 @@ impl FromStr for Letter {
             nth,
         })
     }
+}
+
+/// `2@1`: about whom, and who is told.
+fn told(word: &str, text: &str) -> Result<(NodeId, NodeId), String> {
+    let (whom, told) = text
+        .split_once('@')
+        .ok_or_else(|| format!("who is told is missing; write '{word} 2@1'"))?;
+    Ok((node(whom)?, node(told)?))
+}
+
+/// `1-2`: a link.
+fn link(word: &str, text: &str) -> Result<(NodeId, NodeId), String> {
+    let (a, b) = text
+        .split_once('-')
+        .ok_or_else(|| format!("a link has two ends; write '{word} 1-2'"))?;
+    Ok((node(a)?, node(b)?))
 }
 
 fn timer(text: &str) -> Result<Step, String> {
@@ -331,11 +426,21 @@ mod tests {
     fn every_kind_of_step_reads_back_as_it_was_written() {
         let text = "req 1; 1>0:REQUEST; 0>1:REPLY#2; exit 1; timer 0:wait; timer 0:wait#3; \
                     lose 1>0:REQUEST; dup 2>1:TOKEN#3; crash 2; crash 1 losing 1>0:REPLY, \
-                    1>2:REPLY#2; down 2@1; 0>0:WAKE; tick; 1>2";
+                    1>2:REPLY#2; down 2@1; 0>0:WAKE; tick; 1>2; cut 1-2; link-down 2@1; \
+                    heal 1-2; link-up 2@1";
         let schedule: Schedule = text.parse().unwrap();
-        assert_eq!(schedule.steps.len(), 14);
+        assert_eq!(schedule.steps.len(), 18);
         assert_eq!(schedule.to_string(), text);
         assert_eq!(schedule.to_string().parse(), Ok(schedule));
+    }
+
+    #[test]
+    fn a_schedule_may_say_what_world_it_is_about() {
+        let text = "on edges:2>1,1>0; priorities 1,2,4; req 1; 1>0:REQUEST";
+        let schedule: Schedule = text.parse().unwrap();
+        assert_eq!((schedule.steps.len(), schedule.nodes()), (2, 3));
+        assert_eq!(schedule.priorities, [1, 2, 4]);
+        assert_eq!(schedule.to_string(), text);
     }
 
     #[test]
@@ -357,10 +462,15 @@ mod tests {
             ("1>0:", "a kind of message is missing"),
             ("1>0:A#0", "the oldest is #1"),
             ("down 2", "write 'down 2@1'"),
+            ("link-up 2", "write 'link-up 2@1'"),
+            ("cut 2", "write 'cut 1-2'"),
             ("timer 0", "write 'timer 0:wait'"),
             ("timer 0:wait#x", "'x' is no tag"),
             ("lose 1", "'1' is no message"),
             ("crash 1 losing", "'' is no message"),
+            ("req 1; on path", "the world comes before the first step"),
+            ("on torus", "'torus' is no topology"),
+            ("priorities 1,x", "write a number for each node"),
             ("req 1)", "a ')' closes nothing"),
             ("req 1 (", "a '(' is never closed"),
         ];

@@ -215,9 +215,7 @@ impl Search {
         Finding {
             kind: bad.kind,
             why: bad.why.clone(),
-            schedule: Schedule {
-                steps: told.iter().map(|told| told.step.clone()).collect(),
-            },
+            schedule: Schedule::of(told.iter().map(|told| told.step.clone()).collect()),
             told,
         }
     }

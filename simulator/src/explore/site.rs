@@ -1,5 +1,7 @@
 //! One node, its client, and the mail on its way to it.
 
+use std::collections::BTreeMap;
+
 use algorithms::erased::StateId;
 use algorithms::{NodeId, Timer};
 
@@ -8,7 +10,7 @@ use super::mail::Queue;
 /// A node with everything that decides what it can do next.
 ///
 /// Mail belongs to its addressee, so that whatever happens changes one site and adds mail to
-/// others. Link sessions will have their place beside `inbox`.
+/// others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Site {
     pub(super) node: NodeId,
@@ -21,6 +23,19 @@ pub(super) struct Site {
     pub(super) notices: Vec<NodeId>,
     /// The messages on their way to it, by sender; from itself: what it posted.
     pub(super) inbox: Vec<Queue>,
+    /// Its links that are not simply there, by neighbour.
+    pub(super) links: BTreeMap<NodeId, Session>,
+}
+
+/// What one end knows of a link whose session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Session {
+    /// It has yet to be told of the end.
+    Ended,
+    /// It was told.
+    Down,
+    /// It has yet to be told of the new session.
+    Renewed,
 }
 
 /// A timer that is set.
@@ -61,6 +76,10 @@ pub(super) struct Standing {
     pub(super) due_mail: bool,
     /// A timer is set.
     pub(super) timer: bool,
+    /// It has yet to be told of a link.
+    pub(super) news: bool,
+    /// One of its links is not simply there.
+    pub(super) cut_off: bool,
     /// Something other than a fault can happen to it, sooner or later.
     pub(super) moves: bool,
     /// Its client got all it wanted, or died.
@@ -78,6 +97,7 @@ impl Site {
             timers: Vec::new(),
             notices: Vec::new(),
             inbox: vec![Queue::new(); nodes],
+            links: BTreeMap::new(),
         }
     }
 
@@ -102,6 +122,24 @@ impl Site {
         Some(later)
     }
 
+    /// Whether nothing reaches it from that neighbour.
+    pub(super) fn is_cut_off_from(&self, neighbour: NodeId) -> bool {
+        let session = self.links.get(&neighbour);
+        matches!(session, Some(Session::Ended | Session::Down))
+    }
+
+    /// The session with a neighbour ends, and what was on its way from there is lost.
+    pub(super) fn end_session(&mut self, neighbour: NodeId) {
+        self.inbox[neighbour.index()].clear();
+        let known = match self.links.get(&neighbour) {
+            None => Session::Ended,
+            // It has not heard of the session that ends, and will not.
+            Some(Session::Renewed) => Session::Down,
+            Some(&session @ (Session::Ended | Session::Down)) => session,
+        };
+        self.links.insert(neighbour, known);
+    }
+
     pub(super) fn standing(&self) -> Standing {
         let Client { wants, phase } = self.client;
         let (inside, waiting) = (phase == Phase::Inside, phase == Phase::Waiting);
@@ -109,7 +147,8 @@ impl Site {
         let mail = self.inbox.iter().any(|queue| !queue.is_empty());
         let due_mail = self.inbox.iter().flatten().any(|mail| mail.left == 0);
         let timer = !self.timers.is_empty();
-        let told = timer || !self.notices.is_empty();
+        let news = self.links.values().any(|&session| session != Session::Down);
+        let told = timer || !self.notices.is_empty() || news;
         Standing {
             inside,
             waiting,
@@ -117,6 +156,8 @@ impl Site {
             mail,
             due_mail,
             timer,
+            news,
+            cut_off: !self.links.is_empty(),
             moves: can_ask || inside || mail || told,
             served: !can_ask && !inside && !waiting,
         }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::interned::Interned;
 use super::mail::{self, Mail};
-use super::site::{Alarm, Phase, Site, Standing};
+use super::site::{Alarm, Phase, Session, Site, Standing};
 
 /// A site, kept once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +31,10 @@ pub(super) enum What {
     Timer(u32),
     /// It is told of a crash.
     Down(NodeId),
+    /// It is told that the session with a neighbour ended.
+    LinkDown(NodeId),
+    /// It is told that there is a new one.
+    LinkUp(NodeId),
     /// A message to it is lost.
     Lose { from: NodeId, place: u32 },
     /// A message to it is doubled.
@@ -234,6 +238,14 @@ impl Sites {
                 peer,
                 change: Change::Down,
             }),
+            What::LinkDown(neighbour) => Some(Event::Link {
+                neighbour,
+                change: Change::Down,
+            }),
+            What::LinkUp(neighbour) => Some(Event::Link {
+                neighbour,
+                change: Change::Up,
+            }),
             What::Lose { .. } | What::Duplicate { .. } => None,
         }
     }
@@ -261,13 +273,27 @@ impl Sites {
     fn arrive(&mut self, id: SiteId, parcel: Parcel) -> SiteId {
         let mut site = self.known.get(id.0).clone();
         let &(from, message) = self.parcels.get(parcel.0);
-        if site.state.is_some() {
+        if site.state.is_some() && !site.is_cut_off_from(from) {
             let sent = self.just_sent(message);
             mail::put(&mut site.inbox[from.index()], sent, self.rules.order);
         }
         let after = self.number(site);
         self.arrivals.insert((id, parcel), after);
         after
+    }
+
+    /// The site when its session with a neighbour ends.
+    pub(super) fn severed(&mut self, id: SiteId, neighbour: NodeId) -> SiteId {
+        let mut site = self.known.get(id.0).clone();
+        site.end_session(neighbour);
+        self.number(site)
+    }
+
+    /// The site when there is a new session, of which it has yet to be told.
+    pub(super) fn mended(&mut self, id: SiteId, neighbour: NodeId) -> SiteId {
+        let mut site = self.known.get(id.0).clone();
+        site.links.insert(neighbour, Session::Renewed);
+        self.number(site)
     }
 
     fn bereave(&mut self, id: SiteId, victim: NodeId) -> Vec<SiteId> {
@@ -313,6 +339,10 @@ impl Sites {
         }
         let mut next_mail = Vec::new();
         for (from, queue) in site.inbox.iter().enumerate() {
+            // What a new session brings comes after the news of it.
+            if site.links.contains_key(&NodeId(from as u32)) {
+                continue;
+            }
             let places = mail::next_places(queue, self.rules.order);
             next_mail.extend(places.map(|place| (NodeId(from as u32), place as u32)));
         }
@@ -322,6 +352,15 @@ impl Sites {
         let due = due.filter(|(_, alarm)| alarm.earliest == 0);
         possible.extend(due.map(|(place, _)| What::Timer(place)));
         possible.extend(site.notices.iter().map(|&peer| What::Down(peer)));
+        possible.extend(
+            site.links
+                .iter()
+                .filter_map(|(&neighbour, session)| match session {
+                    Session::Ended => Some(What::LinkDown(neighbour)),
+                    Session::Renewed => Some(What::LinkUp(neighbour)),
+                    Session::Down => None,
+                }),
+        );
         if self.rules.may_lose {
             let losses = next_mail.iter();
             possible.extend(losses.map(|&(from, place)| What::Lose { from, place }));
@@ -353,6 +392,12 @@ impl Sites {
                 next.timers.remove(place as usize);
             }
             What::Down(peer) => next.notices.retain(|&notice| notice != peer),
+            What::LinkDown(neighbour) => {
+                next.links.insert(neighbour, Session::Down);
+            }
+            What::LinkUp(neighbour) => {
+                next.links.remove(&neighbour);
+            }
         }
         let first_sent = self.sent.len() as u32;
         let wrong = self.happen(site, what, &mut next);

@@ -33,6 +33,10 @@ enum Deed {
     Tick,
     Crash(NodeId, Vec<(NodeId, MessageId)>),
     Down { victim: NodeId, told: NodeId },
+    Cut(NodeId, NodeId),
+    Heal(NodeId, NodeId),
+    LinkDown { neighbour: NodeId, told: NodeId },
+    LinkUp { neighbour: NodeId, told: NodeId },
 }
 
 /// A deed, and the state it leads to.
@@ -83,7 +87,7 @@ impl<'w> Walk<'w> {
                 let steps = self.possible();
                 let possible = match steps.as_slice() {
                     [] => "nothing".to_owned(),
-                    _ => Schedule { steps }.to_string(),
+                    _ => Schedule::of(steps).to_string(),
                 };
                 Err(format!("{why}; possible here: {possible}"))
             }
@@ -127,9 +131,19 @@ impl<'w> Walk<'w> {
                     }
                     What::Timer(place) => Deed::Timer(node, site.timers[place as usize].timer),
                     What::Down(victim) => Deed::Down { victim, told: node },
+                    What::LinkDown(neighbour) => Deed::LinkDown {
+                        neighbour,
+                        told: node,
+                    },
+                    What::LinkUp(neighbour) => Deed::LinkUp {
+                        neighbour,
+                        told: node,
+                    },
                 }
             }
             Act::Tick => Deed::Tick,
+            Act::Cut { ends: (a, b) } => Deed::Cut(a, b),
+            Act::Heal { ends: (a, b) } => Deed::Heal(a, b),
             Act::Crash { victim } => {
                 let mut lost = Vec::new();
                 for to in (0..self.world.nodes as u32).map(NodeId) {
@@ -191,6 +205,16 @@ impl<'w> Walk<'w> {
             }
             Step::Down { victim, told } => Deed::Down {
                 victim: self.known(*victim)?,
+                told: self.known(*told)?,
+            },
+            Step::Cut(a, b) => Deed::Cut(self.known(*a)?.min(*b), self.known(*b)?.max(*a)),
+            Step::Heal(a, b) => Deed::Heal(self.known(*a)?.min(*b), self.known(*b)?.max(*a)),
+            Step::LinkDown { neighbour, told } => Deed::LinkDown {
+                neighbour: self.known(*neighbour)?,
+                told: self.known(*told)?,
+            },
+            Step::LinkUp { neighbour, told } => Deed::LinkUp {
+                neighbour: self.known(*neighbour)?,
                 told: self.known(*told)?,
             },
         })
@@ -255,6 +279,10 @@ impl<'w> Walk<'w> {
                 lost: self.last_letters(victim, lost),
             },
             Deed::Down { victim, told } => Step::Down { victim, told },
+            Deed::Cut(a, b) => Step::Cut(a, b),
+            Deed::Heal(a, b) => Step::Heal(a, b),
+            Deed::LinkDown { neighbour, told } => Step::LinkDown { neighbour, told },
+            Deed::LinkUp { neighbour, told } => Step::LinkUp { neighbour, told },
         }
     }
 
@@ -314,15 +342,28 @@ impl<'w> Walk<'w> {
                     self.mail[to_the_dead].clear();
                 }
             }
+            Deed::Cut(a, b) => {
+                for (from, to) in [(a, b), (b, a)] {
+                    let link = self.link(from, to);
+                    self.mail[link].clear();
+                }
+            }
             Deed::Request(_)
             | Deed::Release(_)
             | Deed::Timer(..)
             | Deed::Tick
-            | Deed::Down { .. } => {}
+            | Deed::Down { .. }
+            | Deed::Heal(..)
+            | Deed::LinkDown { .. }
+            | Deed::LinkUp { .. } => {}
         }
         let effects = match choice.transition.act {
             Act::Move { node, number } => self.react(node, number, &choice.next),
-            Act::Fault { .. } | Act::Tick | Act::Crash { .. } => Vec::new(),
+            Act::Fault { .. }
+            | Act::Tick
+            | Act::Crash { .. }
+            | Act::Cut { .. }
+            | Act::Heal { .. } => Vec::new(),
         };
         self.state.clone_from(&choice.next);
         Told {
@@ -349,8 +390,8 @@ impl<'w> Walk<'w> {
             match effect {
                 Effect::Send { to, message, .. } => {
                     words.push(format!("sends {} to {to}", describe(message)));
-                    let standing = self.world.sites.standing(SiteId(next[to.index()]));
-                    if !standing.crashed {
+                    let site = self.world.sites.get(SiteId(next[to.index()]));
+                    if site.state.is_some() && !site.is_cut_off_from(node) {
                         let link = self.link(node, to);
                         self.mail[link].push(message);
                     }

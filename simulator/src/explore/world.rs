@@ -1,13 +1,13 @@
 //! A small world: its states, what can happen in each, and what must be true in all.
 //!
-//! A state is a row of numbers: the site of each node and, where messages may be lost or doubled,
-//! how many were.
+//! A state is a row of numbers: the site of each node and, where messages may be lost or doubled or
+//! links be cut, how many were.
 
 use algorithms::erased::{MessageId, StateId};
 use algorithms::registry::Entry;
-use algorithms::{NodeId, Setting};
+use algorithms::{NodeId, Setting, Topology};
 
-use super::site::Standing;
+use super::site::{Session, Standing};
 use super::sites::{Clock, Rules, SiteId, Sites, What, Wrong};
 use super::{Kind, Options, Ties, Timers};
 
@@ -25,6 +25,10 @@ pub(super) struct World {
     lose: u32,
     duplicate: u32,
     crash: u32,
+    cut: u32,
+    heal: bool,
+    /// The links, each once, where they may be cut.
+    links: Vec<(NodeId, NodeId)>,
     /// Invariants are facts about the repaired algorithm; the printed one is judged by what comes
     /// of it.
     checks_invariants: bool,
@@ -66,12 +70,16 @@ pub(super) enum Act {
     Tick,
     /// A node dies; how much of its mail survives, the next state tells.
     Crash { victim: NodeId },
+    /// The session of a link ends, and what is on its way there is lost.
+    Cut { ends: (NodeId, NodeId) },
+    /// The link has a new session.
+    Heal { ends: (NodeId, NodeId) },
 }
 
 impl Act {
     /// Whether it is nobody's fault: what must happen sooner or later.
     pub(super) fn is_no_fault(self) -> bool {
-        matches!(self, Act::Move { .. } | Act::Tick)
+        matches!(self, Act::Move { .. } | Act::Tick | Act::Heal { .. })
     }
 }
 
@@ -84,8 +92,23 @@ pub(super) struct Census {
     mail: u32,
     due_mail: u32,
     timed: u32,
+    news: u32,
+    cut_off: u32,
     moving: u32,
     unserved: u32,
+}
+
+/// How many messages were lost, how many doubled, and how many links cut.
+struct Spent {
+    lost: u32,
+    doubled: u32,
+    cut: u32,
+}
+
+impl Spent {
+    fn every_message_counts(&self) -> bool {
+        (self.lost, self.doubled) == (0, 0)
+    }
 }
 
 impl World {
@@ -122,6 +145,12 @@ impl World {
             lose: options.lose,
             duplicate: options.duplicate,
             crash: options.crash,
+            cut: options.cut,
+            heal: options.heal,
+            links: match options.cut {
+                0 => Vec::new(),
+                _ => setting.topology.without_direction().edges().collect(),
+            },
             checks_invariants: setting.printed.is_repaired() && sites.atlas.has_invariants(),
             view: View::default(),
             sites,
@@ -130,9 +159,10 @@ impl World {
 
     /// How many numbers a state has.
     pub(super) fn width(&self) -> usize {
-        match (self.lose, self.duplicate) {
-            (0, 0) => self.nodes,
-            _ => self.nodes + 2,
+        match (self.lose, self.duplicate, self.cut) {
+            (0, 0, 0) => self.nodes,
+            (_, _, 0) => self.nodes + 2,
+            (_, _, _) => self.nodes + 3,
         }
     }
 
@@ -152,20 +182,23 @@ impl World {
         let census = self.census(state);
         let timers_run = match self.timers {
             Timers::Free => true,
-            Timers::Patient => census.mail == 0,
+            Timers::Patient => census.mail == 0 && census.news == 0,
             Timers::Bounded { ties, .. } => match ties {
                 Ties::Messages => census.due_mail == 0,
                 Ties::Either => true,
             },
         };
-        let (lost, doubled) = self.spent(state);
+        let Spent { lost, doubled, cut } = self.spent(state);
         for (node, &site) in state[..self.nodes].iter().enumerate() {
             for number in self.sites.moves(SiteId(site)) {
                 let made = self.sites.a_move(number);
                 let (allowed, fault) = match made.what {
-                    What::Request | What::Release | What::Deliver { .. } | What::Down(_) => {
-                        (true, None)
-                    }
+                    What::Request
+                    | What::Release
+                    | What::Deliver { .. }
+                    | What::Down(_)
+                    | What::LinkDown(_)
+                    | What::LinkUp(_) => (true, None),
                     What::Timer(_) => (timers_run, None),
                     What::Lose { .. } => (lost < self.lose, Some(0)),
                     What::Duplicate { .. } => (doubled < self.duplicate, Some(1)),
@@ -188,6 +221,9 @@ impl World {
             }
         }
         self.expand_tick(state, &census, successors);
+        if census.cut_off > 0 || cut < self.cut {
+            self.expand_links(state, cut < self.cut, successors);
+        }
         if census.crashed < self.crash {
             for victim in 0..self.nodes {
                 if SiteId(state[victim]) != self.crashed[victim] {
@@ -205,7 +241,7 @@ impl World {
         }
         // They assume that every message arrives exactly once.
         if self.checks_invariants
-            && self.spent(state) == (0, 0)
+            && self.spent(state).every_message_counts()
             && let Some(why) = self.broken_invariant(state)
         {
             return Some((Kind::Invariant, why));
@@ -216,7 +252,9 @@ impl World {
     /// Whether somebody waits, nothing can happen any more, and that is the algorithm's fault.
     pub(super) fn is_stuck(&self, state: &[u32]) -> bool {
         let census = self.census(state);
-        census.waiting > 0 && census.moving == 0 && census.crashed <= self.tolerates
+        let may_heal = self.heal && census.cut_off > 0;
+        let still = census.moving == 0 && !may_heal;
+        census.waiting > 0 && still && self.owes_liveness(state)
     }
 
     /// The same in words.
@@ -236,9 +274,23 @@ impl World {
         self.census(state).unserved == 0
     }
 
-    /// Whether the algorithm owes anybody anything: it survives as many crashes as there were.
+    /// Whether the algorithm owes anybody anything: it survives as many crashes as there were, and
+    /// the links that are left connect everybody, or will.
     pub(super) fn owes_liveness(&self, state: &[u32]) -> bool {
-        self.census(state).crashed <= self.tolerates
+        let census = self.census(state);
+        let connected = census.cut_off == 0 || self.heal || self.is_connected(state);
+        census.crashed <= self.tolerates && connected
+    }
+
+    fn is_connected(&self, state: &[u32]) -> bool {
+        let whole = self.links.iter().filter(|&&ends| !self.is_cut(state, ends));
+        let whole: Vec<_> = whole.copied().collect();
+        Topology::undirected(self.nodes as u32, &whole).is_connected()
+    }
+
+    fn is_cut(&self, state: &[u32], (a, b): (NodeId, NodeId)) -> bool {
+        let site = |node: NodeId| self.sites.get(SiteId(state[node.index()]));
+        site(a).is_cut_off_from(b) || site(b).is_cut_off_from(a)
     }
 
     /// Those whose clients are inside.
@@ -277,17 +329,45 @@ impl World {
             census.mail += u32::from(standing.mail);
             census.due_mail += u32::from(standing.due_mail);
             census.timed += u32::from(standing.mail || standing.timer);
+            census.news += u32::from(standing.news);
+            census.cut_off += u32::from(standing.cut_off);
             census.moving += u32::from(standing.moves);
             census.unserved += u32::from(!standing.served);
         }
         census
     }
 
-    /// How many messages were lost, and how many doubled.
-    fn spent(&self, state: &[u32]) -> (u32, u32) {
-        match state[self.nodes..] {
-            [lost, doubled] => (lost, doubled),
-            _ => (0, 0),
+    fn spent(&self, state: &[u32]) -> Spent {
+        let (lost, doubled, cut) = match state[self.nodes..] {
+            [lost, doubled, cut] => (lost, doubled, cut),
+            [lost, doubled] => (lost, doubled, 0),
+            _ => (0, 0, 0),
+        };
+        Spent { lost, doubled, cut }
+    }
+
+    /// Sessions that may end, and such that may begin anew once both ends know that theirs ended.
+    fn expand_links(&mut self, state: &[u32], may_cut: bool, successors: &mut Successors) {
+        for place in 0..self.links.len() {
+            let ends @ (a, b) = self.links[place];
+            let (one, other) = (SiteId(state[a.index()]), SiteId(state[b.index()]));
+            let knows = |site, neighbour| self.sites.get(site).links.get(&neighbour).copied();
+            let both_know =
+                (knows(one, b), knows(other, a)) == (Some(Session::Down), Some(Session::Down));
+            let (act, next) = if !self.is_cut(state, ends) && may_cut {
+                let next = (self.sites.severed(one, b), self.sites.severed(other, a));
+                (Act::Cut { ends }, next)
+            } else if both_know && self.heal {
+                let next = (self.sites.mended(one, b), self.sites.mended(other, a));
+                (Act::Heal { ends }, next)
+            } else {
+                continue;
+            };
+            let row = successors.add(state, Transition { act, wrong: None });
+            (row[a.index()], row[b.index()]) = (next.0.0, next.1.0);
+            if matches!(act, Act::Cut { .. }) {
+                row[self.nodes + 2] += 1;
+            }
         }
     }
 

@@ -91,13 +91,14 @@ impl Ends {
             message: Vec::new(),
             datagram: Vec::new(),
         };
+        let links = topology.without_direction();
         for me in (0..plan.nodes).map(NodeId) {
             let transport = Some(ends.transport(me, 0));
             ends.ends.push(End {
                 transport,
                 incarnation: 0,
                 tick_ns: None,
-                lookout: needs.link_events.then(|| Lookout::new(topology, me)),
+                lookout: needs.link_events.then(|| Lookout::new(&links, me)),
                 clogged: false,
                 counted: None,
             });

@@ -4,6 +4,7 @@
 mod banta;
 mod cells;
 mod cross_check;
+mod links;
 mod registry;
 mod replays;
 mod structures;

@@ -19,11 +19,21 @@ const LARGE: &[(&str, [u32; 3])] = &[
     ("banta-simple", [1, 2, 2]),
     ("singhal-heuristic", [1, 1, 2]),
     ("raymond-k", [1, 1, 2]),
+    ("lfrt", [0, 1, 2]),
+    ("lfrt-p", [0, 1, 2]),
 ];
 
-/// Defects that cost messages or time and hurt nobody, so that no schedule ends badly; each has a
-/// test of its own.
-const COSTLY: &[&str] = &["banta-N3", "banta-E7", "banta-NQ2"];
+/// Defects that cost messages or time, or starve somebody only in a run without end, so that no
+/// schedule ends badly; each has a test of its own.
+const COSTLY: &[&str] = &[
+    "banta-N3",
+    "banta-E7",
+    "banta-NQ2",
+    "kanrar-F4",
+    "kanrar-F6",
+    "kanrar-F7",
+    "kanrar-F8",
+];
 
 #[test]
 fn nothing_bad_happens_to_anybody_who_wants_in_once() {
@@ -86,7 +96,18 @@ fn every_schedule_of_a_defect_shows_it() {
                 Err(error) => panic!("{id}: {error}"),
             };
             let nodes = schedule.nodes().max(entry.sizes.least);
-            let setting = printed_setting(entry, nodes, defect);
+            let mut setting = printed_setting(entry, nodes, defect);
+            if let Some(shape) = &schedule.on {
+                let topology = shape.build(nodes, 0).expect(id);
+                let Setting {
+                    holder,
+                    params,
+                    printed,
+                    bound,
+                    ..
+                } = setting;
+                setting = Setting::new(topology, holder, params, printed, bound);
+            }
             let nobody_else_asks = Options {
                 wants: vec![0; nodes as usize],
                 ..Options::new(entry, nodes)

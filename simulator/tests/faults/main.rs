@@ -2,6 +2,7 @@
 
 mod banta;
 mod cells;
+mod digraphs;
 mod laws;
 mod links;
 mod members;

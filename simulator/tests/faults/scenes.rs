@@ -57,7 +57,8 @@ pub fn plan(algorithm: &str, nodes: u32, seed: u64, faults: &[&str]) -> Plan {
     plan
 }
 
-fn timeline(plan: &Plan, topology: &Topology, faults: &[&str]) -> Timeline {
+/// These faults, for the plan.
+pub fn timeline(plan: &Plan, topology: &Topology, faults: &[&str]) -> Timeline {
     let read = |_: &str| Err("there are no files here".to_owned());
     let group = Group {
         nodes: plan.nodes,

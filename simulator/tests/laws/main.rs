@@ -5,6 +5,7 @@ mod always;
 mod cells;
 mod costs;
 mod ends;
+mod orders;
 mod repeats;
 mod structures;
 mod token_queues;

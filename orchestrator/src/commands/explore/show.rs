@@ -40,6 +40,7 @@ pub(super) fn headline(resolved: &Resolved, options: &Options, replayed: bool) -
         (options.lose, "lost"),
         (options.duplicate, "doubled"),
         (options.crash, "crashed"),
+        (options.cut, "cut"),
     ] {
         if number > 0 {
             text.push_str(&format!(" · up to {number} {what}"));
@@ -121,7 +122,7 @@ pub(super) fn replayed(world: &World, outcome: &Outcome, exit: Exit) -> String {
     let steps = outcome.possible.clone();
     let possible = match steps.as_slice() {
         [] => "nothing".to_owned(),
-        _ => Schedule { steps }.to_string(),
+        _ => Schedule::of(steps).to_string(),
     };
     for (lead, what) in [
         ("inside at the end:  ", nodes(&outcome.inside)),

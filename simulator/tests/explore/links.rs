@@ -1,0 +1,114 @@
+//! Small worlds on trees and digraphs of the book: priorities, and links that are cut at any moment.
+
+use std::ops::ControlFlow;
+
+use algorithms::registry::{self, Links, Order};
+use algorithms::topology::Shape;
+use algorithms::{NodeId, Setting};
+use simulator::explore::{Kind, Options, Report, Timers, explore};
+
+use crate::registry::setting_of;
+
+/// An algorithm on these links, node 0 having the token; so many wants each.
+fn world(name: &str, shape: &str, wants: &[u32]) -> (Setting, Options) {
+    let entry = registry::find(name).expect("it is registered");
+    let nodes = wants.len() as u32;
+    let shape: Shape = shape.parse().expect("a shape");
+    let topology = shape.build(nodes, 0).expect("it can be built");
+    assert_eq!(topology.fits(entry.graph, NodeId(0)), Ok(()), "{name}");
+    let usual = setting_of(entry, nodes);
+    let setting = Setting::new(
+        topology,
+        NodeId(0),
+        usual.params,
+        usual.printed,
+        usual.bound,
+    );
+    let options = Options {
+        wants: wants.to_vec(),
+        timers: Timers::Patient,
+        max_states: 400_000,
+        ..Options::new(entry, nodes)
+    };
+    (setting, options)
+}
+
+fn search(name: &str, setting: &Setting, options: &Options) -> Report {
+    let entry = registry::find(name).expect("it is registered");
+    let watch = &mut |_| ControlFlow::Continue(());
+    explore(entry, setting, options, watch).expect("the options fit")
+}
+
+fn assert_fine(name: &str, what: &str, report: &Report) {
+    if let Some(finding) = &report.finding {
+        let (kind, why, schedule) = (finding.kind, &finding.why, &finding.schedule);
+        panic!("{name}, {what}: {kind}: {why}\n{schedule}");
+    }
+    assert!(
+        report.complete,
+        "{name}, {what}: cut off at {}",
+        report.states
+    );
+    assert_eq!(report.trapped, Some(0), "{name}, {what}");
+}
+
+#[test]
+fn trees_with_priorities_serve_everybody() {
+    for name in ["mra", "mra-p", "fapp"] {
+        for (shape, wants, priorities) in [
+            ("path", &[1, 2, 1][..], &[1, 5, 3][..]),
+            ("star", &[1, 1, 1, 1], &[4, 4, 3, 5]),
+            ("edges:0-1,1-2,1-3", &[1, 1, 1, 1], &[1, 2, 3, 1]),
+        ] {
+            let (setting, mut options) = world(name, shape, wants);
+            options.priorities = priorities.to_vec();
+            assert_fine(name, shape, &search(name, &setting, &options));
+        }
+    }
+}
+
+#[test]
+fn on_trees_order_matters_to_them() {
+    for name in ["mra", "mra-p", "fapp"] {
+        let (setting, mut options) = world(name, "path", &[1, 1, 1]);
+        options.order = Order::Any;
+        let finding = search(name, &setting, &options).finding.expect(name);
+        assert_eq!(finding.kind, Kind::Deadlock, "{name}: {}", finding.schedule);
+    }
+}
+
+#[test]
+fn digraphs_serve_everybody_in_any_order() {
+    for name in ["lfrt", "lfrt-p"] {
+        for (shape, wants) in [
+            ("edges:0>1,1>2,2>0", &[1, 1, 1][..]),
+            ("edges:2>0,2>1,1>0", &[1, 1, 1]),
+            ("edges:3>1,3>2,1>0,2>0", &[0, 1, 0, 1]),
+        ] {
+            let (setting, mut options) = world(name, shape, wants);
+            options.priorities = (1..=wants.len() as u32).collect();
+            assert_fine(name, shape, &search(name, &setting, &options));
+        }
+    }
+}
+
+/// One cut of any link at any moment, each end told when chance will have it: as long as the rest
+/// connects everybody, everybody is served.
+#[test]
+fn a_link_of_a_digraph_may_be_cut_at_any_moment() {
+    for name in ["lfrt", "lfrt-p"] {
+        let entry = registry::find(name).expect("it is registered");
+        assert_eq!(entry.links, Links::Sessions);
+        for (shape, wants) in [
+            ("edges:0>1,1>2,2>0", &[0, 1, 0][..]),
+            ("edges:2>0,2>1,1>0", &[0, 0, 1]),
+        ] {
+            let (setting, mut options) = world(name, shape, wants);
+            (options.order, options.cut) = (Order::Fifo, 1);
+            let report = search(name, &setting, &options);
+            assert_fine(name, shape, &report);
+            let uncut = Options { cut: 0, ..options };
+            assert!(report.states > 3 * search(name, &setting, &uncut).states);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! In what order members get in: what the book's algorithms promise, and what they keep.
+
+use algorithms::NodeId;
+use algorithms::params::Value;
+use algorithms::printed::Printed;
+use analysis::judge;
+use node::plan::Plan;
+use node::run::{End, Run};
+use node::workload::{PerNode, Quota};
+
+use crate::worlds::{MS, plan, simulate};
+
+/// Saturated, on a random graph that suits it, with delays that vary and links that keep order.
+fn saturated(algorithm: &str, nodes: u32, seed: u64, priorities: &[u32]) -> Plan {
+    let mut plan = plan(algorithm, nodes, seed);
+    if plan.entry().graph == algorithms::registry::Graph::Tree {
+        plan.topology = "random-tree".to_owned();
+    }
+    plan.delay = "1ms 900us".parse().expect("a delay");
+    plan.bound_ns = 2 * MS;
+    plan.workload.quota = Quota::PerNode(20);
+    let each = (0..nodes).map(|node| priorities[node as usize % priorities.len()]);
+    plan.workload.priority = PerNode::Each(each.collect());
+    plan
+}
+
+fn with(mut plan: Plan, name: &str, value: &str) -> Plan {
+    let given = plan
+        .params
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.to_string()));
+    let mut given: std::collections::BTreeMap<_, _> = given.collect();
+    given.insert(name.to_owned(), Value::Word(value.to_owned()).to_string());
+    let entry = plan.entry();
+    plan.params = algorithms::params::Params::resolve(entry.name, entry.params, &given)
+        .expect("the parameter is there");
+    plan
+}
+
+fn finished(plan: &Plan) -> Run {
+    let run = simulate(plan);
+    assert_eq!(run.end, End::Finished, "{plan:?}");
+    run
+}
+
+#[test]
+fn whoever_was_written_down_first_enters_first() {
+    for algorithm in ["mra", "lfrt"] {
+        for seed in 0..12 {
+            let plan = saturated(algorithm, 12, seed, &[0]);
+            let run = finished(&plan);
+            let topology = plan.build_topology().expect("it was built");
+            let summary = judge(&plan, &topology, &run).summary;
+            assert_eq!(summary.registration_inversions, Some(0), "{plan:?}");
+            assert!(run.requests.iter().all(|row| row.registered.is_some()));
+        }
+    }
+}
+
+/// For each request its priority and how many that were written down later entered before it.
+fn overtaken(run: &Run) -> Vec<(u32, u32)> {
+    let rows = &run.requests;
+    let times = rows.iter().map(|row| {
+        let later = rows
+            .iter()
+            .filter(|other| other.registered > row.registered);
+        let before = later.filter(|other| other.entered_ns < row.entered_ns);
+        (row.priority, before.count() as u32)
+    });
+    times.collect()
+}
+
+/// The book's claim, made exact: an entry of priority q is overtaken at most max(0, Pmax - 1 - q)
+/// times, or max(0, k(Pmax - q) - 1) times with slow(k). Both are reached.
+#[test]
+fn aging_bounds_how_often_anybody_is_overtaken() {
+    const MOST: u32 = 8;
+    let priorities: Vec<_> = (1..=MOST).collect();
+    for algorithm in ["lfrt-p", "mra-p"] {
+        for newcomers in [1, 2] {
+            let mut worst = vec![0; MOST as usize + 1];
+            for seed in 0..6 {
+                let plan = saturated(algorithm, 12, seed, &priorities);
+                let plan = with(plan, "aging", &format!("slow({newcomers})"));
+                for (priority, times) in overtaken(&finished(&plan)) {
+                    let bound = (newcomers * (MOST - priority)).saturating_sub(1);
+                    assert!(times <= bound, "{priority} by {times}: {plan:?}");
+                    let most = &mut worst[priority as usize];
+                    *most = times.max(*most);
+                }
+            }
+            assert!(worst[1] > 0, "{algorithm}: nobody is ever overtaken");
+        }
+    }
+}
+
+#[test]
+fn without_aging_the_urgent_always_go_first_and_others_starve() {
+    let plan = saturated("mra-p", 3, 1, &[1, 5, 5]);
+    let mut plan = with(plan, "aging", "off");
+    plan.topology = "path".to_owned();
+    let longest = longest_wait(&finished(&plan), 1);
+    assert!(longest > 30, "0 waited for only {longest} others");
+    let aged = longest_wait(&finished(&with(plan, "aging", "step")), 1);
+    assert!(aged < 12, "0 waited for {aged} others though it ages");
+}
+
+/// The most entries of others between two entries of one member with that priority.
+fn longest_wait(run: &Run, priority: u32) -> usize {
+    let mut entries: Vec<_> = run
+        .requests
+        .iter()
+        .filter(|row| row.entered_ns.is_some())
+        .collect();
+    entries.sort_by_key(|row| row.entered_ns);
+    let concerned = |row: &&node::run::RequestRow| row.priority == priority;
+    let nodes: std::collections::BTreeSet<NodeId> = run
+        .requests
+        .iter()
+        .filter(concerned)
+        .map(|row| row.node)
+        .collect();
+    let gaps = nodes.iter().flat_map(|node| {
+        let own = entries
+            .iter()
+            .enumerate()
+            .filter(move |(_, row)| row.node == *node);
+        let places: Vec<_> = own.map(|(place, _)| place as isize).collect();
+        let from_start = std::iter::once(-1).chain(places.clone());
+        from_start
+            .zip(places)
+            .map(|(before, own)| (own - before - 1) as usize)
+            .collect::<Vec<_>>()
+    });
+    gaps.max().unwrap_or(0)
+}
+
+/// The worst wait of a priority-1 member over ten trees whose urgent members ask so many times.
+fn worst_wait_of_fapp(printed: &[&str], rounds: u64) -> usize {
+    let waits = (0..6).map(|seed| {
+        let mut plan = saturated("fapp", 12, seed, &[1, 5]);
+        let ids: Vec<_> = printed.iter().map(|&id| id.to_owned()).collect();
+        plan.printed = Printed::some("fapp", plan.entry().defects, &ids).expect("its defects");
+        plan.workload.quota = Quota::PerNode(rounds);
+        longest_wait(&finished(&plan), 1)
+    });
+    waits.max().unwrap_or(0)
+}
+
+#[test]
+fn fapps_printed_aging_starves_the_longer_the_run_and_the_repaired_does_not() {
+    let repaired = (worst_wait_of_fapp(&[], 40), worst_wait_of_fapp(&[], 120));
+    let printed = (
+        worst_wait_of_fapp(&["F7", "F8"], 40),
+        worst_wait_of_fapp(&["F7", "F8"], 120),
+    );
+    println!("entries of others, 40 and 120 rounds: repaired {repaired:?}, printed {printed:?}");
+    assert!(printed.1 > 2 * printed.0, "{printed:?}");
+    assert!(
+        repaired.1 < 2 * repaired.0 && repaired.1 < 100,
+        "{repaired:?}"
+    );
+    assert!(printed.0 > 2 * repaired.0, "{printed:?}, {repaired:?}");
+}
+
+/// With equal priorities nothing ages, and FAPP is Raymond's algorithm: not first come, first served.
+#[test]
+fn among_equals_fapp_serves_in_raymonds_order() {
+    for seed in 0..40 {
+        let order = |algorithm: &str| {
+            let mut plan = saturated(algorithm, 10, seed, &[5]);
+            plan.delay = "1ms".parse().expect("a delay");
+            plan.workload.quota = Quota::PerNode(3);
+            let run = finished(&plan);
+            let mut entries: Vec<_> = run.requests.iter().collect();
+            entries.sort_by_key(|row| row.entered_ns);
+            entries.iter().map(|row| row.node).collect::<Vec<_>>()
+        };
+        assert_eq!(order("fapp"), order("raymond"), "seed {seed}");
+    }
+}
