@@ -37,7 +37,7 @@ const FLAGS: &[Case] = &[
     case("an unknown parameter", "speed", &["run", "raymond", "--param", "speed=9"]),
     case("a parameter without a value", "speed", &["run", "raymond", "--param", "speed"]),
     case("an unknown defect", "Z9", &["run", "raymond", "--as-printed=Z9"]),
-    case("a printed text without defects", "raymond", &["run", "raymond", "--as-printed"]),
+    case("a printed text without defects", "lamport", &["run", "lamport", "--as-printed"]),
     case("no entries", "--entries", &["run", "raymond", "--entries", "0"]),
     case("no entries in all", "--total", &["run", "raymond", "--total", "0"]),
     case("no duration", "--duration", &["run", "raymond", "--duration", "0s"]),

@@ -125,7 +125,7 @@ enum Arrival {
     },
 }
 
-/// Algorithm messages to and from one peer.
+/// Algorithm messages to and from one peer, in the current session.
 #[derive(Clone, Copy, Default)]
 struct Traffic {
     sent: u64,
@@ -319,7 +319,11 @@ impl Member {
                 from: self.me,
                 message,
             },
-            Some(Arrival::Link { neighbour, change }) => Event::Link { neighbour, change },
+            Some(Arrival::Link { neighbour, change }) => {
+                // What an ended session has not brought is lost, so both ends count anew.
+                self.traffic.insert(neighbour, Traffic::default());
+                Event::Link { neighbour, change }
+            }
             None => match self.alarms.peek() {
                 Some(Reverse(armed)) if armed.at_ns <= now_ns => {
                     let alarm = armed.alarm;

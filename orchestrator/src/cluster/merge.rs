@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use algorithms::NodeId;
+use algorithms::registry::Links;
 use node::ledger::Ledger;
 use node::members;
 use node::mischief::TokenTrail;
 use node::plan::Plan;
 use node::record::{self, Record};
-use node::run::{Engine, MessageRow, Run};
+use node::run::{End, Engine, MessageRow, Run};
 use node::tally::LINKS_COUNTED_UP_TO;
 
 use super::stage::Played;
@@ -66,6 +67,12 @@ impl<'a> Account<'a> {
             self.tell(at_ns, node, record);
         }
         let token = self.token;
+        if played.end == End::Finished && self.plan.entry().links == Links::Sessions {
+            // Nothing is under way any more: what did not arrive was lost with its session.
+            for row in self.rest.messages.values_mut() {
+                row.lost = row.sent.saturating_sub(row.received);
+            }
+        }
         let mut run = self.ledger.close(played.end, played.ended_ns);
         run.faults
             .extend(played.faults.into_iter().map(|fault| token.explain(fault)));

@@ -73,7 +73,9 @@ fn on_trees_order_matters_to_them() {
         let (setting, mut options) = world(name, "path", &[1, 1, 1]);
         options.order = Order::Any;
         let finding = search(name, &setting, &options).finding.expect(name);
-        assert_eq!(finding.kind, Kind::Deadlock, "{name}: {}", finding.schedule);
+        // FAPP's invariant sees it coming.
+        let bad = [Kind::Deadlock, Kind::Invariant].contains(&finding.kind);
+        assert!(bad, "{name}: {} by {}", finding.kind, finding.schedule);
     }
 }
 
