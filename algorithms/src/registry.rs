@@ -44,6 +44,9 @@ pub static ALL: &[&Entry] = &[
     &crate::fapp::ENTRY,
     &crate::lfrt::ENTRY,
     &crate::lfrt::WITH_PRIORITIES,
+    &crate::thomas::ENTRY,
+    &crate::bmav::ENTRY,
+    &crate::nhme::ENTRY,
 ];
 
 /// The algorithm of that name.

@@ -40,7 +40,7 @@ fn kinds_are_shouted_and_the_token_is_one_of_them() {
         let distinct: BTreeSet<_> = kinds.iter().collect();
         assert_eq!(distinct.len(), kinds.len(), "{}", entry.name);
         for kind in kinds {
-            let shouted = |letter: char| letter.is_ascii_uppercase() || letter == '_';
+            let shouted = |letter: char| matches!(letter, 'A'..='Z' | '0'..='9' | '_');
             assert!(kind.chars().all(shouted), "{}: {kind}", entry.name);
         }
         if let Some(token) = entry.token {
@@ -168,12 +168,20 @@ impl Play {
 
     /// Lets everything happen that is under way, until everybody who waits has been in and left.
     fn finish(&mut self) {
+        let mut rung = (NodeId(0), Timer::named(""));
         for _ in 0..10_000 {
+            // Timers take turns: one that is set anew again and again lets the others go off too.
+            let next = self
+                .timers
+                .range(rung..)
+                .nth(usize::from(self.timers.contains(&rung)));
+            let next = next.or(self.timers.first()).copied();
             if let Some(node) = self.inside.pop_first() {
                 self.happen(node, Event::Release);
             } else if !self.flight.is_empty() {
                 self.deliver(0);
-            } else if let Some(&(node, timer)) = self.timers.first() {
+            } else if let Some((node, timer)) = next {
+                rung = (node, timer);
                 self.ring(node, timer);
             } else {
                 return;

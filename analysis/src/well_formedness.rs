@@ -1,7 +1,7 @@
 //! Well-formedness: everybody keeps the rules of the game.
 //!
 //! Nobody enters without having asked, only the one inside leaves, nothing arrives that cannot,
-//! and there is one token.
+//! there is one token, and fences rise from entry to entry.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +17,7 @@ pub(crate) fn check(entry: &Entry, plan: &Plan, run: &Run) -> Property {
     let broken = uninvited(run)
         .or_else(|| misplaced_exit(run))
         .or_else(|| protocol_errors(run))
+        .or_else(|| fences(run))
         .or_else(|| tokens(entry, plan, run));
     match broken {
         Some(why) => Property::violated(why),
@@ -69,6 +70,21 @@ fn protocol_errors(run: &Run) -> Option<String> {
         }
         None => errors,
     })
+}
+
+/// Where entries have fences they rise, or a resource that looks at them would refuse an entry.
+fn fences(run: &Run) -> Option<String> {
+    let entries = run.requests.iter();
+    let entries = entries.filter_map(|row| Some((row.entered_ns?, row.fence?, row.node)));
+    let mut entries = entries.collect::<Vec<_>>();
+    entries.sort_unstable();
+    let falls = |pair: &&[(u64, u64, NodeId)]| pair[1].1 <= pair[0].1;
+    let pair = entries.windows(2).find(falls)?;
+    let ((_, before, first), (at_ns, fence, second)) = (pair[0], pair[1]);
+    Some(format!(
+        "node {second} entered with fence {fence} at {}, after node {first} with {before}",
+        words::time(at_ns)
+    ))
 }
 
 /// Follows the one token by counting: whoever sends it had it, and no second one appears.
@@ -131,6 +147,18 @@ mod tests {
             run.messages.insert(key, row);
         }
         run
+    }
+
+    #[test]
+    fn fences_rise() {
+        let fenced = |node, entered_ns, fence| RequestRow {
+            fence: Some(fence),
+            ..entry(node, 0, entered_ns, entered_ns + 1)
+        };
+        let rising = run(vec![fenced(1, 50, 3), fenced(0, 10, 2)]);
+        assert_eq!(judged(&rising), Property::Holds);
+        let equal = run(vec![fenced(0, 10, 2), fenced(1, 50, 2)]);
+        assert!(judged(&equal).is_violated());
     }
 
     #[test]

@@ -9,4 +9,5 @@ mod registry;
 mod replays;
 mod structures;
 mod toys;
+mod votes;
 mod wrong;

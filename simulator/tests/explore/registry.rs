@@ -21,11 +21,22 @@ const LARGE: &[(&str, [u32; 3])] = &[
     ("raymond-k", [1, 1, 2]),
     ("lfrt", [0, 1, 2]),
     ("lfrt-p", [0, 1, 2]),
+    ("bmav", [1, 1, 0]),
+    ("nhme", [1, 1, 0]),
 ];
+
+/// Those in which even three who want in once have more.
+const VAST: &[&str] = &["bmav", "nhme"];
+
+/// Whoever tries again is in a new state every time, so these worlds have no end. `votes.rs` explores
+/// them without their retries, and with them in part.
+const ENDLESS: &[&str] = &["thomas", "tb-dva"];
 
 /// Defects that cost messages or time, or starve somebody only in a run without end, so that no
 /// schedule ends badly; each has a test of its own.
 const COSTLY: &[&str] = &[
+    "kanrar-N4",
+    "kanrar-TH-D2",
     "banta-N3",
     "banta-E7",
     "banta-NQ2",
@@ -37,17 +48,15 @@ const COSTLY: &[&str] = &[
 
 #[test]
 fn nothing_bad_happens_to_anybody_who_wants_in_once() {
-    for entry in registry::ALL {
-        for nodes in [2, 3] {
-            let report = search(entry, &vec![1; nodes], entry.order);
-            assert_fine(entry, nodes, &report);
-        }
+    for entry in finite() {
+        assert_fine(entry, 2, &search(entry, &[1, 1], entry.order));
+        assert_fine(entry, 3, &search(entry, &once(entry), entry.order));
     }
 }
 
 #[test]
 fn nothing_bad_happens_to_three_who_want_in_twice() {
-    for entry in registry::ALL {
+    for entry in finite() {
         let wants = match LARGE.iter().find(|(name, _)| *name == entry.name) {
             None => [2, 2, 2],
             Some(&(_, wants)) => {
@@ -74,11 +83,8 @@ fn lamport_on_unordered_links_lets_two_in() {
 
 #[test]
 fn who_keeps_no_order_needs_none() {
-    for entry in registry::ALL
-        .iter()
-        .filter(|entry| entry.order == Order::Any)
-    {
-        assert_fine(entry, 3, &search(entry, &[1, 1, 1], Order::Fifo));
+    for entry in finite().filter(|entry| entry.order == Order::Any) {
+        assert_fine(entry, 3, &search(entry, &once(entry), Order::Fifo));
     }
 }
 
@@ -199,6 +205,18 @@ fn what_the_printed_text_leaves_out_is_found() {
         let shown = entry.defects.iter().find(|defect| defect.id == id);
         assert_eq!(finding.schedule.to_string(), shown.expect(id).schedule);
     }
+}
+
+/// The algorithms whose small worlds have an end.
+pub fn finite() -> impl Iterator<Item = &'static Entry> {
+    let all = registry::ALL.iter().copied();
+    all.filter(|entry| !ENDLESS.contains(&entry.name))
+}
+
+/// One entry each, for as many of three as fit.
+pub fn once(entry: &Entry) -> [u32; 3] {
+    let third = u32::from(!VAST.contains(&entry.name));
+    [1, 1, third]
 }
 
 fn assert_fine(entry: &Entry, nodes: usize, report: &Report) {

@@ -4,7 +4,7 @@ use algorithms::NodeId;
 use algorithms::registry::{self, Entry, Order};
 use node::plan::Plan;
 use node::run::End;
-use node::workload::Quota;
+use node::workload::{PerNode, Quota, Span};
 
 use crate::scenes::{MS, fault, judge, plan, simulate};
 
@@ -61,6 +61,8 @@ fn the_transport_alone_changes_no_message_count_of_a_quiet_network() {
     for entry in registry::ALL {
         let mut plan = bad_links(entry, 1, &[]);
         plan.workload.arrivals = node::workload::Arrivals::OneAtATime;
+        // Longer than any answer takes: a vote that comes after the exit costs a message more.
+        plan.workload.hold = PerNode::All(Span::Constant(5 * MS));
         let without = simulate(&plan);
         plan.transport = node::plan::UseTransport::Always;
         let with = simulate(&plan);

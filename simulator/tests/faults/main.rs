@@ -9,3 +9,4 @@ mod members;
 mod news;
 mod recovery;
 mod scenes;
+mod votes;

@@ -3,7 +3,7 @@
 use algorithms::registry;
 use node::workload::Span;
 
-use crate::worlds::{MS, closed, plan, simulate, worlds};
+use crate::worlds::{MS, RESTLESS, closed, plan, simulate, worlds};
 
 #[test]
 fn the_same_seed_gives_the_same_run() {
@@ -29,7 +29,8 @@ fn another_seed_gives_another_run() {
 
 #[test]
 fn chance_is_no_part_of_a_plan_without_any() {
-    for entry in registry::ALL {
+    let calm = registry::ALL.iter();
+    for entry in calm.filter(|entry| !RESTLESS.contains(&entry.name)) {
         let [one, two] = [1, 2].map(|seed| simulate(&plan(entry.name, 5, seed)));
         assert_eq!(one, two, "{}", entry.name);
     }

@@ -1,0 +1,131 @@
+//! Votes that are handed over: what NHME-AMC and BMaV share once they are safe.
+//!
+//! S. Kanrar, N. Chaki, S. Chattopadhyay, "Concurrency control in distributed system using mutual
+//! exclusion", Springer 2018, chapter 5.
+//!
+//! Both elect a winner in two phases. In the first every process votes for one candidate, and a
+//! majority wins; if nobody has one, those with more than tau votes go on to the second, where time
+//! stamps (NHME-AMC) or holdings (BMaV) decide. As printed that lets two in, because a winner of the
+//! second phase holds no majority of anything; [`published`] is that machine.
+//!
+//! Here a vote is a token that is in one place, and a P2V message carries the loser's tokens:
+//!
+//! ```text
+//!     phase 1   0: {0 2}      1: {1 3}           nobody has three of four
+//!     phase 2   0 -- P2REQ --> 1,  1 -- P2V [1 3] --> 0
+//!               0: {0 1 2 3}  enters             below a majority nobody does
+//! ```
+//!
+//! Kept from the book: the two phases, tau, what decides between rivals, the names of messages.
+//! Changed: requests stay with the voters until they are served, so losers do not vote again; a vote
+//! is lent under a serial number and comes home by it; an entry has a fence that rises.
+
+pub(crate) mod defects;
+pub(crate) mod machine;
+pub(crate) mod published;
+pub(crate) mod resources;
+
+mod invariants;
+mod message;
+mod rule;
+mod voter;
+
+use crate::erased::{Machine, Of};
+use crate::params::{Domain, Param, Params};
+use crate::printed::Printed;
+use crate::registry::{Circumstances, ClosedForm, FormKind, Load, Metric};
+
+/// Where it is from.
+pub(crate) const PAPER: &str = "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency control in \
+                                distributed system using mutual exclusion\", Springer 2018, \
+                                chapter 5";
+
+/// How many votes let a candidate into the second phase.
+pub(crate) const TAU: Param = Param {
+    name: "tau",
+    domain: Domain::Integer {
+        least: 0,
+        most: 1_000,
+        default: 0,
+    },
+    help: "more votes than this lead to phase 2; the book: 15 % or 30 % of N, lowered in vain rounds",
+};
+
+/// Whether a voter whose vote is out says so.
+pub(crate) const REJECT: Param = Param {
+    name: "reject",
+    domain: Domain::Choice(&["on", "off"]),
+    help: "a voter whose vote is out says NO; off: phase 1 ends after 3T",
+};
+
+/// What both note.
+pub(crate) const NOTES: &[(&str, &str)] = &[
+    (
+        "active",
+        "1 if a candidate is in S when its phase 1 ends, 0 if not",
+    ),
+    ("handed_over", "votes in one P2V"),
+    (
+        "hops",
+        "at an entry, how often the farthest of its votes was handed over; 0: won in phase 1",
+    ),
+    ("lowered", "times that tau was lowered"),
+    (
+        "negative_tau",
+        "as printed: times that it fell below zero, which lemma 5.3 excludes",
+    ),
+];
+
+/// What an entry costs.
+pub(crate) const FORMS: &[ClosedForm] = &[
+    ClosedForm {
+        metric: Metric::MessagesPerEntry,
+        formula: "3(N-1)",
+        condition: "one request at a time, constant delay, constant hold above 0",
+        value: alone_and_steady,
+        kind: FormKind::Exact,
+    },
+    ClosedForm {
+        metric: Metric::MessagesPerEntry,
+        formula: "at least 3(N-1)",
+        condition: "one request at a time",
+        value: alone,
+        kind: FormKind::AtLeast,
+    },
+    ClosedForm {
+        metric: Metric::MessagesPerEntry,
+        formula: "at most 3(N-1) + N - majority",
+        condition: "one request at a time: votes that come after the exit go home by themselves",
+        value: alone_and_late,
+        kind: FormKind::AtMost,
+    },
+];
+
+fn alone(run: &Circumstances<'_>) -> Option<f64> {
+    let fits = run.undisturbed && run.load == Load::OneAtATime;
+    fits.then(|| 3.0 * f64::from(run.nodes - 1))
+}
+
+fn alone_and_steady(run: &Circumstances<'_>) -> Option<f64> {
+    run.constant_delay?;
+    let stays = !run.constant_hold?.is_zero();
+    stays.then(|| alone(run))?
+}
+
+fn alone_and_late(run: &Circumstances<'_>) -> Option<f64> {
+    let majority = run.nodes / 2 + 1;
+    alone(run).map(|least| least + f64::from(run.nodes - majority))
+}
+
+/// About how many bytes a process takes: a few numbers for each other.
+pub(crate) fn state_bytes(nodes: u64) -> u64 {
+    size_of::<machine::Process>() as u64 + 24 * nodes
+}
+
+/// The machine: the repaired one, or the published one as soon as anything is left unrepaired.
+pub(crate) fn machine(_: &Params, printed: &Printed) -> &'static dyn Machine {
+    match printed.is_repaired() {
+        true => &Of::<machine::Process>::MACHINE,
+        false => &Of::<published::Published>::MACHINE,
+    }
+}

@@ -1,0 +1,213 @@
+//! Voting: worlds that are too large for the registry's tests or have no end, and the schedules of
+//! the book's defects.
+
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::{self, Entry, Order};
+use algorithms::{NodeId, Setting};
+use simulator::explore::{Kind, Options, Outcome, Report, Timers, explore, replay};
+use std::ops::ControlFlow;
+
+use crate::registry::setting_of;
+
+struct Vote {
+    entry: &'static Entry,
+    setting: Setting,
+    options: Options,
+}
+
+/// An algorithm among as many as there are wants, with these parameters and defects.
+fn vote(name: &str, params: &[(&str, &str)], ids: &[&str], wants: &[u32]) -> Vote {
+    let entry = registry::find(name).expect("it is registered");
+    let nodes = wants.len() as u32;
+    let given = params.iter();
+    let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned()));
+    let mut setting = setting_of(entry, nodes);
+    setting.params = Params::resolve(entry.name, entry.params, &given.collect()).expect(name);
+    let ids: Vec<_> = ids.iter().map(|&id| id.to_owned()).collect();
+    setting.printed = Printed::some(entry.name, entry.defects, &ids).expect(name);
+    let options = Options {
+        wants: wants.to_vec(),
+        ..Options::new(entry, nodes)
+    };
+    Vote {
+        entry,
+        setting,
+        options,
+    }
+}
+
+impl Vote {
+    fn with(mut self, change: impl Fn(&mut Options)) -> Self {
+        change(&mut self.options);
+        self
+    }
+
+    fn explore(&self) -> Report {
+        let watch = &mut |_| ControlFlow::Continue(());
+        explore(self.entry, &self.setting, &self.options, watch).expect("the options fit")
+    }
+
+    /// The shortest way to something bad: what, and in how many steps.
+    fn worst(&self) -> (Kind, usize) {
+        let finding = self.explore().finding.expect("something is found");
+        (finding.kind, finding.schedule.steps.len())
+    }
+
+    fn assert_all_are_served(&self) -> u64 {
+        let report = self.explore();
+        let name = self.entry.name;
+        if let Some(finding) = &report.finding {
+            panic!("{name}: {}: {}", finding.why, finding.schedule);
+        }
+        assert!(report.complete, "{name}: {report:?}");
+        assert_eq!(report.trapped, Some(0), "{name}");
+        report.states
+    }
+
+    /// Lets nothing happen but what the schedule says.
+    fn replay(&self, schedule: &str) -> Outcome {
+        let schedule = schedule.parse().expect("the schedule is well written");
+        let nobody_else_asks = Options {
+            wants: vec![0; self.setting.nodes() as usize],
+            ..self.options.clone()
+        };
+        let outcome = replay(self.entry, &self.setting, &nobody_else_asks, &schedule);
+        outcome.unwrap_or_else(|error| panic!("{}: {error}", self.entry.name))
+    }
+}
+
+#[test]
+fn votes_that_are_handed_over_serve_everybody_whatever_tau_is() {
+    for name in ["nhme", "bmav"] {
+        for tau in ["0", "1"] {
+            let two = vote(name, &[("tau", tau)], &[], &[1, 1, 0]);
+            two.assert_all_are_served();
+        }
+        let silent = vote(name, &[("reject", "off")], &[], &[1, 1, 0]);
+        silent.assert_all_are_served();
+    }
+    let rich = [("resources", "R:3=1,1,2"), ("ageing", "1")];
+    vote("bmav", &rich, &[], &[1, 1, 0]).assert_all_are_served();
+}
+
+#[test]
+fn a_vote_that_comes_twice_counts_once() {
+    for name in ["nhme", "bmav"] {
+        let twice = vote(name, &[], &[], &[1, 0, 0]).with(|options| options.duplicate = 1);
+        twice.assert_all_are_served();
+    }
+}
+
+#[test]
+fn lost_messages_may_strand_somebody_and_let_nobody_else_in() {
+    for name in ["nhme", "bmav"] {
+        let lossy = vote(name, &[], &[], &[1, 1, 0]).with(|options| {
+            (options.lose, options.safety_only) = (1, true);
+            (options.order, options.max_states) = (Order::Fifo, 150_000);
+        });
+        let report = lossy.explore();
+        assert!(report.finding.is_none(), "{name}: {:?}", report.finding);
+    }
+}
+
+/// V11: a split vote. Two candidates among three always end.
+#[test]
+fn without_retry_a_split_vote_is_a_deadlock() {
+    let thomas = |wants: &[u32]| vote("thomas", &[("retry", "off")], &[], wants);
+    assert_eq!(thomas(&[1, 1, 1]).worst(), (Kind::Deadlock, 9));
+    let four = thomas(&[1, 1, 0, 0]);
+    let (kind, steps) = four.worst();
+    assert_eq!(kind, Kind::Deadlock);
+    assert!(steps <= 10, "{steps}");
+    thomas(&[1, 1, 0]).assert_all_are_served();
+    let printed = vote("thomas", &[], &["TH-D1"], &[1, 1, 1]);
+    assert_eq!(printed.worst(), (Kind::Deadlock, 9));
+}
+
+#[test]
+fn with_retry_no_two_are_ever_inside() {
+    let retry = vote("thomas", &[], &[], &[1, 1, 1]).with(|options| options.max_states = 60_000);
+    let report = retry.explore();
+    assert!(report.finding.is_none(), "{:?}", report.finding);
+    assert!(!report.complete, "it should have no end");
+}
+
+/// V9 and V10: the shortest ways to two inside.
+#[test]
+fn as_printed_two_are_inside_within_six_steps() {
+    for name in ["nhme", "bmav"] {
+        let double = vote(name, &[], &["K1"], &[1, 1, 0]);
+        assert_eq!(double.worst(), (Kind::Exclusion, 6), "{name}");
+        let published = vote(name, &[], &["K3"], &[1, 1, 0]);
+        assert_eq!(published.worst(), (Kind::Exclusion, 6), "{name}");
+        let tau = vote(name, &[("tau", "1")], &["K3"], &[1, 1, 0]);
+        assert_eq!(tau.worst(), (Kind::Exclusion, 7), "{name}");
+    }
+}
+
+/// V10: even if timers go off only when nothing is under way.
+#[test]
+fn as_printed_two_are_inside_with_accurate_timers() {
+    let patient = vote("nhme", &[], &["K3"], &[1, 1, 0]).with(|options| {
+        options.timers = Timers::Patient;
+    });
+    assert_eq!(patient.worst(), (Kind::Exclusion, 13));
+}
+
+/// K2: 0's own vote went to 1, so 0 has none.
+#[test]
+fn as_printed_tau_falls_below_zero() {
+    let published = vote("nhme", &[], &["K3"], &[0, 0, 0]);
+    let outcome = published.replay("req 1; 1>0:REQ; req 0; timer 0:T1");
+    let last = outcome.told.last().expect("there are steps");
+    let effects = last.effects.join("; ");
+    assert!(effects.contains("notes negative_tau = 1"), "{effects}");
+}
+
+/// K6: 2's vote is with 0, which has lost; 1 asks for it in vain.
+#[test]
+fn as_printed_a_losers_votes_are_lost_to_the_others() {
+    let published = vote("nhme", &[("tau", "1")], &["K3"], &[0, 0, 0, 0, 0]);
+    let schedule = "req 0; req 1; 0>2:REQ; 2>0:VOTE; 0>1:REQ; 1>0:NO; 1>2:REQ; 2>1:NO";
+    let outcome = published.replay(schedule);
+    assert_eq!(outcome.waiting, [NodeId(0), NodeId(1)]);
+}
+
+/// V12: with n = the silent, everybody in S wins.
+#[test]
+fn as_printed_silence_lets_everybody_in() {
+    let all = "req 0; req 1; req 2; timer 0:T1; timer 1:T1; timer 2:T1; 0>1:P2REQ; 0>2:P2REQ; \
+               1>0:P2REQ; 1>2:P2REQ; 2>0:P2REQ; 2>1:P2REQ; 1>0:P2V; 2>0:P2V; 2>1:P2V; timer 0:T2; \
+               timer 1:T2; timer 2:T2";
+    let printed = vote("nhme", &[], &["N2"], &[0, 0, 0]).replay(all);
+    assert_eq!(printed.inside, [NodeId(0), NodeId(1), NodeId(2)]);
+    let reported = vote("nhme", &[], &["K3"], &[0, 0, 0]).replay(all);
+    assert_eq!(reported.inside, [NodeId(0)], "who is silent may be older");
+}
+
+/// N4: 0's question came too early for 1, so 0, the oldest, is sent back.
+#[test]
+fn as_printed_an_early_question_is_lost() {
+    let early = "req 0; req 1; timer 0:T1; 0>1:P2REQ; timer 1:T1; 1>0:P2REQ";
+    let ignored = vote("nhme", &[], &["N4"], &[0, 0, 0]);
+    let outcome = ignored.replay(&format!("{early}; timer 0:T2; timer 1:T2"));
+    assert_eq!(outcome.inside, [NodeId(1)]);
+    let parked = vote("nhme", &[], &["K3"], &[0, 0, 0]);
+    let outcome = parked.replay(&format!("{early}; 1>0:P2V; timer 0:T2; timer 1:T2"));
+    assert_eq!(outcome.inside, [NodeId(0)]);
+}
+
+/// V5: with B2 repaired the majority has to hold most, too.
+#[test]
+fn as_printed_a_majority_enters_though_what_it_needs_is_taken() {
+    let resources = [("resources", "R1:2=0,1;R2:3=0,1,2")];
+    let votes = "req 0; req 1; req 2; 0>2:REQ; 1>2:REQ; 2>3:REQ; 2>4:REQ; 2>5:REQ; 3>2:VOTE; \
+                 4>2:VOTE; 5>2:VOTE";
+    let printed = vote("bmav", &resources, &["B2"], &[0; 6]).replay(votes);
+    let mishap = &printed.findings[0];
+    assert_eq!(mishap.kind, Kind::ProtocolError);
+    assert!(mishap.why.contains("inside without R1"), "{mishap:?}");
+    let compared = vote("bmav", &resources, &["K3"], &[0; 6]).replay(votes);
+    assert_eq!((compared.findings, compared.inside), (vec![], vec![]));
+}
