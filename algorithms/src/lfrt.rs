@@ -121,8 +121,8 @@ Links may fail. Then both ends are told, and what was under way on it is lost.
 
 Why it is safe: there is one token, and each of its hops has a number. Why
 nobody starves: a request meets the token or is known wherever the token comes
-by, and ORQ is first come, first served. As long as the graph stays connected every
-request is served; in a partition, those on the token's side.
+by, and ORQ is first come, first served. As long as the graph stays connected
+every request is served; in a partition, those on the token's side.
 
 What it costs: a REQUEST per edge at most, and a TOKEN per node on the way back.
 Each failure costs a few floods.";
@@ -146,16 +146,16 @@ first. What those who are overtaken gain (`aging`):
 
 Everything else is as in LFRT: a request floods along the directed edges until
 it meets the token, the token goes back the way it came, and every edge it
-crosses turns. When a link fails, requests that relied on it go over all links, a token
-that was on it is sent again by other ways, each hop accepted once, and a holder
-whose next hop is dead looks for another.
+crosses turns. When a link fails, requests that relied on it go over all links,
+a token that was on it is sent again by other ways, each hop accepted once, and
+a holder whose next hop is dead looks for another.
 
 The book passes a request on only where it becomes the most urgent; that loses
 requests. Here every request is passed on once.
 
 Why it is safe: there is one token, and each of its hops has a number. Why
-nobody starves: a request meets the token, and in its queue it rises until it is among
-the most urgent.
+nobody starves: a request meets the token, and in its queue it rises until it is
+among the most urgent.
 
 What it costs: what LFRT costs, a REQUEST per edge at most and a TOKEN per node
 on the way back.";

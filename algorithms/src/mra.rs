@@ -30,6 +30,7 @@
 mod defects;
 mod invariants;
 mod machine;
+mod printed;
 
 use crate::erased::Of;
 use crate::precedence;
@@ -37,6 +38,7 @@ use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
 };
 use machine::Mra;
+use printed::{NEXT_HOPS, PrintedMra};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "mra",
@@ -65,7 +67,10 @@ pub(crate) static ENTRY: Entry = Entry {
     state_bytes: |_| (size_of::<Mra>() + 8 * size_of::<machine::Waiting>()) as u64,
     defects: defects::MRA,
     forms: &[LIGHT],
-    machine: |_, _| &Of::<Mra>::MACHINE,
+    machine: |_, print| match print.leaves_out(NEXT_HOPS) {
+        true => &Of::<PrintedMra>::MACHINE,
+        false => &Of::<Mra>::MACHINE,
+    },
 };
 
 pub(crate) static WITH_PRIORITIES: Entry = Entry {

@@ -33,6 +33,20 @@ pub struct Defect {
     pub result: &'static str,
 }
 
+impl Defect {
+    /// One that says nothing; another says what differs.
+    pub(crate) const BLANK: Self = Self {
+        id: "",
+        what: "",
+        rules: &[],
+        needs_printed: &[],
+        needs_repaired: &[],
+        with: &[],
+        schedule: "",
+        result: "",
+    };
+}
+
 /// The rules left out of a run; empty for a repaired algorithm.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Printed {

@@ -13,7 +13,7 @@ pub(super) const ALL: &[Defect] = &[
         rules: &[IDLE_HOLDER_SERVES],
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 has the token and no use for it, 1 waits",
-        ..NONE
+        ..Defect::BLANK
     },
     Defect {
         id: "kanrar-F2",
@@ -23,7 +23,7 @@ pub(super) const ALL: &[Defect] = &[
                    1>0:REQUEST; 0>1:TOKEN; 1>2:TOKEN; 2>3:TOKEN; exit 3; 3>2:TOKEN; exit 2; \
                    2>1:TOKEN; 1>2:TOKEN",
         result: "the token goes back to 2 for an entry that was served: a protocol error",
-        ..NONE
+        ..Defect::BLANK
     },
     Defect {
         id: "kanrar-F3",
@@ -34,7 +34,7 @@ pub(super) const ALL: &[Defect] = &[
                    0>1:TOKEN; 0>1:REQUEST; exit 1; 1>2:TOKEN; exit 2; 2>1:TOKEN; 1>0:TOKEN; \
                    0>1:TOKEN",
         result: "the token comes to 1, where nobody wants it: a protocol error",
-        ..NONE
+        ..Defect::BLANK
     },
     Defect {
         id: "kanrar-F4",
@@ -42,13 +42,13 @@ pub(super) const ALL: &[Defect] = &[
         rules: &[ONLY_A_RAISE_IS_TOLD],
         schedule: "req 1; req 2; 2>1:REQUEST; 1>0:REQUEST; 1>0:REQUEST",
         result: "more messages, nothing worse",
-        ..NONE
+        ..Defect::BLANK
     },
     Defect {
         id: "kanrar-F5",
         what: "Step 5 sends a dummy even when the site itself enters, to nobody",
         result: "a misprint",
-        ..NONE
+        ..Defect::BLANK
     },
     Defect {
         id: "kanrar-F6",
@@ -58,7 +58,7 @@ pub(super) const ALL: &[Defect] = &[
         schedule: "priorities 1,5,5; req 0; req 1; 1>0:REQUEST; exit 0; req 2; req 0; 0>1:TOKEN",
         result: "starvation: where the sender's side aged the token goes straight back, and the \
                  side it visited has waited for nothing",
-        ..NONE
+        ..Defect::BLANK
     },
     Defect {
         id: "kanrar-F7",
@@ -67,7 +67,7 @@ pub(super) const ALL: &[Defect] = &[
         rules: &[RETURNING_TOKEN_AGES],
         schedule: "priorities 1,5,5; req 0; req 1; 1>0:REQUEST; exit 0; req 2; 0>1:TOKEN",
         result: "starvation: lower entries never age, and the longest wait grows with the run",
-        ..NONE
+        ..Defect::BLANK
     },
     Defect {
         id: "kanrar-F8",
@@ -76,39 +76,27 @@ pub(super) const ALL: &[Defect] = &[
         rules: &[OWN_REQUEST_AGES],
         schedule: "priorities 1,5,1; req 2; 2>1:REQUEST; req 1",
         result: "longer waits, nothing worse as long as the returning token ages",
-        ..NONE
+        ..Defect::BLANK
     },
     Defect {
         id: "kanrar-F9",
         what: "section 2.1 says that only the holder's list ages; Step 2 and Table 3.4 age \
                everywhere",
         result: "a contradiction; here every list ages",
-        ..NONE
+        ..Defect::BLANK
     },
     Defect {
         id: "kanrar-F10",
         what: "Lemma 3.3 says first come, first served among equals; a neighbour has one entry, \
                however many wait behind it",
         result: "with equal priorities the order is Raymond's; mra-p with aging keeps the order",
-        ..NONE
+        ..Defect::BLANK
     },
     Defect {
         id: "kanrar-F11",
         what: "Table 3.4 has <8,1> for <3,1> at P1, <2,4> for <1,4> at P3, <3,3> for <1,3> at P2 \
                and for <2,3> at P5, and # for *",
         result: "misprints",
-        ..NONE
+        ..Defect::BLANK
     },
 ];
-
-/// A defect that cannot be run; the others say what differs.
-const NONE: Defect = Defect {
-    id: "",
-    what: "",
-    rules: &[],
-    needs_printed: &[],
-    needs_repaired: &[],
-    with: &[],
-    schedule: "",
-    result: "",
-};

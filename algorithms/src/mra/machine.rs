@@ -51,6 +51,14 @@ impl fmt::Debug for Waiting {
     }
 }
 
+impl Waiting {
+    /// Somebody who is written down now.
+    pub(super) fn new(origin: NodeId, priority: u32) -> Self {
+        let rank = Rank::new(priority);
+        Self { origin, rank }
+    }
+}
+
 impl Ranked for Waiting {
     fn rank(&self) -> Rank {
         self.rank
@@ -243,9 +251,8 @@ impl Mra {
     /// Writes a request into the queue that travels.
     fn register(&mut self, origin: NodeId, priority: u32, out: &mut Outbox<Message>) {
         let token = self.token.as_mut().expect("only the holder writes");
-        let rank = Rank::new(priority);
         self.precedence
-            .insert(&mut token.rq, Waiting { origin, rank });
+            .insert(&mut token.rq, Waiting::new(origin, priority));
         token.registered = token.registered.saturating_add(1);
         out.note_for(origin, "registered", token.registered);
     }
