@@ -123,7 +123,7 @@ fn one_at_a_time_costs_the_same_in_both_engines() {
         let messages = ["sim", "cluster"].map(|engine| {
             let nodes = if entry.admits_size(4) { 4 } else { 7 };
             let line = format!(
-                "run {} -n {nodes} --workload one-at-a-time --total 20 --seed 7 --hold 100us \
+                "run {} -n {nodes} --workload one-at-a-time --total 20 --seed 7 --hold 20ms \
                  --engine {engine} --out {engine}",
                 entry.name
             );
