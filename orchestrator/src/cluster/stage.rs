@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use algorithms::NodeId;
+use algorithms::registry::Links;
 use chaos::wire::monotonic_ns;
 use node::conductor::{Conductor, Settled};
 use node::control::{Order, Report, Start};
@@ -374,8 +375,15 @@ impl<'a> Stage<'a> {
             0 => Some(End::Finished),
             // A fault that is yet to come may set it in motion again.
             _ if !self.faults.agenda.is_empty() => None,
+            // So may a link that comes back, where both ends count anew after a session's end.
+            _ if self.sessions_may_end() => None,
             _ => Some(End::Deadlock),
         }
+    }
+
+    fn sessions_may_end(&self) -> bool {
+        let plan = self.cluster.plan;
+        plan.entry().links == Links::Sessions && proxy::is_needed(plan)
     }
 
     fn all_idle(&self) -> bool {
