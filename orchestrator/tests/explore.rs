@@ -102,7 +102,7 @@ fn every_wrong_input_is_named() {
         (&["raymond", "--wants", "1,2", "-n", "3"], "wants for 2 nodes, but there are 3"),
         (&["raymond", "--wants", "1,x"], "invalid value 'x' for '--wants"),
         (&["raymond", "--links", "sorted"], "invalid value 'sorted' for '--links"),
-        (&["raymond", "--timers", "bounded:3"], "bounded timers are not explored yet"),
+        (&["lfrt", "--cut", "1", "--timers", "bounded:3"], "--cut: the news of a cut has no bound"),
         (&["raymond", "--cut", "1"], "--cut: on the links of raymond a cut only delays"),
         (&["raymond", "--max-states", "0"], "--max-states: at least 1 state"),
         (&["raymond", "--holder", "9"], "--holder: there is no node 9"),

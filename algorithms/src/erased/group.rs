@@ -155,8 +155,10 @@ mod tests {
 
     fn setting() -> Setting {
         let bound = Duration::from_millis(1);
-        let (none, repaired) = (Params::default(), Printed::repaired());
-        Setting::new(Topology::complete(3), NodeId(0), none, repaired, bound)
+        let entry = &crate::ricart_agrawala::ENTRY;
+        let params = Params::resolve(entry.name, entry.params, &Default::default());
+        let (params, repaired) = (params.expect("defaults fit"), Printed::repaired());
+        Setting::new(Topology::complete(3), NodeId(0), params, repaired, bound)
     }
 
     fn ask(group: &mut dyn Group, node: u32) -> Vec<MessageId> {
