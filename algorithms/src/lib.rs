@@ -41,6 +41,7 @@ mod singhal_dynamic;
 mod singhal_heuristic;
 mod stamp;
 mod suzuki_kasami;
+mod tb_dva;
 mod thomas;
 mod votes;
 

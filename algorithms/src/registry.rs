@@ -47,6 +47,7 @@ pub static ALL: &[&Entry] = &[
     &crate::thomas::ENTRY,
     &crate::bmav::ENTRY,
     &crate::nhme::ENTRY,
+    &crate::tb_dva::ENTRY,
 ];
 
 /// The algorithm of that name.

@@ -8,7 +8,7 @@ use algorithms::params::Params;
 use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Order};
 use algorithms::topology::Shape;
-use algorithms::{Effect, NodeId, Request, Setting, Timer};
+use algorithms::{After, Effect, NodeId, Request, Setting, Timer};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -124,7 +124,9 @@ struct Play {
     waiting: BTreeSet<NodeId>,
     inside: BTreeSet<NodeId>,
     flight: Vec<(NodeId, NodeId, MessageId)>,
-    timers: BTreeSet<(NodeId, Timer)>,
+    /// By when they are due, if nothing else takes time.
+    timers: BTreeSet<(Duration, NodeId, Timer)>,
+    now: Duration,
     entries: u32,
     errors: Vec<String>,
 }
@@ -146,6 +148,7 @@ impl Play {
             inside: BTreeSet::new(),
             flight: Vec::new(),
             timers: BTreeSet::new(),
+            now: Duration::ZERO,
             entries: 0,
             errors: Vec::new(),
         }
@@ -161,28 +164,20 @@ impl Play {
             self.happen(node, Event::Release);
         } else if self.waiting.insert(node) {
             self.happen(node, Event::Request(Request { priority: 0 }));
-        } else if let Some(&(node, timer)) = self.timers.iter().nth(choice % 7) {
-            self.ring(node, timer);
+        } else if let Some(&timer) = self.timers.iter().nth(choice % 7) {
+            self.ring(timer);
         }
     }
 
     /// Lets everything happen that is under way, until everybody who waits has been in and left.
     fn finish(&mut self) {
-        let mut rung = (NodeId(0), Timer::named(""));
         for _ in 0..10_000 {
-            // Timers take turns: one that is set anew again and again lets the others go off too.
-            let next = self
-                .timers
-                .range(rung..)
-                .nth(usize::from(self.timers.contains(&rung)));
-            let next = next.or(self.timers.first()).copied();
             if let Some(node) = self.inside.pop_first() {
                 self.happen(node, Event::Release);
             } else if !self.flight.is_empty() {
                 self.deliver(0);
-            } else if let Some((node, timer)) = next {
-                rung = (node, timer);
-                self.ring(node, timer);
+            } else if let Some(&timer) = self.timers.first() {
+                self.ring(timer);
             } else {
                 return;
             }
@@ -190,8 +185,9 @@ impl Play {
         self.errors.push("there is no end to it".to_owned());
     }
 
-    fn ring(&mut self, node: NodeId, timer: Timer) {
-        self.timers.remove(&(node, timer));
+    fn ring(&mut self, (due, node, timer): (Duration, NodeId, Timer)) {
+        self.now = self.now.max(due);
+        self.timers.remove(&(due, node, timer));
         self.happen(node, Event::Timer(timer));
     }
 
@@ -241,11 +237,20 @@ impl Play {
                     assert!(known, "the entry does not tell what {name} is");
                 }
                 Effect::ProtocolError { why } => self.errors.push(format!("{node}: {why}")),
-                Effect::SetTimer { timer, .. } => {
-                    self.timers.insert((node, timer));
+                Effect::SetTimer { timer, after } => {
+                    let after = match after {
+                        After::Exactly(after) => after,
+                        After::Uniform(least, most) => {
+                            least + (most - least) * (node.0 + 1) / (self.nodes + 1)
+                        }
+                    };
+                    self.timers
+                        .retain(|&(_, owner, set)| (owner, set) != (node, timer));
+                    self.timers.insert((self.now + after, node, timer));
                 }
                 Effect::CancelTimer { timer } => {
-                    self.timers.remove(&(node, timer));
+                    self.timers
+                        .retain(|&(_, owner, set)| (owner, set) != (node, timer));
                 }
             }
         }

@@ -127,10 +127,13 @@ fn without_retry_a_split_vote_is_a_deadlock() {
 
 #[test]
 fn with_retry_no_two_are_ever_inside() {
-    let retry = vote("thomas", &[], &[], &[1, 1, 1]).with(|options| options.max_states = 60_000);
-    let report = retry.explore();
-    assert!(report.finding.is_none(), "{:?}", report.finding);
-    assert!(!report.complete, "it should have no end");
+    for name in ["thomas", "tb-dva"] {
+        let retry = vote(name, &[], &[], &[1, 1, 1]);
+        let retry = retry.with(|options| options.max_states = 60_000);
+        let report = retry.explore();
+        assert!(report.finding.is_none(), "{name}: {:?}", report.finding);
+        assert!(!report.complete, "{name} should have no end");
+    }
 }
 
 /// V9 and V10: the shortest ways to two inside.

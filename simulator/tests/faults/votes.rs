@@ -244,3 +244,17 @@ fn as_printed_lost_questions_multiply_retries() {
     println!("as printed {printed} messages per entry, with votes handed over {safe}");
     assert!(printed > 2 * safe, "{printed} and {safe}");
 }
+
+/// Table 5.2: 5(N-1) messages when everybody asks at once.
+#[test]
+fn tb_dva_costs_what_the_books_table_says() {
+    for nodes in [3, 6, 12] {
+        let everybody = (0..nodes).collect::<Vec<_>>();
+        let mut plan = asking(plan("tb-dva", nodes, 1, &[]), &everybody, 3);
+        plan.delay = "6ms".parse().expect("a delay");
+        let run = simulate(&plan);
+        assert_eq!(served(&run) as u32, nodes);
+        let sent = run.messages.values().map(|row| row.sent).sum::<u64>();
+        assert_eq!(sent, u64::from(5 * (nodes - 1) * nodes), "{nodes} nodes");
+    }
+}
