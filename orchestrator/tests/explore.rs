@@ -94,7 +94,7 @@ fn a_script_reads_numbers_and_the_schedule() {
 #[test]
 fn every_wrong_input_is_named() {
     #[rustfmt::skip]
-    let cases: [(&[&str], &str); 15] = [
+    let cases: [(&[&str], &str); 16] = [
         (&["raymnod"], "did you mean 'raymond'"),
         (&["raymond.toml"], "there is no algorithm 'raymond.toml'"),
         (&["raymond", "-n", "0"], "--nodes: raymond does not run on 0 nodes"),
@@ -102,6 +102,7 @@ fn every_wrong_input_is_named() {
         (&["raymond", "--wants", "1,2", "-n", "3"], "wants for 2 nodes, but there are 3"),
         (&["raymond", "--wants", "1,x"], "invalid value 'x' for '--wants"),
         (&["raymond", "--links", "sorted"], "invalid value 'sorted' for '--links"),
+        (&["raymond", "--timers", "bounded:x"], "'x' is no bound; write bounded:2"),
         (&["lfrt", "--cut", "1", "--timers", "bounded:3"], "--cut: the news of a cut has no bound"),
         (&["raymond", "--cut", "1"], "--cut: on the links of raymond a cut only delays"),
         (&["raymond", "--max-states", "0"], "--max-states: at least 1 state"),
