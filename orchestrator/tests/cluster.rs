@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use algorithms::registry;
+use algorithms::registry::{self, Graph};
 use common::{Place, row, rows, words};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -115,10 +115,14 @@ fn deterministic_counts_are_those_of_the_simulator() {
 }
 
 /// Where nobody competes, the same nodes ask in the same order, and every message is determined: both
-/// engines count the same, whatever the algorithm.
+/// engines count the same, whatever the algorithm. Not so on a digraph, where a request floods and the
+/// way it first comes decides, and that is the network's choice.
 #[test]
 fn one_at_a_time_costs_the_same_in_both_engines() {
-    for entry in registry::ALL {
+    let determined = registry::ALL
+        .iter()
+        .filter(|entry| entry.graph != Graph::Digraph);
+    for entry in determined {
         let place = Place::new();
         let messages = ["sim", "cluster"].map(|engine| {
             let nodes = if entry.admits_size(4) { 4 } else { 7 };
@@ -416,10 +420,6 @@ impl Guarded {
             members.len() == how_many && members.iter().all(|pid| udp_port(*pid).is_some())
         });
         members
-    }
-
-    fn is_running(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_none()
     }
 
     fn code(&mut self) -> i32 {

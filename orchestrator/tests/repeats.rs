@@ -38,20 +38,21 @@ const SCENARIOS: [&[&str]; 4] = [
 
 #[test]
 fn one_seed_writes_the_same_bytes_in_one_process_or_two() {
-    for entry in registry::ALL {
-        for flags in SCENARIOS {
+    for (number, entry) in registry::ALL.iter().enumerate() {
+        // In turn, so that every algorithm and every scenario is among them.
+        for flags in SCENARIOS.iter().cycle().skip(number).take(2) {
             let place = Place::new();
             let line = [
                 "run", entry.name, "--engine", "sim", "-n", "7", "--seed", "42",
             ];
             let processes = ["first", "second"].map(|out| {
                 place
-                    .run(line.iter().chain(flags).chain(&["--out", out]))
+                    .run(line.iter().chain(*flags).chain(&["--out", out]))
                     .expect(0);
                 contents(&place.path().join(out))
             });
             let shown = place
-                .run(line.iter().chain(flags).chain(&["--dry-run"]))
+                .run(line.iter().chain(*flags).chain(&["--dry-run"]))
                 .expect(0);
             let scenario = place.file("scenario.toml", &shown.stdout);
             let here = ["third", "fourth"].map(|out| {
