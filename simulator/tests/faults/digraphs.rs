@@ -40,7 +40,8 @@ fn failing(algorithm: &str, seed: u64, faults: &[&str]) -> Plan {
 fn assert_all_served(plan: &Plan, run: &Run) {
     let judgement = judge(plan, run);
     assert_eq!(run.end, End::Finished, "seed {}: {plan:?}", plan.seed);
-    assert!(judgement.safety.holds(), "{judgement:?}: {plan:?}");
+    // Where nobody ever met anybody there is nothing to say about safety.
+    assert!(!judgement.safety.is_violated(), "{judgement:?}: {plan:?}");
     assert!(judgement.liveness.holds(), "{judgement:?}: {plan:?}");
     let well_formed = &judgement.well_formedness;
     assert!(!well_formed.is_violated(), "{judgement:?}: {plan:?}");

@@ -1,6 +1,6 @@
 //! The same plan gives the same run.
 
-use algorithms::registry;
+use algorithms::registry::{self, Graph};
 use node::workload::Span;
 
 use crate::worlds::{MS, RESTLESS, closed, plan, simulate, worlds};
@@ -31,7 +31,14 @@ fn another_seed_gives_another_run() {
 fn chance_is_no_part_of_a_plan_without_any() {
     let calm = registry::ALL.iter();
     for entry in calm.filter(|entry| !RESTLESS.contains(&entry.name)) {
-        let [one, two] = [1, 2].map(|seed| simulate(&plan(entry.name, 5, seed)));
+        let [one, two] = [1, 2].map(|seed| {
+            let mut plan = plan(entry.name, 5, seed);
+            if entry.graph == Graph::Digraph {
+                // The usual digraph is drawn from the seed.
+                plan.topology = "ring".to_owned();
+            }
+            simulate(&plan)
+        });
         assert_eq!(one, two, "{}", entry.name);
     }
 }
