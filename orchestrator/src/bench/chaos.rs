@@ -35,7 +35,8 @@ pub(crate) struct Measured {
     pub(crate) crowd: Crowd,
 }
 
-/// How late datagrams were, compared with the delay that was drawn for each, in microseconds.
+/// By how much the delays given differ from those drawn, in microseconds: what a datagram takes beyond
+/// what it takes without a delay, in the median.
 #[derive(Debug)]
 pub(crate) struct Punctuality {
     pub(crate) what: String,
@@ -201,9 +202,11 @@ impl Bench<'_> {
         group.ping().await
     }
 
-    /// How late each datagram is, compared with what was drawn for it, in order of lateness.
+    /// By how much the delay of each datagram differs from what was drawn for it, in order.
     async fn lateness_us(&self, delay: &str, per_second: u64) -> io::Result<Vec<f64>> {
         let delay = delay.parse::<Delay>().expect("the bench's own delays");
+        // What the way takes without a delay is not the delay's.
+        let way_ns = self.latency_ns(Middle::Proxy).await?;
         let group = self.group(Middle::Proxy, 2, delay, Some(1)).await?;
         let flights = group.paced(per_second, 2 * per_second, |_| (0, 1)).await?;
         let mut drawn = quiet(2).network().taking(delay);
@@ -212,7 +215,7 @@ impl Bench<'_> {
             let due_ns = flight.sent_ns + fate.copies[0].delay_ns;
             // What never came is later than anything that is allowed.
             flight.arrived_ns.map_or(f64::INFINITY, |arrived_ns| {
-                (arrived_ns as f64 - due_ns as f64) / 1e3
+                (arrived_ns as f64 - due_ns as f64 - way_ns).abs() / 1e3
             })
         });
         Ok(sorted(late))

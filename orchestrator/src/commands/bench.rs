@@ -125,7 +125,7 @@ fn cluster() -> Result<Exit, Failure> {
 fn chaos() -> Result<Exit, Failure> {
     let measured = bench::chaos::measure(&this_program()?, &note)?;
     let mut text = bench::show(&measured.comparisons);
-    let mut table = Table::new(["how late", "percentile", "late by", "wanted", ""]);
+    let mut table = Table::new(["delay given", "percentile", "off by", "wanted", ""]);
     for punctuality in &measured.punctuality {
         for (percentile, most_us) in punctuality.wanted_us {
             let late_us = punctuality.at_us(*percentile);
