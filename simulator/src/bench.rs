@@ -5,6 +5,7 @@
 //! simulator could do if members, links and books cost nothing and its queue were the obvious one.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::collections::BinaryHeap;
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -106,10 +107,11 @@ pub fn crowd(nodes: u32) -> Crowd {
 pub fn search() -> Search {
     let entry = registry::find("ricart-agrawala").expect("it is registered");
     let nodes = 3;
+    let params = Params::resolve(entry.name, entry.params, &BTreeMap::new());
     let setting = Setting::new(
         Topology::complete(nodes),
         NodeId(0),
-        Params::default(),
+        params.expect("defaults are valid"),
         Printed::repaired(),
         Duration::from_millis(50),
     );
