@@ -57,7 +57,7 @@ pub(crate) struct World<'a> {
     messages_in_vain: u64,
     /// What a member wants done; empty between events.
     effects: Vec<Effect>,
-    /// What the plan's faults do; an undisturbed world has none of it and pays nothing for it.
+    /// What the plan's faults do; an undisturbed world has none of it.
     trouble: Option<Box<Trouble>>,
 }
 
