@@ -176,8 +176,9 @@ pub struct Scenario {
 
     /// Bound on a message's delay that algorithms are told, their T
     ///
-    /// [default: 50ms on the cluster; in the simulator the longest --delay there can be; where there is none, the mean plus six standard
-    /// deviations of a normal delay, twenty times the mean of an exponential one]
+    /// [default: the longest --delay there can be; where there is no longest, the mean plus six standard
+    /// deviations of a normal delay, twenty times the mean of an exponential one; on the cluster 50ms
+    /// more, for the machine itself]
     #[arg(long, value_name = "TIME", help_heading = "Network")]
     pub bound: Option<Time>,
 
