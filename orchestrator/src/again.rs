@@ -28,7 +28,8 @@ fn instead(mut arguments: impl Iterator<Item = String>, flag: &str, value: &str)
     words.join(" ")
 }
 
-fn repeat(arguments: impl Iterator<Item = String>, seed: u64) -> String {
+/// A command line of this program, with the seed that it took and without a directory of its own.
+pub(crate) fn repeat(arguments: impl Iterator<Item = String>, seed: u64) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut seeded = false;
     let mut arguments = arguments;

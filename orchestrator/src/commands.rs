@@ -7,6 +7,7 @@ mod check;
 mod explain;
 mod explore;
 mod list;
+mod report;
 mod run;
 mod structure;
 mod sweep;
@@ -22,6 +23,7 @@ pub(crate) enum Command {
     List(list::List),
     Explain(explain::Explain),
     Check(check::Check),
+    Report(report::Report),
     Explore(Box<explore::Explore>),
     Structure(structure::Structure),
     Sweep(sweep::Sweep),
@@ -36,6 +38,7 @@ impl Command {
             Command::List(list) => list.perform(),
             Command::Explain(explain) => explain.perform(),
             Command::Check(check) => check.perform(),
+            Command::Report(report) => report.perform(),
             Command::Explore(explore) => explore.perform(),
             Command::Structure(structure) => structure.perform(),
             Command::Sweep(sweep) => sweep.perform(),

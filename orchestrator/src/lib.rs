@@ -13,6 +13,7 @@ mod interrupt;
 mod numbers;
 mod outcome;
 mod progress;
+mod report;
 mod results;
 pub mod scenario;
 mod suggest;

@@ -44,13 +44,8 @@ pub(crate) fn tell(
 
 /// The table, the verdict and its reasons.
 fn show(judgement: &Judgement) -> String {
-    let rows = [
-        measured(&judgement.summary),
-        theory(&judgement.theory),
-        checked(judgement),
-    ];
     let mut text = headline(&judgement.summary);
-    text.push_str(&blocks(&rows));
+    text.push_str(&blocks(&rows(judgement)));
     text.push_str(&format!("\nverdict: {}\n", judgement.summary.verdict));
     let lead = match judgement.verdict {
         Verdict::Holds => "  but ",
@@ -60,6 +55,15 @@ fn show(judgement: &Judgement) -> String {
         text.push_str(&indented(lead, reason));
     }
     text
+}
+
+/// What was measured, what theory says, and what was checked.
+pub(crate) fn rows(judgement: &Judgement) -> [Vec<Row>; 3] {
+    [
+        measured(&judgement.summary),
+        theory(&judgement.theory),
+        checked(judgement),
+    ]
 }
 
 /// Blocks of rows, all aligned, an empty line before each.
@@ -84,7 +88,8 @@ pub(crate) fn warning(text: &str) -> String {
     indented("warning: ", text)
 }
 
-fn headline(summary: &Summary) -> String {
+/// What ran, in one line.
+pub(crate) fn headline(summary: &Summary) -> String {
     let Summary {
         algorithm,
         nodes,
@@ -230,9 +235,9 @@ fn checked(judgement: &Judgement) -> Vec<Row> {
 
 /// A line of the table: what, how much, and what to think of it.
 pub(crate) struct Row {
-    label: String,
-    value: String,
-    remark: String,
+    pub(crate) label: String,
+    pub(crate) value: String,
+    pub(crate) remark: String,
 }
 
 impl Row {

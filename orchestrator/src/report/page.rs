@@ -1,0 +1,378 @@
+//! One HTML page that needs nothing else: sections, tables, pictures.
+//!
+//! ```text
+//! let mut page = Page::new("raymond", "10 nodes, simulated");
+//! page.banner(Tone::Good, "holds", &[]);
+//! let numbers = page.section("Numbers");
+//! numbers.say("Messages are counted where they are sent.");
+//! numbers.table(&Table::new(["kind", "sent"]).row([Cell::text("REQUEST"), Cell::number("12")]));
+//! numbers.figure(&svg, "Wait over time.");
+//! fs::write("report.html", page.html())
+//! ```
+//!
+//! All text is escaped where it is added; what is inlined as SVG must have been drawn by us. There is
+//! no script and no address of another host on the page, and its colours follow the reader's.
+
+use std::fmt::Write;
+
+/// A page: what it is about, what came out, and the sections.
+#[derive(Clone, Debug)]
+pub(crate) struct Page {
+    title: String,
+    about: String,
+    banner: String,
+    sections: Vec<Section>,
+    provenance: Section,
+}
+
+/// How a verdict is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Bad,
+    Unsure,
+    Plain,
+}
+
+/// A heading and what stands under it.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    heading: String,
+    body: String,
+}
+
+/// A table, row by row.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    headings: Vec<String>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    text: String,
+    class: &'static str,
+    leads_to: Option<String>,
+}
+
+/// How the pages look, in the light, in the dark and in print.
+const STYLE: &str = include_str!("page.css");
+
+/// With more sections than this a page begins with a list of them.
+const FEW_SECTIONS: usize = 3;
+
+impl Page {
+    /// A page with this title, and a line that says what it is about.
+    pub(crate) fn new(title: &str, about: &str) -> Self {
+        Self {
+            title: title.to_owned(),
+            about: about.to_owned(),
+            banner: String::new(),
+            sections: Vec::new(),
+            provenance: Section::new("Where this comes from"),
+        }
+    }
+
+    /// What came out, above everything else, with a sentence for each reason.
+    pub(crate) fn banner(&mut self, tone: Tone, words: &str, reasons: &[String]) {
+        let mut list = Section::new("");
+        list.list(reasons);
+        self.banner = format!(
+            "<div class=\"banner {}\"><strong>{}</strong>{}</div>\n",
+            tone.class(),
+            escaped(words),
+            list.body
+        );
+    }
+
+    /// Begins a section.
+    pub(crate) fn section(&mut self, heading: &str) -> &mut Section {
+        self.sections.push(Section::new(heading));
+        self.sections.last_mut().expect("it was just added")
+    }
+
+    /// The box at the end, for everything that differs from one making of the page to the next:
+    /// machine, time, command.
+    pub(crate) fn provenance(&mut self) -> &mut Section {
+        &mut self.provenance
+    }
+
+    /// The whole page.
+    pub(crate) fn html(&self) -> String {
+        let (title, about) = (escaped(&self.title), escaped(&self.about));
+        let mut html = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+             <h1>{title}</h1>\n<p class=\"about\">{about}</p>\n{}",
+            self.banner
+        );
+        if self.sections.len() > FEW_SECTIONS {
+            html.push_str("<nav>");
+            for (number, section) in self.sections.iter().enumerate() {
+                let heading = escaped(&section.heading);
+                put(
+                    &mut html,
+                    format_args!("<a href=\"#part-{number}\">{heading}</a> "),
+                );
+            }
+            html.push_str("</nav>\n");
+        }
+        for (number, Section { heading, body }) in self.sections.iter().enumerate() {
+            let heading = escaped(heading);
+            let section = format_args!(
+                "<section id=\"part-{number}\">\n<h2>{heading}</h2>\n{body}</section>\n"
+            );
+            put(&mut html, section);
+        }
+        let Section { heading, body } = &self.provenance;
+        if !body.is_empty() {
+            let heading = escaped(heading);
+            put(
+                &mut html,
+                format_args!("<aside>\n<h2>{heading}</h2>\n{body}</aside>\n"),
+            );
+        }
+        html + "</body>\n</html>\n"
+    }
+}
+
+impl Section {
+    fn new(heading: &str) -> Self {
+        Self {
+            heading: heading.to_owned(),
+            body: String::new(),
+        }
+    }
+
+    /// A paragraph.
+    pub(crate) fn say(&mut self, text: &str) {
+        put(&mut self.body, format_args!("<p>{}</p>\n", escaped(text)));
+    }
+
+    /// A point for each of these; nothing if there are none.
+    pub(crate) fn list(&mut self, points: &[String]) {
+        let points = points
+            .iter()
+            .map(|point| format!("<li>{}</li>", escaped(point)));
+        let points = points.collect::<String>();
+        if !points.is_empty() {
+            put(&mut self.body, format_args!("<ul>{points}</ul>\n"));
+        }
+    }
+
+    /// Names and what they stand for.
+    pub(crate) fn facts<'a>(&mut self, facts: impl IntoIterator<Item = (&'a str, &'a str)>) {
+        self.body.push_str("<dl>");
+        for (name, value) in facts {
+            let (name, value) = (escaped(name), escaped(value));
+            put(
+                &mut self.body,
+                format_args!("<dt>{name}</dt><dd>{value}</dd>"),
+            );
+        }
+        self.body.push_str("</dl>\n");
+    }
+
+    /// A line that somebody may type.
+    pub(crate) fn command(&mut self, line: &str) {
+        put(
+            &mut self.body,
+            format_args!("<pre>{}</pre>\n", escaped(line)),
+        );
+    }
+
+    /// A table; a wide one can be moved sideways.
+    pub(crate) fn table(&mut self, table: &Table) {
+        self.body.push_str("<div class=\"wide\"><table>\n<tr>");
+        for (column, heading) in table.headings.iter().enumerate() {
+            let numbers = table.rows.iter().filter_map(|row| row.get(column));
+            let class = match numbers.clone().count() {
+                0 => "",
+                _ if numbers.clone().all(|cell| cell.class == Cell::NUMBER) => Cell::NUMBER,
+                _ => "",
+            };
+            put(
+                &mut self.body,
+                format_args!("<th{}>{}</th>", of(class), escaped(heading)),
+            );
+        }
+        self.body.push_str("</tr>\n");
+        for row in &table.rows {
+            let cells = row.iter().map(Cell::html).collect::<String>();
+            put(&mut self.body, format_args!("<tr>{cells}</tr>\n"));
+        }
+        self.body.push_str("</table></div>\n");
+    }
+
+    /// A picture that we have drawn, as SVG, and what it shows.
+    pub(crate) fn figure(&mut self, svg: &str, caption: &str) {
+        // Inside a page neither the declaration nor a size in pixels is of use.
+        let svg = svg.find("<svg").map_or("", |start| &svg[start..]);
+        let caption = escaped(caption);
+        put(
+            &mut self.body,
+            format_args!("<figure>{svg}<figcaption>{caption}</figcaption></figure>\n"),
+        );
+    }
+}
+
+impl Table {
+    /// A table with these headings.
+    pub(crate) fn new<'a>(headings: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            headings: headings.into_iter().map(str::to_owned).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// With one more row.
+    pub(crate) fn row(mut self, cells: impl IntoIterator<Item = Cell>) -> Self {
+        self.rows.push(cells.into_iter().collect());
+        self
+    }
+
+    /// With these rows, too.
+    pub(crate) fn rows(mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Self {
+        self.rows.extend(rows);
+        self
+    }
+}
+
+impl Cell {
+    const NUMBER: &'static str = "number";
+
+    /// Words.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::toned(text, Tone::Plain)
+    }
+
+    /// A number, which stands under others.
+    pub(crate) fn number(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            class: Self::NUMBER,
+            leads_to: None,
+        }
+    }
+
+    /// A verdict.
+    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
+        Self {
+            text: text.into(),
+            class: tone.class(),
+            leads_to: None,
+        }
+    }
+
+    /// The same cell, leading to a file beside the page.
+    pub(crate) fn leading_to(self, file: &str) -> Self {
+        Self {
+            leads_to: Some(file.to_owned()),
+            ..self
+        }
+    }
+
+    fn html(&self) -> String {
+        let (class, text) = (of(self.class), escaped(&self.text));
+        match &self.leads_to {
+            None => format!("<td{class}>{text}</td>"),
+            Some(file) => format!("<td{class}><a href=\"{}\">{text}</a></td>", escaped(file)),
+        }
+    }
+}
+
+impl Tone {
+    /// That of a verdict about a run: `holds`, `violated`, `inconclusive`, `not exercised`.
+    pub(crate) fn of_run(verdict: &str) -> Self {
+        match verdict {
+            "holds" => Tone::Good,
+            "violated" => Tone::Bad,
+            "inconclusive" => Tone::Unsure,
+            _ => Tone::Plain,
+        }
+    }
+
+    fn class(self) -> &'static str {
+        match self {
+            Tone::Good => "good",
+            Tone::Bad => "bad",
+            Tone::Unsure => "unsure",
+            Tone::Plain => "",
+        }
+    }
+}
+
+fn of(class: &str) -> String {
+    match class {
+        "" => String::new(),
+        class => format!(" class=\"{class}\""),
+    }
+}
+
+fn put(html: &mut String, what: std::fmt::Arguments<'_>) {
+    html.write_fmt(what).expect("a text takes every letter");
+}
+
+/// The text without anything that HTML would take for more than text.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVIL: &str = "<script>alert('1')</script>&\"";
+
+    #[test]
+    fn whatever_is_said_stays_text() {
+        let mut page = Page::new(EVIL, EVIL);
+        page.banner(Tone::Bad, EVIL, &[EVIL.to_owned()]);
+        let section = page.section(EVIL);
+        section.say(EVIL);
+        section.list(&[EVIL.to_owned()]);
+        section.facts([(EVIL, EVIL)]);
+        section.command(EVIL);
+        let table = Table::new([EVIL]).row([Cell::text(EVIL).leading_to(EVIL)]);
+        section.table(&table.rows([vec![Cell::number(EVIL)]]));
+        section.figure("<?xml?><svg></svg>", EVIL);
+        page.provenance().say(EVIL);
+        let html = page.html();
+        assert!(!html.contains("<script"), "{html}");
+        assert!(!html.contains("&\""), "{html}");
+        assert_eq!(html.matches("alert(&#39;1&#39;)").count(), 17, "{html}");
+        assert!(html.contains("<figure><svg>"), "{html}");
+    }
+
+    #[test]
+    fn a_page_needs_nothing_else() {
+        let html = Page::new("title", "about").html();
+        for word in ["http:", "https:", "<script", "<link", "@import", "url("] {
+            assert!(!html.contains(word), "{word} in {html}");
+        }
+        assert!(html.contains("prefers-color-scheme: dark"));
+    }
+
+    #[test]
+    fn what_differs_stands_in_the_box_at_the_end() {
+        let mut page = Page::new("title", "about");
+        assert!(!page.html().contains("<aside"));
+        page.provenance().facts([("host", "here")]);
+        let html = page.html();
+        let (_, rest) = html.split_once("<aside>").expect("a box");
+        assert!(rest.contains("<dd>here</dd>"));
+    }
+}
