@@ -4,6 +4,7 @@
 
 mod bench;
 mod check;
+mod compare;
 mod explain;
 mod explore;
 mod list;
@@ -27,6 +28,7 @@ pub(crate) enum Command {
     Explore(Box<explore::Explore>),
     Structure(structure::Structure),
     Sweep(sweep::Sweep),
+    Compare(Box<compare::Compare>),
     Bench(bench::Bench),
 }
 
@@ -42,6 +44,7 @@ impl Command {
             Command::Explore(explore) => explore.perform(),
             Command::Structure(structure) => structure.perform(),
             Command::Sweep(sweep) => sweep.perform(),
+            Command::Compare(compare) => compare.perform(),
             Command::Bench(bench) => bench.perform(),
         }
     }

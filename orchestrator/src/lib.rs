@@ -12,6 +12,7 @@ mod exit;
 mod interrupt;
 mod numbers;
 mod outcome;
+mod plot;
 mod progress;
 mod report;
 mod results;

@@ -81,6 +81,11 @@ impl Pending {
     }
 }
 
+/// `results/<name>/<UTC time>`, which is not there yet.
+pub(crate) fn place(name: &str) -> PathBuf {
+    free_place(&Path::new(RESULTS).join(name), SystemTime::now())
+}
+
 /// The first of `<time>`, `<time>.2`, … that is not there: two runs may begin in one second.
 fn free_place(parent: &Path, now: SystemTime) -> PathBuf {
     let time = utc(now).replace(':', "-");

@@ -145,7 +145,7 @@ fn place() -> Place {
 
 /// The lines that are the same wherever and whenever the program runs.
 fn steady(text: &str) -> Vec<&str> {
-    let passing = ["files: ", "again: ", "replay: ", "  time "];
+    let passing = ["files: ", "again: ", "replay: ", "plot: ", "  time "];
     let lines = text.trim_end().lines();
     lines
         .filter(|line| !passing.iter().any(|start| line.starts_with(start)))

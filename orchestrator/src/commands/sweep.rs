@@ -72,7 +72,7 @@ pub(super) fn perform(grid: &Grid, out: &Path) -> Result<Exit, Failure> {
 }
 
 /// The cells and nothing else.
-fn cells(grid: &Grid) -> String {
+pub(super) fn cells(grid: &Grid) -> String {
     let mut text = String::new();
     for cell in &grid.cells {
         text += &crate::sweep::label(&grid.keys, &cell.values);
@@ -106,7 +106,8 @@ fn show(grid: &Grid, swept: &Swept) -> String {
                 .iter()
                 .find(|aggregate| aggregate.metric == metric)
         };
-        let shown = SHOWN.map(|(_, metric)| of(metric).map_or_else(String::new, with_interval));
+        let shown = SHOWN
+            .map(|(_, metric)| of(metric).map_or_else(String::new, |one| with_interval(one, 1.0)));
         let wanted = of("messages_per_entry").and_then(Aggregate::repetitions_needed);
         needed = needed.max(wanted.unwrap_or(0));
         let name = match cell.values.is_empty() {
@@ -132,16 +133,19 @@ fn show(grid: &Grid, swept: &Swept) -> String {
     text + &format!("\nfiles: {}\n", swept.directory.display())
 }
 
-fn with_interval(aggregate: &Aggregate) -> String {
-    let mean = significant(aggregate.moments.mean);
+/// A mean and half its interval, in units of which so many make one of the metric's.
+pub(super) fn with_interval(aggregate: &Aggregate, scale: f64) -> String {
+    let mean = significant(aggregate.moments.mean * scale);
     match aggregate.moments.interval(0.95) {
-        Some((low, high)) if high > low => format!("{mean} ±{}", significant((high - low) / 2.0)),
+        Some((low, high)) if high > low => {
+            format!("{mean} ±{}", significant((high - low) / 2.0 * scale))
+        }
         Some(_) | None => mean,
     }
 }
 
 /// How many runs of a cell ended how: `10 hold`, `8 hold, 2 inconclusive`.
-fn verdicts(swept: &Swept, cell: usize) -> String {
+pub(super) fn verdicts(swept: &Swept, cell: usize) -> String {
     let mut counts = std::collections::BTreeMap::new();
     for run in swept.done.iter().filter(|run| run.cell == cell) {
         *counts.entry(run.summary.verdict.as_str()).or_insert(0_u64) += 1;
@@ -152,7 +156,8 @@ fn verdicts(swept: &Swept, cell: usize) -> String {
     counts.collect::<Vec<_>>().join(", ")
 }
 
-fn verdict(swept: &Swept) -> Exit {
+/// The worst of all runs.
+pub(super) fn verdict(swept: &Swept) -> Exit {
     let any = |verdict: &str| swept.done.iter().any(|run| run.summary.verdict == verdict);
     if any("violated") {
         Exit::Violated

@@ -27,7 +27,7 @@ const OF_A_WORKLOAD: [&str; 8] = [
 impl Said {
     /// What is said by naming `target`, an algorithm or a scenario file, and these flags.
     pub fn new(target: &str, mut flags: Scenario) -> Result<Self, String> {
-        let by_file = if names_a_file(target) {
+        let by_file = if Self::names_a_file(target) {
             Some(file::read(Path::new(target))?)
         } else {
             if let Some(other) = flags.algorithm.replace(target.to_owned()) {
@@ -64,6 +64,16 @@ impl Said {
                 lines: BTreeMap::new(),
             }),
         })
+    }
+
+    /// All of it together.
+    pub(crate) fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Whether this is the name of a file rather than of an algorithm.
+    pub(crate) fn names_a_file(target: &str) -> bool {
+        target.ends_with(".toml") || target.contains('/')
     }
 
     /// The plan that this makes with that seed.
@@ -114,11 +124,6 @@ impl Said {
             },
         }
     }
-}
-
-/// Whether this is the name of a file rather than of an algorithm.
-fn names_a_file(target: &str) -> bool {
-    target.ends_with(".toml") || target.contains('/')
 }
 
 /// What the file says, except where the flags say otherwise.

@@ -6,6 +6,8 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
+use crate::plot::{COLOURS, Colour};
+
 /// A chart and its lines.
 pub(crate) struct Chart<'a> {
     pub(crate) title: &'a str,
@@ -87,7 +89,8 @@ impl Chart<'_> {
             .draw()
             .map_err(said)?;
         for (number, line) in self.lines.iter().enumerate() {
-            let colour = Palette99::pick(number).to_rgba();
+            let Colour(red, green, blue) = COLOURS[number % COLOURS.len()];
+            let colour = RGBColor(red, green, blue);
             let points = line.points.iter();
             let series = LineSeries::new(
                 points.clone().map(|point| (point.x, point.y)),

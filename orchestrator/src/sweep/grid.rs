@@ -97,11 +97,19 @@ impl Grid {
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(path)
             .map_err(|error| format!("cannot read the sweep {}: {error}", path.display()))?;
-        let words = toml::from_str::<Words>(&text)
-            .map_err(|error| crate::scenario::complaint(path, &text, &error))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let grid = Self::new(words, &stem, path, text);
-        grid.map_err(|why| format!("{}: {why}", path.display()))
+        Self::parse(&text, &stem, path)
+    }
+
+    /// What a sweep file says that stands there; where there is no file, the path is empty.
+    pub(crate) fn parse(text: &str, stem: &str, path: &Path) -> Result<Self, String> {
+        let words = toml::from_str::<Words>(text)
+            .map_err(|error| crate::scenario::complaint(path, text, &error))?;
+        let grid = Self::new(words, stem, path, text.to_owned());
+        grid.map_err(|why| match path.as_os_str().is_empty() {
+            true => why,
+            false => format!("{}: {why}", path.display()),
+        })
     }
 
     fn new(words: Words, stem: &str, path: &Path, text: String) -> Result<Self, String> {

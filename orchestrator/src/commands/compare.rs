@@ -1,0 +1,382 @@
+//! `orchestrator compare`: one scenario, several algorithms.
+
+use std::path::{Path, PathBuf};
+
+use analysis::aggregate::Aggregate;
+use clap::{Args, ValueEnum};
+use toml::{Table as Toml, Value};
+
+use super::sweep::{cells, verdict, verdicts, with_interval};
+use crate::numbers::{count, decimal};
+use crate::plot::dots::{Dot, Dots, Row};
+use crate::results;
+use crate::scenario::{Said, Scenario, find_algorithm};
+use crate::sweep::{Grid, Swept, sweep};
+use crate::table::Table;
+use crate::{Exit, Failure, interrupt, print};
+
+/// Runs one scenario with several algorithms, and shows what each costs
+///
+/// `orchestrator compare raymond naimi-trehel lamport` is enough; a scenario file among the names and
+/// the flags of `run` say the rest. `--param ALGORITHM.NAME=VALUE` is for one of them alone. With
+/// both engines the table says how far the processes are from the simulator. Writes what a sweep
+/// writes, and plot.svg.
+#[derive(Debug, Args)]
+#[command(mut_arg("engine", |arg| arg.long("engine-of-the-scenario").hide(true)))]
+#[command(mut_arg("seed", |arg| arg.help("Number that the first repetition's chance comes from, \
+    the next has the next [default: 1]")))]
+pub(crate) struct Compare {
+    /// Algorithms, as `orchestrator list` shows them, and perhaps a scenario file: NAME.toml
+    #[arg(required = true, value_name = "ALGORITHM")]
+    targets: Vec<String>,
+    /// What runs them: the simulator, processes, or first one and then the other [default: what
+    /// the scenario file says, or sim]
+    #[arg(
+        id = "engines",
+        long = "engine",
+        value_name = "ENGINE",
+        value_enum,
+        help_heading = "Run"
+    )]
+    engines: Option<Engines>,
+    #[command(flatten)]
+    scenario: Scenario,
+    /// Runs of each algorithm
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, help_heading = "Run")]
+    repetitions: u64,
+    /// Directory for the results, which may hold an interrupted comparison [default:
+    /// results/compare/UTC-TIME]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// Show what would be run, and run nothing
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
+}
+
+/// Which engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Engines {
+    /// The simulator, in virtual time
+    Sim,
+    /// Processes that speak UDP
+    Cluster,
+    /// Both, with the relative difference
+    Both,
+}
+
+/// The delay of messages in both engines, unless said: the simulator's, which processes do not have
+/// of themselves.
+const DELAY: &str = "1ms 500us";
+
+impl Compare {
+    pub(crate) fn perform(self) -> Result<Exit, Failure> {
+        let grid = self.grid().map_err(Failure::Usage)?;
+        if self.dry_run {
+            print(&cells(&grid))?;
+            return Ok(Exit::Holds);
+        }
+        let interrupted = interrupt::flag_on_interrupt()?;
+        let out = self.out.unwrap_or_else(|| results::place("compare"));
+        let swept = sweep(&grid, &out, &interrupted)?;
+        if swept.missing > 0 {
+            let (done, all) = (count(swept.done.len() as u64), count(grid.runs()));
+            let out = out.display();
+            print(&format!(
+                "interrupted after {done} of {all} runs; the same command with --out {out} goes on \
+                 from there\n"
+            ))?;
+            return Ok(Exit::Interrupted);
+        }
+        let comparison = Comparison::new(&grid, &swept);
+        let path = out.join("plot.svg");
+        std::fs::write(&path, comparison.draw()).map_err(|error| {
+            Failure::Testbed(format!("cannot write {}: {error}", path.display()))
+        })?;
+        let mut text = comparison.show();
+        text += &format!("\nfiles: {}\nplot:  {}\n", out.display(), path.display());
+        print(&text)?;
+        Ok(verdict(&swept))
+    }
+
+    /// The sweep that this is: an alternative for each algorithm, on one engine or both.
+    fn grid(&self) -> Result<Grid, String> {
+        let (files, algorithms): (Vec<_>, Vec<_>) = self
+            .targets
+            .iter()
+            .partition(|target| Said::names_a_file(target));
+        if let Some(algorithm) = &self.scenario.algorithm {
+            return Err(format!(
+                "--algorithm: name all algorithms at the beginning: orchestrator compare {algorithm} ..."
+            ));
+        }
+        for (place, name) in algorithms.iter().enumerate() {
+            find_algorithm(name)?;
+            if algorithms[..place].contains(name) {
+                return Err(format!("{name} is named twice"));
+            }
+        }
+        let (file, scenario) = match files[..] {
+            [] => (Path::new(""), self.scenario.clone()),
+            [file] => {
+                let said = Said::new(file, self.scenario.clone())?;
+                (Path::new(file), said.scenario().clone())
+            }
+            [one, other, ..] => {
+                return Err(format!(
+                    "one scenario is compared, not two: {one} and {other}"
+                ));
+            }
+        };
+        if algorithms.len() < 2 {
+            return Err(
+                "at least two algorithms are compared: orchestrator compare raymond lamport"
+                    .to_owned(),
+            );
+        }
+        let grid = Grid::parse(&self.words(scenario, &algorithms)?, "compare", file)?;
+        same_size(&grid)?;
+        Ok(grid)
+    }
+
+    /// A sweep file that says so.
+    fn words(&self, mut scenario: Scenario, algorithms: &[&String]) -> Result<String, String> {
+        let mut sweep = Toml::new();
+        let name = scenario.name.take().unwrap_or_else(|| "compare".to_owned());
+        sweep.insert("name".to_owned(), name.into());
+        let repetitions = i64::try_from(self.repetitions);
+        let repetitions = repetitions.map_err(|_| "--repetitions: too many".to_owned())?;
+        sweep.insert("repetitions".to_owned(), repetitions.into());
+        let seed = i64::try_from(scenario.seed.take().unwrap_or(1));
+        let seed = seed.map_err(|_| format!("--seed: at most {}", i64::MAX))?;
+        sweep.insert("seed".to_owned(), seed.into());
+        scenario.algorithm = None;
+        let mut params = std::mem::take(&mut scenario.params);
+        let mut variants = Vec::new();
+        for algorithm in algorithms {
+            let mut variant = Toml::new();
+            variant.insert("algorithm".to_owned(), algorithm.as_str().into());
+            let prefix = format!("{algorithm}.");
+            let mut own = Toml::new();
+            params.retain(|param| match param.name.strip_prefix(&prefix) {
+                Some(name) => {
+                    own.insert(name.to_owned(), param.value.clone().into());
+                    false
+                }
+                None => true,
+            });
+            if !own.is_empty() {
+                variant.insert("params".to_owned(), own.into());
+            }
+            variants.push(Value::from(variant));
+        }
+        if let Some(param) = params.iter().find(|param| param.name.contains('.')) {
+            let name = &param.name;
+            return Err(format!(
+                "--param {name}: before the point stands one of the algorithms that are compared"
+            ));
+        }
+        scenario.params = params;
+        let both = self.engines == Some(Engines::Both);
+        if both && scenario.delay.is_none() {
+            scenario.delay = Some(DELAY.parse().expect("a delay"));
+        }
+        let mut shared = Toml::try_from(&scenario).expect("a scenario is plain data");
+        let mut grid = Toml::new();
+        match self.engines {
+            Some(Engines::Both) => {
+                shared.remove("engine");
+                let engines = ["sim", "cluster"].map(Value::from);
+                grid.insert("engine".to_owned(), engines.to_vec().into());
+            }
+            Some(Engines::Sim) => drop(shared.insert("engine".to_owned(), "sim".into())),
+            Some(Engines::Cluster) => drop(shared.insert("engine".to_owned(), "cluster".into())),
+            None => drop(shared.entry("engine").or_insert("sim".into())),
+        }
+        sweep.insert("scenario".to_owned(), shared.into());
+        sweep.insert("grid".to_owned(), grid.into());
+        sweep.insert("variant".to_owned(), variants.into());
+        Ok(toml::to_string(&sweep).expect("a sweep is plain data"))
+    }
+}
+
+/// Groups of different sizes are two scenarios; the default size may differ.
+fn same_size(grid: &Grid) -> Result<(), String> {
+    let mut first = None;
+    for cell in 0..grid.cells.len() {
+        let plan = grid.resolve(cell, 0)?.plan;
+        let (algorithm, nodes) = first.get_or_insert((plan.algorithm.clone(), plan.nodes));
+        if *nodes != plan.nodes {
+            return Err(format!(
+                "{algorithm} would have {nodes} nodes and {} {}; say -n with a number that all admit",
+                plan.algorithm, plan.nodes
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What came out.
+struct Comparison<'a> {
+    grid: &'a Grid,
+    swept: &'a Swept,
+    /// The engines, and the cells of each algorithm on each of them.
+    engines: Vec<String>,
+    rows: Vec<(String, Vec<usize>)>,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(grid: &'a Grid, swept: &'a Swept) -> Self {
+        let mut engines: Vec<String> = Vec::new();
+        let mut rows: Vec<(String, Vec<usize>)> = Vec::new();
+        for (number, cell) in grid.cells.iter().enumerate() {
+            let run = swept.done.iter().find(|run| run.cell == number);
+            let engine = run.map_or("", |run| &run.summary.engine);
+            if !engines.iter().any(|known| known == engine) {
+                engines.push(engine.to_owned());
+            }
+            let named = grid.keys.iter().zip(&cell.values);
+            let own = named.filter(|(key, value)| *key != "engine" && !value.is_empty());
+            let name = own.map(|(_, value)| value.as_str()).collect::<Vec<_>>();
+            let name = name.join(" ");
+            match rows.last_mut() {
+                Some((last, cells)) if *last == name => cells.push(number),
+                _ => rows.push((name, vec![number])),
+            }
+        }
+        Self {
+            grid,
+            swept,
+            engines,
+            rows,
+        }
+    }
+
+    fn of(&self, cell: usize, metric: &str) -> Option<&Aggregate> {
+        let mut aggregates = self.swept.aggregates[cell].iter();
+        aggregates.find(|aggregate| aggregate.metric == metric)
+    }
+
+    fn show(&self) -> String {
+        let summary = &self.swept.done[0].summary;
+        let mut text = format!(
+            "{} · {} nodes · {} · {} · {} of each, seeds from {}\n\n",
+            self.grid.name,
+            count(summary.nodes.into()),
+            summary.workload,
+            self.engines.join(" and "),
+            runs(self.grid.repetitions),
+            self.grid.seed,
+        );
+        let mut table = Table::new([
+            "algorithm",
+            "messages per entry",
+            "theory",
+            "wait, ms",
+            "sync delay, T",
+            "verdicts",
+        ]);
+        for (name, cells) in &self.rows {
+            for &cell in cells {
+                let engine = &self.swept.done.iter().find(|run| run.cell == cell);
+                let engine = engine.map_or("", |run| run.summary.engine.as_str());
+                let name = match cells.len() {
+                    1 => name.clone(),
+                    _ => format!("{name}, {engine}"),
+                };
+                let cell_of = |metric, scale| {
+                    let aggregate = self.of(cell, metric);
+                    aggregate.map_or_else(String::new, |one| with_interval(one, scale))
+                };
+                let theory = self.of(cell, "expected_messages_per_entry");
+                table.row([
+                    &name,
+                    &cell_of("messages_per_entry", 1.0),
+                    &theory.map_or_else(String::new, |theory| decimal(theory.moments.mean, 3)),
+                    &cell_of("wait_mean_us", 1e-3),
+                    &cell_of("sync_delay_mean_t", 1.0),
+                    &verdicts(self.swept, cell),
+                ]);
+            }
+        }
+        text += &table.show();
+        text += "\n± is half a 95 % interval (Student's), over the repetitions.\n";
+        if self.engines.len() == 2 {
+            text += &self.differences();
+        }
+        text
+    }
+
+    /// How far the second engine is from the first.
+    fn differences(&self) -> String {
+        let (from, to) = (&self.engines[0], &self.engines[1]);
+        let mut text = format!("\n{to} against {from}, in %:\n\n");
+        let mut table = Table::new(["algorithm", "messages per entry", "wait", "sync delay, T"]);
+        for (name, cells) in &self.rows {
+            let [one, other] = cells[..] else {
+                continue;
+            };
+            let difference = |metric: &str| {
+                let pair = self.of(one, metric).zip(self.of(other, metric));
+                pair.map_or_else(String::new, |(one, other)| apart(one, other))
+            };
+            table.row([
+                name,
+                &difference("messages_per_entry"),
+                &difference("wait_mean_us"),
+                &difference("sync_delay_mean_t"),
+            ]);
+        }
+        text += &table.show();
+        text + "\n= where the two 95 % intervals overlap.\n"
+    }
+
+    fn draw(&self) -> String {
+        let title = format!("{}: messages per entry", self.grid.name);
+        let rows = self.rows.iter().map(|(name, cells)| {
+            let dots = cells.iter().map(|&cell| {
+                let moments = self.of(cell, "messages_per_entry")?.moments;
+                Some(Dot {
+                    value: moments.mean,
+                    interval: moments.interval(0.95),
+                })
+            });
+            let theory = self.of(cells[0], "expected_messages_per_entry");
+            Row {
+                name: name.clone(),
+                dots: dots.collect(),
+                theory: theory.map(|theory| theory.moments.mean),
+            }
+        });
+        let dots = Dots {
+            title: &title,
+            x: "messages per entry, mean and 95 % interval",
+            series: self.engines.iter().map(String::as_str).collect(),
+            rows: rows.collect(),
+        };
+        dots.svg()
+    }
+}
+
+fn runs(number: u64) -> String {
+    match number {
+        1 => "1 run".to_owned(),
+        number => format!("{} runs", count(number)),
+    }
+}
+
+/// The relative difference of two means, and whether it may be none.
+fn apart(one: &Aggregate, other: &Aggregate) -> String {
+    if one.moments.mean == 0.0 {
+        return String::new();
+    }
+    let percent = (other.moments.mean / one.moments.mean - 1.0) * 100.0;
+    let sign = if percent > 0.0 { "+" } else { "" };
+    let ends = |aggregate: &Aggregate| {
+        let mean = aggregate.moments.mean;
+        aggregate.moments.interval(0.95).unwrap_or((mean, mean))
+    };
+    let ((low, high), (other_low, other_high)) = (ends(one), ends(other));
+    let overlap = low <= other_high && other_low <= high;
+    let mark = if overlap { " =" } else { "" };
+    format!("{sign}{}{mark}", decimal(percent, 1))
+}

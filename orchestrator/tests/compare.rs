@@ -1,0 +1,105 @@
+//! Comparing: one scenario, several algorithms.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::fs;
+
+use common::{Place, rows};
+
+const LINE: &str = "compare ricart-agrawala lamport raymond -n 5 --workload one-at-a-time --total 20 \
+                    --repetitions 3";
+
+#[test]
+fn a_comparison_repeats_to_the_byte_and_has_theory_beside_it() {
+    let place = Place::new();
+    let [a, b] = ["a", "b"].map(|out| place.line(&format!("{LINE} --out {out}")).expect(0).stdout);
+    assert_eq!(a.lines().count(), b.lines().count());
+    for file in ["runs.csv", "aggregate.csv", "sweep.toml", "plot.svg"] {
+        let read = |out: &str| fs::read(place.path().join(out).join(file)).unwrap();
+        assert_eq!(read("a"), read("b"), "{file}");
+    }
+    // 2(N-1) and 3(N-1), measured and expected.
+    for (algorithm, cost) in [("ricart-agrawala", "8.00"), ("lamport", "12.0")] {
+        let line = a.lines().find(|line| line.starts_with(algorithm)).unwrap();
+        let words = line.split_whitespace().collect::<Vec<_>>();
+        let theory = format!("{:.3}", cost.parse::<f64>().unwrap());
+        assert_eq!(words[1..3], [cost, theory.as_str()], "{line}");
+        assert!(line.ends_with("3 holds"), "{line}");
+    }
+    let svg = fs::read_to_string(place.path().join("a/plot.svg")).unwrap();
+    for word in [
+        "ricart-agrawala",
+        "raymond",
+        "closed form",
+        "messages per entry",
+    ] {
+        assert!(svg.contains(word), "{word}");
+    }
+}
+
+/// What it writes is a sweep, and the sweep's own file makes the same runs.
+#[test]
+fn a_comparison_is_a_sweep() {
+    let place = Place::new();
+    place.line(&format!("{LINE} --out a")).expect(0);
+    assert_eq!(rows(&place.path().join("a/runs.csv")).len(), 9);
+    place.line("sweep a/sweep.toml --out b").expect(0);
+    let read = |out: &str| fs::read_to_string(place.path().join(out).join("runs.csv")).unwrap();
+    assert_eq!(read("a"), read("b"));
+    let shown = place.line(&format!("{LINE} --dry-run")).expect(0);
+    assert!(
+        shown.stdout.ends_with("3 cells, 9 runs\n"),
+        "{}",
+        shown.stdout
+    );
+}
+
+#[test]
+fn a_file_says_the_scenario_and_a_parameter_is_for_one_alone() {
+    let place = Place::new();
+    place.file("here.toml", "nodes = 7\nentries = 4\nengine = \"sim\"\n");
+    let line = "compare here.toml sanders lamport --param sanders.structure=plane --repetitions 1";
+    let finished = place.line(&format!("{line} --out a")).expect(0);
+    let runs = rows(&place.path().join("a/runs.csv"));
+    let nodes = runs
+        .iter()
+        .map(|run| run["nodes"].as_str())
+        .collect::<Vec<_>>();
+    assert_eq!(nodes, ["7", "7"]);
+    assert!(runs[0]["params"].contains("plane"), "{:?}", runs[0]);
+    assert!(
+        finished.stdout.contains("sanders plane"),
+        "{}",
+        finished.stdout
+    );
+}
+
+/// Counts that no schedule changes are the same for processes.
+#[test]
+fn both_engines_are_compared() {
+    let place = Place::new();
+    let line =
+        "compare ricart-agrawala lamport -n 3 --entries 3 --engine both --repetitions 2 --out a";
+    let finished = place.line(line).expect(0);
+    let runs = rows(&place.path().join("a/runs.csv"));
+    let engines = runs
+        .iter()
+        .map(|run| run["engine"].as_str())
+        .collect::<Vec<_>>();
+    assert_eq!(engines, ["sim", "sim", "cluster", "cluster"].repeat(2));
+    let differences = finished
+        .stdout
+        .split("cluster against sim, in %")
+        .nth(1)
+        .unwrap();
+    for algorithm in ["ricart-agrawala", "lamport"] {
+        let line = differences
+            .lines()
+            .find(|line| line.starts_with(algorithm))
+            .unwrap();
+        let words = line.split_whitespace().collect::<Vec<_>>();
+        assert_eq!(words[1..3], ["0.0", "="], "{line}");
+    }
+}
