@@ -39,7 +39,11 @@ const K2: Defect = told(
 const K3: Defect = Defect {
     id: "kanrar-K3",
     what: "a winner of phase 2 has no majority, and nobody knows that somebody else has one",
-    rules: &["votes-are-handed-over"],
+    rules: &[
+        "votes-are-handed-over",
+        "inside-answers-busy",
+        "busy-to-the-early",
+    ],
     needs_printed: &[],
     needs_repaired: &[],
     with: &[],
@@ -47,11 +51,30 @@ const K3: Defect = Defect {
     result: "two inside after six steps: 0 has two of three votes, 1 sees no rival",
 };
 
-const K4: Defect = told(
-    "kanrar-K4",
-    "a process inside that answers BUSY does not help",
-    "the P2REQ may reach it just before its deciding VOTE does",
-);
+/// A patch that the book does not print, to see that it would not have helped.
+const K4: Defect = Defect {
+    id: "kanrar-K4",
+    what: "a process inside that answers BUSY does not help",
+    rules: &["votes-are-handed-over", "busy-to-the-early"],
+    needs_printed: &[],
+    needs_repaired: &["kanrar-K3"],
+    with: &[],
+    schedule: "req 0; req 1; 1>0:REQ; 0>1:REQ; 1>0:NO; 0>1:NO; 0>2:REQ; 1>2:REQ; 2>1:NO; 1>0; \
+               2>0:VOTE; 1>2; timer 1:T2",
+    result: "the P2REQ reaches it just before its deciding VOTE: two inside though timers are right",
+};
+
+/// The same, mended once more.
+const K4_AGAIN: Defect = Defect {
+    id: "kanrar-K4'",
+    what: "nor does one that on entering also answers those who asked before",
+    rules: &["votes-are-handed-over"],
+    needs_printed: &[],
+    needs_repaired: &["kanrar-K3", "kanrar-K4"],
+    with: &[],
+    schedule: "req 0; req 1; 0>2:REQ; 2>0:VOTE; timer 1:T1; timer 1:T2",
+    result: "as K3: a timer that is early, or a message that is late, lets two in",
+};
 
 const K5: Defect = told(
     "kanrar-K5",
@@ -77,6 +100,7 @@ pub(crate) const NHME: &[Defect] = &[
     K2,
     K3,
     K4,
+    K4_AGAIN,
     K5,
     K6,
     K7,
@@ -130,6 +154,7 @@ pub(crate) const BMAV: &[Defect] = &[
     K2,
     K3,
     K4,
+    K4_AGAIN,
     K5,
     K6,
     K7,

@@ -45,10 +45,13 @@ pub(crate) enum Message {
     Result { req: Stamp, votes: u32, held: u32 },
     /// The sender has left.
     Rel { req: Stamp, fence: u64 },
+    /// A patch that is not in the book: the sender is inside.
+    Busy { req: Stamp },
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQ", "VOTE", "NO", "P2REQ", "P2V", "RESULT", "REL"];
+    const KINDS: &'static [&'static str] =
+        &["REQ", "VOTE", "NO", "P2REQ", "P2V", "RESULT", "REL", "BUSY"];
 
     fn kind(&self) -> usize {
         match self {
@@ -59,6 +62,7 @@ impl crate::contract::Message for Message {
             Message::P2v { .. } => 4,
             Message::Result { .. } => 5,
             Message::Rel { .. } => 6,
+            Message::Busy { .. } => 7,
         }
     }
 
@@ -70,7 +74,8 @@ impl crate::contract::Message for Message {
             | Message::P2req { req }
             | Message::P2v { req }
             | Message::Result { req, .. }
-            | Message::Rel { req, .. } => Some(req.id),
+            | Message::Rel { req, .. }
+            | Message::Busy { req } => Some(req.id),
         }
     }
 }
@@ -101,19 +106,23 @@ pub(crate) struct Published {
     p2v: BTreeSet<NodeId>,
     /// P2REQs that came before we were in phase 2.
     parked: BTreeSet<Stamp>,
+    /// Somebody has said that it is inside.
+    busy: bool,
     /// Who asked and has not left, for the report of a resource deadlock.
     waiting: BTreeSet<NodeId>,
     fence: u64,
     down: BTreeSet<NodeId>,
 }
 
-/// Repairs of single lines of the print; none makes it safe.
+/// Repairs of single lines of the print, and patches to it; all of them together do not make it safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Rules {
     own_vote_is_a_vote: bool,
     silence_is_not_absence: bool,
     early_questions_wait: bool,
     holdings_before_majority: bool,
+    inside_answers_busy: bool,
+    busy_to_the_early: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -144,6 +153,8 @@ impl Algorithm for Published {
                 silence_is_not_absence: !setup.without("silence-is-not-absence"),
                 early_questions_wait: !setup.without("early-questions-wait"),
                 holdings_before_majority: !setup.without("holdings-before-majority"),
+                inside_answers_busy: !setup.without("inside-answers-busy"),
+                busy_to_the_early: !setup.without("busy-to-the-early"),
             },
             clock: 0,
             voted: None,
@@ -156,6 +167,7 @@ impl Algorithm for Published {
             rivals: BTreeMap::new(),
             p2v: BTreeSet::new(),
             parked: BTreeSet::new(),
+            busy: false,
             waiting: BTreeSet::new(),
             fence: 0,
             down: BTreeSet::new(),
@@ -183,9 +195,10 @@ impl Algorithm for Published {
             | Message::P2req { req }
             | Message::Result { req, .. }
             | Message::Rel { req, .. } => req.id == from,
-            Message::Vote { req, .. } | Message::No { req, .. } | Message::P2v { req } => {
-                req.id == self.me
-            }
+            Message::Vote { req, .. }
+            | Message::No { req, .. }
+            | Message::P2v { req }
+            | Message::Busy { req } => req.id == self.me,
         };
         if !owner {
             out.protocol_error(format!("{from} sent a message about another's request"));
@@ -207,7 +220,11 @@ impl Algorithm for Published {
             Message::Result { req, votes, held } => {
                 self.clock = self.clock.max(req.t);
                 self.rivals.insert(from, (req, votes, held));
+                if self.stage == Stage::Inside {
+                    self.say_busy(req, out);
+                }
             }
+            Message::Busy { req } => self.busy |= (req, self.stage) == (self.req, Stage::Second),
             Message::Rel { fence, .. } => {
                 self.fence = self.fence.max(fence);
                 self.voted.take_if(|candidate| *candidate == from);
@@ -256,6 +273,7 @@ impl Published {
         self.got.clear();
         self.rivals.clear();
         self.p2v.clear();
+        self.busy = false;
         let at_home = self.voted.is_none_or(|candidate| candidate == self.me);
         self.voted.get_or_insert(self.me);
         // kanrar-K1: the book votes for itself whatever has become of its vote.
@@ -373,13 +391,24 @@ impl Published {
             Stage::First if self.rules.early_questions_wait => {
                 self.parked.insert(req);
             }
-            // kanrar-K3: who is inside is not in S and says nothing.
-            Stage::First | Stage::Idle | Stage::Inside => {}
+            Stage::Inside => self.say_busy(req, out),
+            Stage::First | Stage::Idle => {}
+        }
+    }
+
+    /// Tells a rival in phase 2 that somebody is inside.
+    fn say_busy(&self, req: Stamp, out: &mut Outbox<Message>) {
+        // kanrar-K3: who is inside is not in S and says nothing.
+        if self.rules.inside_answers_busy {
+            out.send_for(req.id, req.id, Message::Busy { req });
         }
     }
 
     /// Steps 5 and 6: whether all rivals that we know of have given way.
     fn won(&self) -> bool {
+        if self.busy {
+            return false;
+        }
         match &self.resources {
             None => {
                 // kanrar-N2: if n counts those who do not respond, a rival that is silent because
@@ -407,6 +436,14 @@ impl Published {
         // Two winners below a majority get the same number.
         self.fence = self.fence.saturating_add(1);
         out.enter_with(self.fence);
+        // kanrar-K4: a question that came just before the deciding vote has had no answer.
+        if self.rules.busy_to_the_early {
+            let results = self.rivals.values().map(|(req, _, _)| *req);
+            let early = std::mem::take(&mut self.parked).into_iter().chain(results);
+            for req in early.collect::<BTreeSet<_>>() {
+                self.say_busy(req, out);
+            }
+        }
     }
 
     fn tell_others(&self, message: &Message, out: &mut Outbox<Message>) {

@@ -214,3 +214,24 @@ fn as_printed_a_majority_enters_though_what_it_needs_is_taken() {
     let compared = vote("bmav", &resources, &["K3"], &[0; 6]).replay(votes);
     assert_eq!((compared.findings, compared.inside), (vec![], vec![]));
 }
+
+/// K4: a process inside answers BUSY, and timers go off only when nothing is under way; still a
+/// question may come just before the deciding vote.
+#[test]
+fn as_printed_two_are_inside_though_who_is_inside_says_so() {
+    for name in ["nhme", "bmav"] {
+        let patient = |id| {
+            let patched = vote(name, &[], &[id], &[1, 1, 0]);
+            patched.with(|options| options.timers = Timers::Patient)
+        };
+        assert_eq!(patient("K4").worst(), (Kind::Exclusion, 13), "{name}");
+        // Whoever asked before is answered on entry. Retries never end, so neither does the search.
+        let mended = patient("K4'").with(|options| options.max_states = 50_000);
+        let report = mended.explore();
+        assert!(report.finding.is_none(), "{name}: {:?}", report.finding);
+        assert!(!report.complete, "{name} should have no end");
+        // An early timer is enough to undo it all.
+        let free = vote(name, &[], &["K4'"], &[1, 1, 0]);
+        assert_eq!(free.worst(), (Kind::Exclusion, 6), "{name}");
+    }
+}
