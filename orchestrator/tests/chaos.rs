@@ -146,6 +146,35 @@ fn a_fault_waits_for_its_event_in_both_engines() {
     }
 }
 
+/// Banta's bound T, broken: what 2 asks reaches 0 only when 1, which asked later, has left; by then the
+/// token is elsewhere. The thesis files the request where nobody reads it, and the run says whose it
+/// is; repaired, it is passed on.
+#[test]
+fn a_request_that_breaks_bantas_bound_is_lost_as_printed_and_served_when_repaired() {
+    for (algorithm, defect) in [("banta-efficient", "E5"), ("banta-k", "K7")] {
+        for engine in ENGINES {
+            let place = Place::new();
+            let late = format!(
+                "run {algorithm} -n 3 --workload batch --asks '2, 1 at 1s' --bound 20ms \
+                 --fault 'at 0s cut 0-2' --fault 'when exit 1 heal 0-2' --engine {engine}"
+            );
+            let printed = format!("{late} --as-printed={defect} --out printed");
+            let printed = place.line(&printed).expect(1);
+            let named = printed
+                .stdout
+                .contains("deadlock, nothing moves any more: node 2");
+            assert!(named, "{algorithm} on {engine}: {}", printed.stdout);
+            place.line(&format!("{late} --out repaired")).expect(0);
+            for (run, entries) in [("printed", 1), ("repaired", 2)] {
+                let summary = row(&place.path().join(run).join("summary.csv"));
+                let what = format!("{algorithm} {run} on {engine}: {summary:?}");
+                assert_eq!(number(&summary, "entries"), entries, "{what}");
+                assert!(number(&summary, "bound_broken") > 0, "{what}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_holder_is_isolated_and_everybody_waits_for_it() {
     for engine in ENGINES {

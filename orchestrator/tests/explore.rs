@@ -124,3 +124,25 @@ fn every_wrong_input_is_named() {
         assert_eq!(done.stdout, "", "{arguments:?}");
     }
 }
+
+#[test]
+fn a_search_may_begin_later() {
+    let place = Place::new();
+    let asked = "req 1; 1>0:REQUEST";
+    let line = format!("explore banta-k --as-printed=K2 --wants 0,1 --after '{asked}'");
+    let done = place.line(&line).expect(1);
+    let shown = "schedule: timer 0:wait; 0>1:TOKEN\n";
+    assert!(done.stdout.contains(shown), "{}", done.stdout);
+    assert!(done.stdout.contains(" · after req 1; "), "{}", done.stdout);
+    // What is found there is replayed there.
+    let found = "timer 0:wait; 0>1:TOKEN";
+    place.line(&format!("{line} --replay '{found}'")).expect(1);
+    for (after, said) in [
+        ("req 1; 0>1:TOKEN", "step 2, '0>1:TOKEN'"),
+        ("req 1; beg", "--after: "),
+    ] {
+        let line = format!("explore banta-k --wants 0,1 --after '{after}'");
+        let done = place.line(&line).expect(2);
+        assert!(done.stderr.contains(said), "{}", done.stderr);
+    }
+}

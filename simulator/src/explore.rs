@@ -49,6 +49,8 @@ pub struct Options {
     pub priorities: Vec<u32>,
     /// Whether links keep the order of messages.
     pub order: Order,
+    /// What has happened already, when the world begins; its requests count among what is wanted.
+    pub after: Schedule,
     /// When timers go off.
     pub timers: Timers,
     /// How many messages may be lost.
@@ -74,6 +76,7 @@ impl Options {
             wants: vec![1; nodes as usize],
             priorities: Vec::new(),
             order: entry.order,
+            after: Schedule::default(),
             timers: Timers::Free,
             lose: 0,
             duplicate: 0,

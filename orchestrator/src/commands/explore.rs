@@ -90,6 +90,11 @@ pub(crate) struct Explore {
     #[arg(long, default_value = "free", help_heading = "World")]
     timers: Timers,
 
+    /// What has happened when the search or the replay begins, as steps of a schedule (see
+    /// --replay); its requests count among what is wanted
+    #[arg(long, value_name = "SCHEDULE", help_heading = "World")]
+    after: Option<String>,
+
     /// Messages that may be lost
     #[arg(
         long,
@@ -198,6 +203,7 @@ impl Explore {
             wants: each(&self.wants, u32::from(self.replay.is_none())),
             priorities: each(&self.priority, 0),
             order: self.links.unwrap_or(entry.order),
+            after: self.after()?,
             timers: self.timers,
             lose: self.lose,
             duplicate: self.duplicate,
@@ -234,6 +240,15 @@ impl Explore {
         Said::new(entry.name, flags)?.resolve()
     }
 
+    /// What has happened before.
+    fn after(&self) -> Result<Schedule, String> {
+        let Some(text) = &self.after else {
+            return Ok(Schedule::default());
+        };
+        let parsed = text.parse();
+        parsed.map_err(|error: ParseError| format!("--after: {error}"))
+    }
+
     /// How many nodes, where that is not said.
     fn size(&self, entry: &'static Entry) -> u32 {
         match self.wants.len() {
@@ -263,7 +278,7 @@ impl Explore {
             }
         };
         let report = explore(world.entry, &world.setting, &world.options, &mut watch)
-            .map_err(|unfit| Failure::Usage(unfit.to_string()))?;
+            .map_err(|error| Failure::Usage(error.to_string()))?;
         let elapsed = start.elapsed();
         bar.finish_and_clear();
         let exit = match (&report.finding, report.complete) {

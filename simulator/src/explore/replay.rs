@@ -48,7 +48,7 @@ pub struct Mishap {
     pub why: String,
 }
 
-/// Why a schedule cannot be replayed.
+/// Why a schedule cannot be replayed, or a search not begin after it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReplayError {
     /// The options do not fit.
@@ -69,8 +69,8 @@ pub enum ReplayError {
     },
 }
 
-/// Lets happen what a schedule says. What it asks for, loses, doubles and crashes is allowed even
-/// where the options allow less.
+/// Lets happen what a schedule says, where the options begin. What it asks for, loses, doubles and
+/// crashes is allowed even where the options allow less.
 pub fn replay(
     entry: &Entry,
     setting: &Setting,
@@ -78,24 +78,16 @@ pub fn replay(
     schedule: &Schedule,
 ) -> Result<Outcome, ReplayError> {
     options.fit(setting.nodes())?;
-    if let Some(shape) = &schedule.on {
-        let links = shape.build(setting.nodes(), 0);
-        if links.as_ref() != Ok(&setting.topology) {
-            return Err(ReplayError::Elsewhere(shape.to_string()));
-        }
-    }
-    let options = with_room_for(schedule, options);
+    options.after.fits(setting)?;
+    schedule.fits(setting)?;
+    let options = with_room_for(&options.after.then(schedule), options);
     let kinds = (entry.machine)(&setting.params, &setting.printed).kinds();
     let mut world = World::new(entry, setting, &options);
-    let mut walk = Walk::new(&mut world, kinds);
+    let mut walk = set_out(&mut world, kinds, &options.after)?;
     let (mut told, mut findings) = (Vec::new(), Vec::new());
     for (number, step) in (1..).zip(&schedule.steps) {
-        let impossible = |why| ReplayError::Impossible {
-            number,
-            step: step.to_string(),
-            why,
-        };
-        let one = walk.perform(step).map_err(impossible)?;
+        let one = walk.perform(step);
+        let one = one.map_err(|why| ReplayError::impossible(number, step, why))?;
         let bad = one.wrong.clone().or_else(|| walk.world.fault(&walk.state));
         findings.extend(bad.map(|(kind, why)| Mishap {
             step: number,
@@ -125,6 +117,55 @@ pub fn replay(
     })
 }
 
+/// Walks to where a world begins.
+pub(super) fn set_out<'w>(
+    world: &'w mut World,
+    kinds: &'static [&'static str],
+    after: &Schedule,
+) -> Result<Walk<'w>, ReplayError> {
+    let mut walk = Walk::new(world, kinds);
+    for (number, step) in (1..).zip(&after.steps) {
+        let told = walk.perform(step);
+        let told = told.map_err(|why| ReplayError::impossible(number, step, why))?;
+        if let Some((kind, why)) = told.wrong {
+            let why = format!("a world cannot begin behind something bad; {kind}: {why}");
+            return Err(ReplayError::impossible(number, step, why));
+        }
+    }
+    Ok(walk)
+}
+
+impl ReplayError {
+    fn impossible(number: usize, step: &Step, why: String) -> Self {
+        let step = step.to_string();
+        ReplayError::Impossible { number, step, why }
+    }
+}
+
+impl Schedule {
+    /// This one and another behind it.
+    fn then(&self, other: &Schedule) -> Schedule {
+        let mut all = self.clone();
+        all.steps.extend(other.steps.iter().cloned());
+        if !other.priorities.is_empty() {
+            all.priorities.clone_from(&other.priorities);
+        }
+        all
+    }
+
+    /// Whether it is about these links.
+    pub(super) fn fits(&self, setting: &Setting) -> Result<(), ReplayError> {
+        let Some(shape) = &self.on else {
+            return Ok(());
+        };
+        let links = shape.build(setting.nodes(), 0);
+        match links.as_ref() == Ok(&setting.topology) {
+            true => Ok(()),
+            false => Err(ReplayError::Elsewhere(shape.to_string())),
+        }
+    }
+}
+
 /// Whether somebody waits who cannot be served whatever happens from here. What cannot be decided
 /// within a few states is not said.
 fn is_trapped(world: &mut World, state: &[u32]) -> bool {
@@ -149,7 +190,7 @@ fn is_trapped(world: &mut World, state: &[u32]) -> bool {
 }
 
 /// The options, with at least what the schedule needs.
-fn with_room_for(schedule: &Schedule, options: &Options) -> Options {
+pub(super) fn with_room_for(schedule: &Schedule, options: &Options) -> Options {
     let mut options = options.clone();
     let mut wants = vec![0; options.wants.len()];
     let (mut lose, mut duplicate, mut crash, mut cut) = (0, 0, 0, 0);

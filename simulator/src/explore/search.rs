@@ -6,8 +6,8 @@ use algorithms::Setting;
 use algorithms::registry::Entry;
 
 use super::graph::{Graph, Met};
+use super::replay::{ReplayError, set_out, with_room_for};
 use super::schedule::Schedule;
-use super::walk::Walk;
 use super::world::{Successors, World};
 use super::{Finding, Kind, MOST_NODES, Options, Progress, Report, Unfit};
 
@@ -21,16 +21,20 @@ pub fn explore(
     setting: &Setting,
     options: &Options,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Report, Unfit> {
+) -> Result<Report, ReplayError> {
     options.fit(setting.nodes())?;
+    options.after.fits(setting)?;
+    let options = with_room_for(&options.after, options);
     let kinds = (entry.machine)(&setting.params, &setting.printed).kinds();
-    let mut search = Search::new(World::new(entry, setting, options), options);
-    let bad = search.forwards(watch);
+    let mut world = World::new(entry, setting, &options);
+    let start = set_out(&mut world, kinds, &options.after)?.state;
+    let mut search = Search::new(world, &options);
+    let bad = search.forwards(&start, watch);
     let bad = match bad {
         None if search.complete => search.backwards(),
         bad => bad,
     };
-    let finding = bad.map(|bad| search.tell(&bad, kinds));
+    let finding = bad.map(|bad| search.tell(&bad, kinds, &options.after));
     Ok(Report {
         states: search.graph.len() as u64,
         edges: search.edges,
@@ -100,10 +104,13 @@ impl Search {
     }
 
     /// Meets every state, nearest first.
-    fn forwards(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Option<Bad> {
-        let start = self.world.initial();
-        self.graph.meet(&start, 0, self.max_states);
-        if let Some(bad) = self.judge(&start, 0) {
+    fn forwards(
+        &mut self,
+        start: &[u32],
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Option<Bad> {
+        self.graph.meet(start, 0, self.max_states);
+        if let Some(bad) = self.judge(start, 0) {
             return Some(bad);
         }
         let mut successors = Successors::default();
@@ -203,9 +210,10 @@ impl Search {
         self.graph.path(last).len() as u32 - 1
     }
 
-    fn tell(&mut self, bad: &Bad, kinds: &'static [&'static str]) -> Finding {
+    fn tell(&mut self, bad: &Bad, kinds: &'static [&'static str], after: &Schedule) -> Finding {
         let path = self.graph.path(bad.number);
-        let mut walk = Walk::new(&mut self.world, kinds);
+        let walk = set_out(&mut self.world, kinds, after);
+        let mut walk = walk.expect("the search has begun there");
         let states = path.iter().map(|&number| self.graph.state(number));
         let told: Vec<_> = states
             .chain(bad.then.as_deref())

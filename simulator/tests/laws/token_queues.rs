@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use algorithms::params::Params;
 use algorithms::registry::{self, FormKind, Order};
+use analysis::statistics::Moments;
 use analysis::{TheoryLine, judge};
 use node::plan::Plan;
 use node::run::End;
@@ -34,7 +35,7 @@ fn light(mut plan: Plan) -> Plan {
     let mean_gap_ns = 200 * MS * u64::from(plan.nodes);
     plan.workload.arrivals = Arrivals::Open { mean_gap_ns };
     // Until a moment, not so many each: nodes that are done early would change the load.
-    plan.workload.quota = Quota::Until(300_000 * MS);
+    plan.workload.quota = Quota::Until(230_000 * MS);
     plan
 }
 
@@ -124,32 +125,40 @@ const TABLE: &[Row] = &[
     ),
 ];
 
-/// The other programs drew other numbers: light figures of a thousand entries vary by a few percent,
-/// for an entry costs nothing or a lot; heavy ones hardly vary. Only in Raymond's tree they depend on
-/// how stays are distributed, which is not known of the others: a site that leaves enters again for
-/// nothing until its neighbour's next request arrives.
+/// What the other programs measured is what one more run would: it lies in the interval that these
+/// runs predict for it, give or take its rounding. Nothing is known of those runs but that each had
+/// at least a thousand entries after a warm-up; these have a thousand.
+///
+/// In Raymond's tree the spread is wide, for a site that leaves enters again for nothing until its
+/// neighbour's next request arrives: in a large star a visit of the privilege takes 4 messages and
+/// brings 1 + (T/12)/(T/10) entries on average, 2.18 messages each.
 #[test]
 fn token_algorithms_cost_what_they_cost_elsewhere() {
+    // The soak asks for more of them.
+    let runs = std::env::var("TURNSTILE_RUNS").map_or(5, |runs| runs.parse().expect("a number"));
     let mut wrong = String::new();
     for &(algorithm, with, topology, expected) in TABLE {
         for (nodes, (lightly, heavily)) in [5, 10, 20, 50].into_iter().zip(expected) {
             let mut plan = world(algorithm, with, nodes);
             plan.topology = topology.to_owned();
             let mut busy = heavy(plan.clone());
-            busy.workload.quota = Quota::Until(5_000 * MS);
-            for (load, plan, expected, tolerance) in [
-                ("light", light(plan), lightly, 0.06),
-                (
-                    "heavy",
-                    busy,
-                    heavily,
-                    if algorithm == "raymond" { 0.06 } else { 0.03 },
-                ),
-            ] {
-                let measured = messages_per_entry(&plan);
-                if (measured - expected).abs() > tolerance * expected {
+            busy.workload.quota = Quota::Until(2_200 * MS);
+            for (load, mut plan, elsewhere) in
+                [("light", light(plan), lightly), ("heavy", busy, heavily)]
+            {
+                let costs = (1..=runs).map(|seed| {
+                    plan.seed = seed;
+                    messages_per_entry(&plan)
+                });
+                let costs = Moments::of(costs);
+                let (low, high) = costs.interval(0.99).expect("there are several runs");
+                // One more run is off by its own spread, besides what is unknown of the mean.
+                let off = (high - low) / 2.0 * (runs as f64 + 1.0).sqrt();
+                let rounding = if elsewhere < 10.0 { 0.005 } else { 0.05 };
+                if (costs.mean - elsewhere).abs() > off + rounding {
                     let what = format!("{algorithm} {with:?} {topology} {nodes} {load}");
-                    wrong += &format!("{what}: {measured:.3}, elsewhere {expected}\n");
+                    let mean = costs.mean;
+                    wrong += &format!("{what}: {mean:.3} ± {off:.3}, elsewhere {elsewhere}\n");
                 }
             }
         }

@@ -36,6 +36,9 @@ pub(super) fn headline(resolved: &Resolved, options: &Options, replayed: bool) -
         (Order::Any, Order::Any) => " · links any",
         (Order::Any, Order::Fifo) => " · links any, though it needs fifo",
     });
+    if !options.after.steps.is_empty() {
+        text.push_str(&format!(" · after {}", options.after));
+    }
     for (number, what) in [
         (options.lose, "lost"),
         (options.duplicate, "doubled"),
