@@ -7,6 +7,7 @@
 mod edge_list;
 mod error;
 mod figures;
+mod orient;
 mod random;
 mod shape;
 

@@ -4,7 +4,7 @@
 //! | file | one row is | columns |
 //! |---|---|---|
 //! | `run.json` | the run | where it came from, how it ended, the verdict |
-//! | `entries.csv` | a request | node, incarnation, priority, request_ns, asked_ns, enter_ns, exit_ns, outcome, fence, witness_slot, messages, registered, witness_refused |
+//! | `entries.csv` | a request | node, incarnation, priority, request_ns, asked_ns, enter_ns, exit_ns, outcome, fence, witness_slot, messages, registered, witness_refused, overtaken |
 //! | `messages.csv` | (from, to, kind) | sent, received, lost, bytes |
 //! | `counters.csv` | (node, name) | count, sum, min, max |
 //! | `transport.csv` | a node | datagrams_sent, datagrams_received, acks, retransmissions, duplicates, rejected, bytes |

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::demand::Demand;
 use crate::measured::Measured;
+use crate::priorities::{self, PriorityLine};
 use crate::safety::{self, Crowd};
 use crate::stays::stays;
 use crate::summary::{Observations, Summary};
@@ -71,6 +72,8 @@ pub struct Judgement {
     pub summary: Summary,
     /// What closed forms say, where one applies.
     pub theory: Vec<TheoryLine>,
+    /// How each priority fared, the least urgent first.
+    pub priorities: Vec<PriorityLine>,
 }
 
 /// Checks and measures a run of this algorithm.
@@ -117,6 +120,7 @@ pub(crate) fn judge(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
         warnings: warnings(plan, run, &measured, &demand, &summary, &theory),
         summary,
         theory,
+        priorities: priorities::lines(run),
     }
 }
 

@@ -12,6 +12,7 @@ mod judgement;
 mod liveness;
 mod measured;
 mod order;
+mod priorities;
 mod safety;
 mod stays;
 mod summary;
@@ -25,6 +26,7 @@ mod sample;
 
 pub use files::{Recheck, recheck};
 pub use judgement::{Judgement, Property, Verdict};
+pub use priorities::PriorityLine;
 pub use summary::Summary;
 pub use theory::TheoryLine;
 

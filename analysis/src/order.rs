@@ -29,6 +29,64 @@ pub(crate) fn registration_inversions(run: &Run) -> Option<u64> {
     ))
 }
 
+/// For each request, how many that were registered after it entered before it; `None` for those that
+/// were not registered.
+pub(crate) fn overtaken(run: &Run) -> Vec<Option<u64>> {
+    let rows = run.requests.iter().enumerate();
+    let mut registered: Vec<_> = rows
+        .filter_map(|(place, row)| Some((row.registered?, place)))
+        .collect();
+    registered.sort_unstable_by(|a, b| b.cmp(a));
+    let entered = |place: usize| run.requests[place].entered_ns;
+    let mut moments: Vec<_> = registered
+        .iter()
+        .filter_map(|&(_, place)| entered(place))
+        .collect();
+    moments.sort_unstable();
+    // Of those registered later: how many entered at the n-th moment or before.
+    let mut later = Counts::new(moments.len());
+    let mut overtaken = vec![None; run.requests.len()];
+    for at_once in registered.chunk_by(|a, b| a.0 == b.0) {
+        for &(_, place) in at_once {
+            let before = match entered(place) {
+                Some(at_ns) => moments.partition_point(|&other| other < at_ns),
+                None => moments.len(),
+            };
+            overtaken[place] = Some(later.among_the_first(before));
+        }
+        for at_ns in at_once.iter().filter_map(|&(_, place)| entered(place)) {
+            later.add(moments.partition_point(|&other| other < at_ns));
+        }
+    }
+    overtaken
+}
+
+/// How many there are in each of several places, and in the first so many (a Fenwick tree).
+struct Counts(Vec<u64>);
+
+impl Counts {
+    fn new(places: usize) -> Self {
+        Self(vec![0; places + 1])
+    }
+
+    fn add(&mut self, place: usize) {
+        let mut node = place + 1;
+        while node < self.0.len() {
+            self.0[node] += 1;
+            node += node & node.wrapping_neg();
+        }
+    }
+
+    fn among_the_first(&self, places: usize) -> u64 {
+        let (mut node, mut count) = (places, 0);
+        while node > 0 {
+            count += self.0[node];
+            node -= node & node.wrapping_neg();
+        }
+        count
+    }
+}
+
 /// Entries of a lower priority while a higher one was waiting.
 pub(crate) fn priority_inversions(run: &Run) -> u64 {
     let (arrivals, entries) = (arrivals(run), entries(run));
@@ -258,7 +316,41 @@ mod tests {
         assert_eq!(passed_over_max(&Run::default()), None);
     }
 
+    #[test]
+    fn whoever_still_waits_is_overtaken_by_all_that_were_registered_later() {
+        let mut run = run(vec![
+            waiting(0, 0),
+            entry(1, 0, 10, 11),
+            entry(2, 0, 20, 21),
+        ]);
+        for (row, registered) in run.requests.iter_mut().zip([2, 1, 3]) {
+            row.registered = Some(registered);
+        }
+        assert_eq!(overtaken(&run), [Some(1), Some(0), Some(0)]);
+        run.requests[2].registered = None;
+        assert_eq!(overtaken(&run), [Some(0), Some(0), None]);
+    }
+
     proptest! {
+        #[test]
+        fn overtaken_is_that_of_the_definition(
+            rows in prop::collection::vec((prop::option::of(0_u64..20), prop::option::of(0_u64..20)), 0..60),
+        ) {
+            let requests = rows.iter().map(|&(registered, entered_ns)| {
+                let mut row = waiting(0, 0);
+                (row.registered, row.entered_ns) = (registered, entered_ns);
+                row
+            });
+            let run = run(requests.collect());
+            let naive = rows.iter().map(|&(registered, entered)| {
+                let past = |other: &&(Option<u64>, Option<u64>)| {
+                    other.0 > registered && other.1.is_some_and(|at| entered.is_none_or(|own| at < own))
+                };
+                registered.map(|_| rows.iter().filter(past).count() as u64)
+            });
+            prop_assert_eq!(overtaken(&run), naive.collect::<Vec<_>>());
+        }
+
         #[test]
         fn inversions_are_those_of_the_definition(
             pairs in prop::collection::vec((0_u64..20, 0_u64..20), 0..200),

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::demand::Demand;
 use crate::measured::Measured;
-use crate::order;
 use crate::safety::Crowd;
 use crate::stays::Stay;
 use crate::times::{Handover, Times};
+use crate::{order, priorities};
 
 /// The columns of `summary.csv`, in their order. Empty means unknown, or not defined here.
 ///
@@ -112,6 +112,12 @@ pub struct Summary {
     pub transport: String,
     /// How long the run was.
     pub duration_us: f64,
+    /// The most requests that were registered after another and entered before it.
+    pub overtaken_max: Option<u64>,
+    /// The longest wait of those with the lowest priority; of those who still wait, up to the end.
+    pub wait_max_lowest_us: Option<f64>,
+    /// The longest of those with the highest; empty where all have the same.
+    pub wait_max_highest_us: Option<f64>,
 }
 
 /// The headings and the cells of a summary's table.
@@ -200,6 +206,7 @@ impl Summary {
             let rows = run.transport.values().map(count);
             (!run.transport.is_empty()).then(|| rows.sum())
         };
+        let priorities = priorities::lines(run);
         let state_known = run.state_bytes.max > 0;
         Self {
             algorithm: plan.algorithm.clone(),
@@ -249,6 +256,15 @@ impl Summary {
             }
             .to_owned(),
             duration_us: run.ended_ns as f64 / 1e3,
+            overtaken_max: priorities
+                .iter()
+                .filter_map(|line| line.overtaken_max)
+                .max(),
+            wait_max_lowest_us: priorities.first().map(|line| line.wait_max_us),
+            wait_max_highest_us: match priorities.as_slice() {
+                [] | [_] => None,
+                [.., highest] => Some(highest.wait_max_us),
+            },
             ..Self::default()
         }
     }
@@ -459,7 +475,8 @@ mod tests {
              link_delay_mean_us,bound_us,bound_broken,throughput_per_s,jain,overtakes,\
              priority_inversions,passed_over_max,registration_inversions,inside_mean,\
              protocol_errors,witness_refusals,state_bytes_mean,state_bytes_max,datagrams,\
-             retransmissions,faults_acted,transport,duration_us"
+             retransmissions,faults_acted,transport,duration_us,overtaken_max,\
+             wait_max_lowest_us,wait_max_highest_us"
         );
     }
 }

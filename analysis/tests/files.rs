@@ -219,7 +219,7 @@ fn the_columns_are_those_that_scripts_rely_on() {
     assert_eq!(
         header("entries.csv"),
         "node,incarnation,priority,request_ns,asked_ns,enter_ns,exit_ns,outcome,fence,\
-         witness_slot,messages,registered,witness_refused\n"
+         witness_slot,messages,registered,witness_refused,overtaken\n"
     );
     assert_eq!(
         header("messages.csv"),
@@ -250,11 +250,11 @@ fn a_request_is_one_readable_line() {
     assert_eq!(
         lines,
         [
-            "1,2,3,10,20,30,40,served,5,0,6,7,1",
-            "1,2,3,10,,30,40,uninvited,,,,,0",
-            "1,2,3,10,20,30,,inside,,,,,0",
-            "1,2,3,10,20,,,waiting,,,,,",
-            "1,2,3,10,,,,queued,,,,,",
+            "1,2,3,10,20,30,40,served,5,0,6,7,1,0",
+            "1,2,3,10,,30,40,uninvited,,,,,0,",
+            "1,2,3,10,20,30,,inside,,,,,0,",
+            "1,2,3,10,20,,,waiting,,,,,,",
+            "1,2,3,10,,,,queued,,,,,,",
         ]
     );
 }
@@ -372,7 +372,7 @@ fn what_no_run_could_have_written_is_refused_with_its_place() {
             "entries.csv",
             ",served,",
             ",served,1,",
-            "it has 14 fields, expected 13",
+            "it has 15 fields, expected 14",
         ),
         (
             "entries.csv",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use algorithms::registry::FormKind;
-use analysis::{Judgement, Property, Summary, TheoryLine, Verdict};
+use analysis::{Judgement, PriorityLine, Property, Summary, TheoryLine, Verdict};
 
 use crate::numbers::{count, decimal, significant, time};
 use crate::table::indented;
@@ -57,10 +57,11 @@ fn show(judgement: &Judgement) -> String {
     text
 }
 
-/// What was measured, what theory says, and what was checked.
-pub(crate) fn rows(judgement: &Judgement) -> [Vec<Row>; 3] {
+/// What was measured, how each priority fared, what theory says, and what was checked.
+pub(crate) fn rows(judgement: &Judgement) -> [Vec<Row>; 4] {
     [
         measured(&judgement.summary),
+        priorities(&judgement.priorities),
         theory(&judgement.theory),
         checked(judgement),
     ]
@@ -165,6 +166,28 @@ fn measured(summary: &Summary) -> Vec<Row> {
     });
     rows.push(Row::new("overtakes", count(summary.overtakes), passed_over));
     rows
+}
+
+/// A row for each priority, where there are several.
+fn priorities(lines: &[PriorityLine]) -> Vec<Row> {
+    if lines.len() < 2 {
+        return Vec::new();
+    }
+    let row = |line: &PriorityLine| {
+        let label = format!("priority {}", line.priority);
+        let served = format!("{} of {}", count(line.entries), count(line.requests));
+        let mean = remark(line.wait_mean_us, |mean| format!(", mean {}", time(mean)));
+        let overtaken = remark(line.overtaken_max, |most| {
+            format!("; overtaken by {} at most", count(most))
+        });
+        let longest = time(line.wait_max_us);
+        Row::new(
+            &label,
+            served,
+            format!("longest wait {longest}{mean}{overtaken}"),
+        )
+    };
+    lines.iter().map(row).collect()
 }
 
 fn theory(lines: &[TheoryLine]) -> Vec<Row> {

@@ -57,6 +57,14 @@ pub enum TopologyError {
         /// How many were asked for.
         nodes: u32,
     },
+    /// Links cannot lead to a node that is not there.
+    #[error("links cannot lead to node {towards}: {nodes} nodes are numbered 0 to {}", .nodes - 1)]
+    NoTarget {
+        /// The node that is not there.
+        towards: NodeId,
+        /// How many there are.
+        nodes: u32,
+    },
     /// A node that is cut off from the rest.
     #[error("the edges leave node {node} without a path to node 0")]
     NotConnected {

@@ -8,6 +8,8 @@
     reason = "chance makes the topology, before there is an algorithm"
 )]
 
+use std::collections::BTreeSet;
+
 use rand::seq::{SliceRandom, index};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -59,6 +61,60 @@ fn from_pruefer(nodes: u32, sequence: &[u32]) -> Vec<(NodeId, NodeId)> {
     // The two that remain: this leaf, and the largest number, which is never removed.
     edges.push((NodeId(leaf), NodeId(nodes - 1)));
     edges
+}
+
+/// The edges of a random tree in which no node has more than `most` children: each that joins hangs at
+/// a node drawn uniformly from those that have room. Who joins when is drawn, too, so every node may
+/// be anywhere in it.
+pub(super) fn narrow_tree(nodes: u32, most: u32, seed: u64) -> Vec<(NodeId, NodeId)> {
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    let mut joining: Vec<u32> = (0..nodes).collect();
+    joining.shuffle(&mut generator);
+    let (root, others) = joining.split_first().expect("a topology has a node");
+    // Those with room, and how many children they have.
+    let mut roomy = vec![(*root, 0)];
+    let mut edges = Vec::with_capacity(others.len());
+    for &child in others {
+        let place = generator.random_range(0..roomy.len());
+        let (parent, children) = &mut roomy[place];
+        edges.push((NodeId(*parent), NodeId(child)));
+        *children += 1;
+        if *children == most {
+            roomy.swap_remove(place);
+        }
+        roomy.push((child, 0));
+    }
+    edges
+}
+
+/// The edges of a directed ring through all nodes in random order, and of chords, each in a direction:
+/// every node has 2 to `most` links, in and out together, each number equally likely as far as
+/// partners are found.
+pub(super) fn ring_with_chords(nodes: u32, most: u32, seed: u64) -> Vec<(NodeId, NodeId)> {
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    let mut ring: Vec<u32> = (0..nodes).collect();
+    ring.shuffle(&mut generator);
+    let successors = ring.iter().cycle().skip(1);
+    let around = ring.iter().zip(successors).filter(|(from, to)| from != to);
+    let mut edges: Vec<_> = around.map(|(&from, &to)| (from, to)).collect();
+    let mut linked: BTreeSet<_> = edges.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
+    // An end for each chord that somebody wants; two that meet and have no link yet get one.
+    let mut ends = Vec::new();
+    for &node in &ring {
+        let chords = generator.random_range(2..=most) - 2;
+        ends.extend((0..chords).map(|_| node));
+    }
+    ends.shuffle(&mut generator);
+    for pair in ends.chunks_exact(2) {
+        let (a, b) = (pair[0], pair[1]);
+        if a != b && linked.insert((a.min(b), a.max(b))) {
+            edges.push((a, b));
+        }
+    }
+    let ids = edges
+        .into_iter()
+        .map(|(from, to)| (NodeId(from), NodeId(to)));
+    ids.collect()
 }
 
 /// The edges of a random directed graph in which every node reaches every other and has between

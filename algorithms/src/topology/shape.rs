@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EdgeList, Figure, NodeId, Topology, TopologyError, random};
+use super::{EdgeList, Figure, NodeId, Topology, TopologyError, orient, random};
 use crate::registry::Graph;
 
 /// What a person writes; with a number of nodes and a seed it becomes a [`Topology`].
@@ -28,6 +28,11 @@ pub enum Shape {
     },
     /// `random-tree`
     RandomTree,
+    /// `random-tree:M`
+    NarrowTree {
+        /// M.
+        most: NonZeroU32,
+    },
     /// `digraph:MIN-MAX`
     Digraph {
         /// MIN, at least 1.
@@ -35,6 +40,20 @@ pub enum Shape {
         /// MAX, at least MIN.
         most: u32,
     },
+    /// `ring-chords:M`
+    RingWithChords {
+        /// M, at least 2.
+        most: u32,
+    },
+    /// `oriented:M` or `oriented:M@NODE`
+    Oriented {
+        /// M, at least 2.
+        most: u32,
+        /// NODE.
+        towards: NodeId,
+    },
+    /// `tree-of:SHAPE`
+    TreeOf(Box<Shape>),
     /// `edges:0-1,1-2` or `edges:0>1,1>2`
     Edges(EdgeList),
     /// `kanrar:3.8`: a graph from a paper.
@@ -60,8 +79,24 @@ impl Shape {
             "drawn uniformly from all trees on the numbered nodes",
         ),
         (
+            "random-tree:M",
+            "a random tree with at most M children each: who joins hangs at any that has room",
+        ),
+        (
             "digraph:MIN-MAX",
             "a random directed graph: every node reaches every other and has MIN to MAX links out",
+        ),
+        (
+            "ring-chords:M",
+            "a directed ring in random order and directed chords: 2 to M links each, in and out",
+        ),
+        (
+            "oriented:M",
+            "the graph of ring-chords:M, directed so that all reach node 0; oriented:M@5: node 5",
+        ),
+        (
+            "tree-of:SHAPE",
+            "a breadth-first tree of that shape's links; links that fail are drawn from all of them",
         ),
         (
             "edges:0-1,1-2",
@@ -114,13 +149,66 @@ impl Shape {
             Shape::Path => undirected(&mut (1..nodes).map(|i| (i - 1, i))),
             &Shape::Tree { arity } => undirected(&mut (1..nodes).map(|i| ((i - 1) / arity, i))),
             Shape::RandomTree => Topology::undirected(nodes, &random::tree(nodes, seed)),
+            Shape::NarrowTree { most } => {
+                Topology::undirected(nodes, &random::narrow_tree(nodes, most.get(), seed))
+            }
             &Shape::Digraph { least, most } => {
                 check_degrees(nodes, least, most)?;
                 Topology::directed(nodes, &random::digraph(nodes, least, most, seed))
             }
+            &Shape::RingWithChords { most } => {
+                check_links(nodes, most)?;
+                Topology::directed(nodes, &random::ring_with_chords(nodes, most, seed))
+            }
+            &Shape::Oriented { most, towards } => {
+                check_links(nodes, most)?;
+                if towards.0 >= nodes {
+                    return Err(TopologyError::NoTarget { towards, nodes });
+                }
+                let links = random::ring_with_chords(nodes, most, seed);
+                Topology::directed(nodes, &orient::oriented(nodes, &links, towards))
+            }
+            Shape::TreeOf(shape) => {
+                let topology = shape.build(nodes, seed)?;
+                let links = topology.edge_count();
+                if links > MOST_LINKS {
+                    let most = MOST_LINKS;
+                    return Err(TopologyError::TooMany { links, most });
+                }
+                let links: Vec<_> = topology.edges().collect();
+                let tree = orient::breadth_first_tree(nodes, &links, shape.root());
+                Topology::undirected(nodes, &tree)
+            }
             Shape::Edges(list) => list.build(nodes)?,
             Shape::Figure(figure) => figure.build(nodes)?,
         })
+    }
+
+    /// The shape with all links that there are, also those that a tree in them leaves out.
+    pub fn whole(&self) -> &Self {
+        match self {
+            Shape::TreeOf(shape) => shape.whole(),
+            shape => shape,
+        }
+    }
+
+    /// Where a tree in it begins.
+    fn root(&self) -> NodeId {
+        match self {
+            Shape::Oriented { towards, .. } => *towards,
+            Shape::TreeOf(shape) => shape.root(),
+            Shape::Complete
+            | Shape::Ring
+            | Shape::Star
+            | Shape::Path
+            | Shape::Tree { .. }
+            | Shape::RandomTree
+            | Shape::NarrowTree { .. }
+            | Shape::Digraph { .. }
+            | Shape::RingWithChords { .. }
+            | Shape::Edges(_)
+            | Shape::Figure(_) => NodeId(0),
+        }
     }
 }
 
@@ -132,6 +220,11 @@ fn check_degrees(nodes: u32, least: u32, most: u32) -> Result<(), TopologyError>
     if nodes > 1 && most > nodes - 1 {
         return Err(TopologyError::Degrees { least, most, nodes });
     }
+    check_links(nodes, most)
+}
+
+/// Refuses what would take too much room.
+fn check_links(nodes: u32, most: u32) -> Result<(), TopologyError> {
     let links = u64::from(nodes) * u64::from(most);
     if links > MOST_LINKS {
         let most = MOST_LINKS;
@@ -158,6 +251,9 @@ impl FromStr for Shape {
                 "random-tree" => Ok(Shape::RandomTree),
                 "tree" => Err(malformed("how many children has each? write tree:2")),
                 "digraph" => Err(malformed("how many links out? write digraph:1-3")),
+                "ring-chords" => Err(malformed("how many links at most? write ring-chords:3")),
+                "oriented" => Err(malformed("how many links at most? write oriented:3")),
+                "tree-of" => Err(malformed("of what? write tree-of:oriented:3")),
                 "edges" => Err(malformed("which? write edges:0-1,1-2")),
                 _ => Err(unknown(text)),
             },
@@ -167,6 +263,34 @@ impl FromStr for Shape {
                 })?;
                 Ok(Shape::Tree { arity })
             }
+            Some(("random-tree", most)) => {
+                let most = most.parse().map_err(|_| {
+                    malformed(
+                        "a node has a whole number of children, at least 1; write random-tree:3",
+                    )
+                })?;
+                Ok(Shape::NarrowTree { most })
+            }
+            Some(("ring-chords", most)) => match most.parse() {
+                Ok(most) if most >= 2 => Ok(Shape::RingWithChords { most }),
+                _ => Err(malformed(
+                    "on a ring a node has 2 links, and more with chords; write ring-chords:3",
+                )),
+            },
+            Some(("oriented", bound)) => {
+                let (most, towards) = bound.split_once('@').unwrap_or((bound, "0"));
+                match (most.parse(), towards.parse()) {
+                    (Ok(most), Ok(towards)) if most >= 2 => Ok(Shape::Oriented {
+                        most,
+                        towards: NodeId(towards),
+                    }),
+                    _ => Err(malformed(
+                        "how many links, at least 2, and towards which node? write oriented:3 or \
+                         oriented:3@5",
+                    )),
+                }
+            }
+            Some(("tree-of", shape)) => Ok(Shape::TreeOf(Box::new(shape.parse()?))),
             Some(("digraph", bounds)) => {
                 let wanted = "how many links out, at least and at most? write digraph:1-3";
                 let (least, most) = bounds.split_once('-').ok_or_else(|| malformed(wanted))?;
@@ -186,7 +310,7 @@ impl FromStr for Shape {
             Some(("kanrar", _)) => Figure::find(text)
                 .map(Shape::Figure)
                 .ok_or_else(|| malformed("there are kanrar:3.1, kanrar:3.8 and kanrar:4.2")),
-            Some(("complete" | "ring" | "star" | "path" | "random-tree", _)) => {
+            Some(("complete" | "ring" | "star" | "path", _)) => {
                 Err(malformed("nothing belongs behind this shape's name"))
             }
             Some(_) => Err(unknown(text)),
@@ -211,7 +335,15 @@ impl fmt::Display for Shape {
             Shape::Path => f.write_str("path"),
             Shape::Tree { arity } => write!(f, "tree:{arity}"),
             Shape::RandomTree => f.write_str("random-tree"),
+            Shape::NarrowTree { most } => write!(f, "random-tree:{most}"),
             Shape::Digraph { least, most } => write!(f, "digraph:{least}-{most}"),
+            Shape::RingWithChords { most } => write!(f, "ring-chords:{most}"),
+            Shape::Oriented {
+                most,
+                towards: NodeId(0),
+            } => write!(f, "oriented:{most}"),
+            Shape::Oriented { most, towards } => write!(f, "oriented:{most}@{towards}"),
+            Shape::TreeOf(shape) => write!(f, "tree-of:{shape}"),
             Shape::Edges(list) => write!(f, "edges:{list}"),
             Shape::Figure(figure) => f.write_str(figure.name),
         }

@@ -1,5 +1,8 @@
 //! What comes out of every shape, and what is refused and how.
 
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+
 use petgraph::graph::{DiGraph, UnGraph};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -38,7 +41,12 @@ fn every_shape_survives_being_written_and_read() {
         "path",
         "tree:3",
         "random-tree",
+        "random-tree:3",
         "digraph:1-3",
+        "ring-chords:3",
+        "oriented:3",
+        "oriented:3@5",
+        "tree-of:oriented:3@5",
         "edges:0-1,2-1",
         "edges:0>1,1>0",
         "kanrar:4.2",
@@ -59,6 +67,7 @@ fn every_shape_that_is_listed_can_be_read() {
         let example = written
             .replace("MIN-MAX", "1-2")
             .replace("FIGURE", "3.8")
+            .replace("SHAPE", "ring")
             .replace('M', "3");
         assert!(example.parse::<Shape>().is_ok(), "{example}");
     }
@@ -73,7 +82,7 @@ fn one_node_alone_is_fine_for_every_graph() {
         {
             let example = written
                 .replace("MIN-MAX", "1-2")
-                .replace("FIGURE", "3.8")
+                .replace("SHAPE", "ring")
                 .replace('M', "3");
             let topology = build(&example, 1).unwrap();
             assert_eq!(topology.edge_count(), 0, "{example}");
@@ -102,8 +111,8 @@ fn the_default_shape_fits_its_graph_whatever_the_size() {
 
 #[test]
 fn what_is_wrong_is_said_with_what_would_be_right() {
-    let shapes = "complete, ring, star, path, tree:M, random-tree, digraph:MIN-MAX, edges:0-1,1-2, \
-                  kanrar:FIGURE";
+    let shapes = "complete, ring, star, path, tree:M, random-tree, random-tree:M, digraph:MIN-MAX, \
+                  ring-chords:M, oriented:M, tree-of:SHAPE, edges:0-1,1-2, kanrar:FIGURE";
     let table = [
         (
             "torus",
@@ -135,6 +144,37 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
             "tree:-1",
             3,
             "'tree:-1': a node has a whole number of children, at least 1; write tree:2".to_owned(),
+        ),
+        (
+            "random-tree:0",
+            3,
+            "'random-tree:0': a node has a whole number of children, at least 1; write \
+             random-tree:3"
+                .to_owned(),
+        ),
+        (
+            "ring-chords:1",
+            3,
+            "'ring-chords:1': on a ring a node has 2 links, and more with chords; write \
+             ring-chords:3"
+                .to_owned(),
+        ),
+        (
+            "oriented:3@x",
+            3,
+            "'oriented:3@x': how many links, at least 2, and towards which node? write oriented:3 or \
+             oriented:3@5"
+                .to_owned(),
+        ),
+        (
+            "oriented:3@3",
+            3,
+            "links cannot lead to node 3: 3 nodes are numbered 0 to 2".to_owned(),
+        ),
+        (
+            "tree-of:torus",
+            3,
+            format!("'torus' is no topology; there are {shapes}"),
         ),
         (
             "digraph",
@@ -331,7 +371,13 @@ fn two_nodes_are_complete_a_tree_and_a_digraph_at_once() {
 
 #[test]
 fn chance_is_the_seeds() {
-    for shape in ["random-tree", "digraph:2-4"] {
+    for shape in [
+        "random-tree",
+        "random-tree:3",
+        "digraph:2-4",
+        "ring-chords:3",
+        "oriented:3",
+    ] {
         let shape: Shape = shape.parse().unwrap();
         assert_eq!(shape.build(50, 1), shape.build(50, 1));
         assert_ne!(shape.build(50, 1), shape.build(50, 2));
@@ -415,6 +461,52 @@ proptest! {
     fn a_random_tree_is_a_tree(nodes in 1_u32..200, seed: u64) {
         let topology = Shape::RandomTree.build(nodes, seed).unwrap();
         prop_assert!(topology.is_tree());
+    }
+
+    #[test]
+    fn a_narrow_tree_is_a_tree_and_narrow(nodes in 1_u32..200, most in 1_u32..5, seed: u64) {
+        let most_children = NonZeroU32::new(most).unwrap();
+        let topology = Shape::NarrowTree { most: most_children }.build(nodes, seed).unwrap();
+        prop_assert!(topology.is_tree());
+        let mut degrees = (0..nodes).map(|node| topology.neighbours(NodeId(node)).count() as u32);
+        // All but the root have a parent besides their children.
+        prop_assert!(degrees.all(|degree| degree <= most + 1));
+    }
+
+    #[test]
+    fn a_ring_with_chords_keeps_its_bounds(nodes in 3_u32..60, most in 2_u32..6, seed: u64) {
+        let topology = Shape::RingWithChords { most }.build(nodes, seed).unwrap();
+        prop_assert!(topology.is_connected());
+        let links = topology.without_direction();
+        for node in (0..nodes).map(NodeId) {
+            prop_assert!((2..=most).contains(&(links.neighbours(node).count() as u32)));
+        }
+    }
+
+    #[test]
+    fn an_oriented_graph_leads_to_its_target(
+        nodes in 3_u32..60, most in 2_u32..6, towards in 0_u32..60, seed: u64,
+    ) {
+        let towards = NodeId(towards % nodes);
+        let topology = Shape::Oriented { most, towards }.build(nodes, seed).unwrap();
+        prop_assert_eq!(topology.fits(Graph::Digraph, towards), Ok(()));
+        let ring = Shape::RingWithChords { most }.build(nodes, seed).unwrap();
+        prop_assert_eq!(topology.without_direction(), ring.without_direction());
+        prop_assert_eq!(topology.edge_count(), ring.edge_count());
+        for node in (0..nodes).map(NodeId) {
+            // One to its parent, and of the others about half.
+            let out = topology.neighbours(node).count() as u32;
+            prop_assert!(out <= 1 + most.saturating_sub(1).div_ceil(2), "{} has {}", node, out);
+        }
+    }
+
+    #[test]
+    fn a_tree_of_a_graph_has_only_its_links(nodes in 1_u32..60, seed: u64) {
+        let shape: Shape = "tree-of:ring-chords:4".parse().unwrap();
+        let (tree, links) = (shape.build(nodes, seed).unwrap(), shape.whole().build(nodes, seed).unwrap());
+        prop_assert!(tree.is_tree());
+        let links: BTreeSet<_> = links.without_direction().edges().collect();
+        prop_assert!(tree.edges().all(|edge| links.contains(&edge)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use node::run::{Engine, FaultRow, MessageRow, NoteRow, RequestRow, Run, Transpor
 
 use super::FilesError;
 use super::table::{Row, Table, known, maybe};
-use crate::Summary;
+use crate::{Summary, order};
 
 const ENTRIES: Table = Table {
     name: "entries.csv",
@@ -27,6 +27,7 @@ const ENTRIES: Table = Table {
         "messages",
         "registered",
         "witness_refused",
+        "overtaken",
     ],
 };
 
@@ -72,7 +73,7 @@ const FAULTS: Table = Table {
 
 pub(super) fn write_entries(dir: &Path, run: &Run) -> Result<(), FilesError> {
     let witnessed = run.engine == Engine::Cluster;
-    let row = |row: &RequestRow| {
+    let row = |(row, overtaken): (&RequestRow, Option<u64>)| {
         [
             known(&row.node),
             known(&row.incarnation),
@@ -87,9 +88,11 @@ pub(super) fn write_entries(dir: &Path, run: &Run) -> Result<(), FilesError> {
             maybe(row.messages),
             maybe(row.registered),
             maybe((witnessed && row.entered_ns.is_some()).then(|| u8::from(row.witness_refused))),
+            maybe(overtaken),
         ]
     };
-    ENTRIES.write(dir, run.requests.iter().map(row))
+    let overtaken = order::overtaken(run);
+    ENTRIES.write(dir, run.requests.iter().zip(overtaken).map(row))
 }
 
 pub(super) fn read_entries(

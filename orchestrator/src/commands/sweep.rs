@@ -180,7 +180,8 @@ fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failure> {
         let aggregate = aggregates
             .iter()
             .find(|aggregate| aggregate.metric == plot.y);
-        let (Some(aggregate), Ok(x)) = (aggregate, cell.values[place].parse()) else {
+        let x = grid.place_of(plot, &cell.values[place]);
+        let (Some(aggregate), Some(x)) = (aggregate, x) else {
             continue;
         };
         let others = cell
@@ -208,7 +209,8 @@ fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failure> {
     for line in &mut lines {
         line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
-    let (x, y) = (plot.x.as_str(), plot.y.replace('_', " "));
+    let x = plot.label.as_deref().unwrap_or(&plot.x);
+    let y = plot.y.replace('_', " ");
     let title = format!("{}: {y} over {x}", grid.name);
     let chart = Chart {
         title: &title,

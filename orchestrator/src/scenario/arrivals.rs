@@ -11,7 +11,7 @@ use super::Scenario;
 use super::resolve::{Misfit, node_of};
 
 /// The columns of a run's `entries.csv`, so that a run's requests can be made again, and `hold_ns`.
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "node",
     "incarnation",
     "priority",
@@ -26,6 +26,7 @@ const COLUMNS: [&str; 14] = [
     "messages",
     "registered",
     "witness_refused",
+    "overtaken",
 ];
 
 /// The requests of the file, in order of time.

@@ -102,6 +102,13 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     let said = scenario.topology.as_deref();
     let shape = links::shape(said, entry, nodes, around.folder("topology")).map_err(unfit)?;
     let topology = links::build(&shape, entry, nodes, holder, seed).map_err(unfit)?;
+    let whole = match shape.whole() {
+        whole if *whole == shape => None,
+        whole => {
+            let links = whole.build(nodes, seed);
+            Some(links.map_err(|error| unfit(error.to_string()))?)
+        }
+    };
     let engine = scenario.engine.unwrap_or(Engine::Cluster);
     if engine == Engine::Sim {
         load::time_passes(&workload, nodes)?;
@@ -110,7 +117,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     let machine = (entry.machine)(&params, &printed);
     let stricken = Stricken {
         entry,
-        topology: &topology,
+        links: whole.as_ref().unwrap_or(&topology),
         kinds: machine.kinds(),
         seed,
         folder: around.folder("fault"),

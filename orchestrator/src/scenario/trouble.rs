@@ -16,7 +16,8 @@ use super::resolve::Misfit;
 /// The group in which things go wrong.
 pub(super) struct Stricken<'a> {
     pub(super) entry: &'a Entry,
-    pub(super) topology: &'a Topology,
+    /// All links that there are, whether the algorithm uses them or not.
+    pub(super) links: &'a Topology,
     pub(super) kinds: &'a [&'a str],
     pub(super) seed: u64,
     /// What file names are relative to.
@@ -28,8 +29,8 @@ pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timel
     let read =
         |file: &str| fs::read_to_string(group.folder.join(file)).map_err(|error| error.to_string());
     let group = Group {
-        nodes: group.topology.nodes(),
-        edges: edges(group.topology),
+        nodes: group.links.nodes(),
+        edges: edges(group.links),
         kinds: Some(group.kinds),
         token: Some(group.entry.token.is_some()),
         seed: group.seed,
@@ -58,12 +59,12 @@ fn said(scenario: &Scenario) -> Vec<(&'static str, String)> {
     common.chain(named).collect()
 }
 
-fn edges(topology: &Topology) -> Edges {
-    match topology.is_complete() {
+fn edges(links: &Topology) -> Edges {
+    match links.is_complete() {
         true => Edges::Complete {
-            nodes: topology.nodes(),
+            nodes: links.nodes(),
         },
-        false => Edges::Listed(topology.edges().map(|(a, b)| (a.0, b.0)).collect()),
+        false => Edges::Listed(links.edges().map(|(a, b)| (a.0, b.0)).collect()),
     }
 }
 

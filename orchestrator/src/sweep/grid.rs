@@ -46,11 +46,17 @@ struct Words {
 }
 
 /// What is drawn over what, a line for each combination of the other keys.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Plot {
-    /// A key of the grid whose values are numbers.
+    /// A key of the grid or of the variants.
     pub(crate) x: String,
+    /// Where its values stand, in their order; not needed where they are numbers.
+    #[serde(default)]
+    pub(crate) at: Option<Vec<f64>>,
+    /// What the x axis says, if not the key.
+    #[serde(default)]
+    pub(crate) label: Option<String>,
     /// A column of `summary.csv`.
     pub(crate) y: String,
     /// Whether both axes are logarithmic.
@@ -196,16 +202,28 @@ impl Grid {
             self.resolve(cell, 0)?;
         }
         if let Some(plot) = &self.plot {
-            let Some(place) = self.keys.iter().position(|key| *key == plot.x) else {
+            let values = self.values(&plot.x).ok_or_else(|| {
                 let keys = self.keys.join(", ");
-                return Err(format!(
-                    "plot.x: '{}' is not in the grid; there are {keys}",
-                    plot.x
-                ));
-            };
-            let words = self.cells.iter().map(|cell| &cell.values[place]);
-            if let Some(word) = words.clone().find(|word| word.parse::<f64>().is_err()) {
-                return Err(format!("plot.x: '{word}' of {} is not a number", plot.x));
+                format!("plot.x: '{}' is not in the grid; there are {keys}", plot.x)
+            })?;
+            match &plot.at {
+                None => {
+                    if let Some(word) = values.iter().find(|word| word.parse::<f64>().is_err()) {
+                        return Err(format!(
+                            "plot.x: '{word}' of {} is not a number; write at = [1, 2] to say where \
+                             its values stand",
+                            plot.x
+                        ));
+                    }
+                }
+                Some(places) if places.len() != values.len() => {
+                    let (places, there) = (places.len(), values.len());
+                    return Err(format!(
+                        "plot.at: {places} places for the {there} values of {}",
+                        plot.x
+                    ));
+                }
+                Some(_) => {}
             }
             if !analysis::aggregate::is_metric(&plot.y) {
                 let known = analysis::aggregate::metrics().join(", ");
@@ -216,6 +234,31 @@ impl Grid {
             }
         }
         Ok(())
+    }
+
+    /// The different values of a key, in the order in which they come up.
+    fn values(&self, key: &str) -> Option<Vec<&str>> {
+        let place = self.keys.iter().position(|other| other == key)?;
+        let mut values = Vec::new();
+        for cell in &self.cells {
+            let value = cell.values[place].as_str();
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        Some(values)
+    }
+
+    /// Where a value of the key that is plotted over stands.
+    pub(crate) fn place_of(&self, plot: &Plot, value: &str) -> Option<f64> {
+        match &plot.at {
+            None => value.parse().ok(),
+            Some(places) => {
+                let values = self.values(&plot.x)?;
+                let nth = values.into_iter().position(|other| other == value)?;
+                places.get(nth).copied()
+            }
+        }
     }
 
     /// Repeats each cell so often instead.
@@ -361,5 +404,10 @@ mod tests {
         assert!(wrong(&plot("algorithm", "messages_per_entry")).contains("not a number"));
         assert!(wrong(&plot("nodes", "beauty")).contains("no metric 'beauty'"));
         assert!(grid(&plot("nodes", "messages_per_entry")).is_ok());
+        let at = |places| format!("{}at = {places}\n", plot("algorithm", "messages_per_entry"));
+        assert!(wrong(&at("[1]")).contains("1 places for the 2 values of algorithm"));
+        let placed = grid(&at("[7, 3]")).unwrap();
+        let plot = placed.plot.as_ref().unwrap();
+        assert_eq!(placed.place_of(plot, "lamport"), Some(3.0));
     }
 }
