@@ -3,9 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use node::run::Run;
-
-use crate::stays::deaths;
+use node::run::{Run, deaths};
 
 /// How many wanted in at the same time as others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::safety::{self, Crowd};
 use crate::stays::stays;
 use crate::summary::{Observations, Summary};
 use crate::theory::{self, TheoryLine};
-use crate::{liveness, times, well_formedness, words};
+use crate::{liveness, suspicion, times, well_formedness, words};
 
 /// What became of one property.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -225,6 +225,7 @@ fn warnings(
             fault.fault
         ));
     }
+    warnings.extend(suspicion::warning(run));
     let doubtful = |line: &&TheoryLine| line.kind == FormKind::Mean && line.agrees == Some(false);
     warnings.extend(theory.iter().filter(doubtful).map(TheoryLine::reason));
     warnings

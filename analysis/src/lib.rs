@@ -16,6 +16,7 @@ mod priorities;
 mod safety;
 mod stays;
 mod summary;
+mod suspicion;
 mod theory;
 mod times;
 mod well_formedness;

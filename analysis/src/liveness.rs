@@ -10,11 +10,10 @@ use algorithms::NodeId;
 use algorithms::params::Params;
 use algorithms::registry::Entry;
 use node::plan::Plan;
-use node::run::{End, Run};
+use node::run::{End, Run, deaths};
 
 use crate::judgement::Property;
-use crate::stays::{deaths, is_death};
-use crate::words;
+use crate::{suspicion, words};
 
 pub(crate) fn check(entry: &Entry, plan: &Plan, run: &Run) -> Property {
     let waiting = waiting(run);
@@ -24,7 +23,10 @@ pub(crate) fn check(entry: &Entry, plan: &Plan, run: &Run) -> Property {
         Some(hindrance) => {
             Property::inconclusive(format!("{}, but {hindrance}{whom}", wait(&waiting)))
         }
-        None => Property::violated(format!("{how}: {}{whom}", wait(&waiting))),
+        None => {
+            let after = suspicion::before(run, run.ended_ns);
+            Property::violated(format!("{how}: {}{whom}{after}", wait(&waiting)))
+        }
     };
     match run.end {
         End::Deadlock => stuck("deadlock, nothing moves any more"),
@@ -125,7 +127,7 @@ fn hindrance(entry: &Entry, params: &Params, run: &Run) -> Option<String> {
         .faults
         .iter()
         .filter(|fault| fault.time_ns <= run.ended_ns);
-    let mut lasting = begun.filter(|fault| !is_death(fault));
+    let mut lasting = begun.filter(|fault| !fault.is_death());
     if let Some(fault) = lasting.find(|fault| in_force(fault.until_ns)) {
         return Some(format!(
             "'{}' on {} was still in force",
@@ -140,7 +142,7 @@ fn hindrance(entry: &Entry, params: &Params, run: &Run) -> Option<String> {
             0 => "none".to_owned(),
             some => some.to_string(),
         };
-        let deaths = run.faults.iter().filter(|fault| is_death(fault));
+        let deaths = run.faults.iter().filter(|fault| fault.is_death());
         let deaths = deaths.map(|fault| format!("; node {}: {}", fault.target, fault.fault));
         format!(
             "{died} and {} tolerates {tolerates}{}",

@@ -17,7 +17,7 @@ use node::run::Run;
 
 use crate::judgement::Property;
 use crate::stays::Stay;
-use crate::words;
+use crate::{suspicion, words};
 
 /// How full it was inside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,21 +58,25 @@ impl Crowd {
 pub(crate) fn check(run: &Run, crowd: &Crowd, admitted: u32, wanting: u32) -> Property {
     if let Some((at_ns, who)) = &crowd.excess {
         return Property::violated(format!(
-            "{} were inside at the same time, at {}; at most {admitted} may be",
+            "{} were inside at the same time, at {}; at most {admitted} may be{}",
             words::nodes(who),
             words::time(*at_ns),
+            suspicion::before(run, *at_ns),
         ));
     }
     if let Some(most) = run.most_inside.filter(|&most| most > admitted) {
         return Property::violated(format!(
-            "{most} were inside at the same time, within one nanosecond; at most {admitted} may be"
+            "{most} were inside at the same time, within one nanosecond; at most {admitted} may be{}",
+            suspicion::before(run, run.ended_ns),
         ));
     }
     if let Some(row) = run.requests.iter().find(|row| row.witness_refused) {
+        let at_ns = row.entered_ns.unwrap_or(row.arrived_ns);
         return Property::violated(format!(
-            "the witness refused node {}, which entered at {}: every lock was taken by others",
+            "the witness refused node {}, which entered at {}: every lock was taken by others{}",
             row.node,
-            words::time(row.entered_ns.unwrap_or(row.arrived_ns)),
+            words::time(at_ns),
+            suspicion::before(run, at_ns),
         ));
     }
     if wanting <= admitted {

@@ -42,6 +42,7 @@ pub(crate) fn plan(algorithm: &str, nodes: u32) -> Plan {
         trace: false,
         faults: chaos::Timeline::default(),
         detect_after_ns: node::plan::default_detect_after_ns(),
+        detector: node::plan::Detector::default(),
         transport: node::plan::UseTransport::Auto,
     }
 }

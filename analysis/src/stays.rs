@@ -1,9 +1,7 @@
 //! Who was inside, from when to when.
 
-use std::collections::BTreeMap;
-
 use algorithms::NodeId;
-use node::run::{FaultRow, Run};
+use node::run::{Run, deaths};
 
 /// One entry, from entering to leaving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,25 +38,6 @@ pub(crate) fn stays(run: &Run) -> Vec<Stay> {
         .collect::<Vec<_>>();
     stays.sort_unstable_by_key(|stay| (stay.enter_ns, stay.exit_ns, stay.row));
     stays
-}
-
-/// The members that were killed, and when first.
-pub(crate) fn deaths(faults: &[FaultRow]) -> BTreeMap<NodeId, u64> {
-    let mut deaths = BTreeMap::new();
-    for fault in faults.iter().filter(|fault| is_death(fault)) {
-        if let Ok(number) = fault.target.parse() {
-            deaths.entry(NodeId(number)).or_insert(fault.time_ns);
-        }
-    }
-    deaths
-}
-
-/// Whether the fault ends a member's life; a restarted member runs no algorithm.
-pub(crate) fn is_death(fault: &FaultRow) -> bool {
-    matches!(
-        fault.fault.split_whitespace().next(),
-        Some("kill" | "restart")
-    )
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use node::plan::Plan;
 use node::run::{RequestRow, Run};
 
 use crate::judgement::Property;
-use crate::words;
+use crate::{suspicion, words};
 
 pub(crate) fn check(entry: &Entry, plan: &Plan, run: &Run) -> Property {
     let broken = uninvited(run)
@@ -66,7 +66,8 @@ fn protocol_errors(run: &Run) -> Option<String> {
     Some(match run.protocol_errors.first() {
         Some((at_ns, node, why)) => {
             let at = words::time(*at_ns);
-            format!("{errors}, the first at node {node} at {at}: {why}")
+            let after = suspicion::before(run, *at_ns);
+            format!("{errors}, the first at node {node} at {at}: {why}{after}")
         }
         None => errors,
     })

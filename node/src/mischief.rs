@@ -320,6 +320,23 @@ impl FaultRow {
     }
 }
 
+impl FaultRow {
+    /// How a row begins that says of somebody that it took another for dead, who was not.
+    pub const FALSE_SUSPICION: &str = "false suspicion";
+
+    /// A member took another for dead, who was not. That is never taken back, yet nothing stays in
+    /// force: the other is there and speaks.
+    pub fn false_suspicion(at_ns: u64, by: NodeId, of: NodeId) -> Self {
+        Self {
+            time_ns: at_ns,
+            fault: format!("{} of {of}", Self::FALSE_SUSPICION),
+            target: by.to_string(),
+            until_ns: Some(at_ns),
+            acted: 1,
+        }
+    }
+}
+
 impl From<Did> for FaultRow {
     fn from(did: Did) -> Self {
         FaultRow {

@@ -51,6 +51,9 @@ pub struct Plan {
     /// How long it takes a member to learn that another has died: between the two, in nanoseconds.
     #[serde(default = "default_detect_after_ns")]
     pub detect_after_ns: (u64, u64),
+    /// Who says that a member has died.
+    #[serde(default)]
+    pub detector: Detector,
     /// Where the simulator runs the reliable transport.
     #[serde(default)]
     pub transport: UseTransport,
@@ -67,6 +70,19 @@ pub enum UseTransport {
     Always,
     /// In no case: what a link loses is lost.
     Never,
+}
+
+/// Who says that a member has died.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detector {
+    /// Whoever saw it die tells the others, each after a while of its own. Nobody is taken for dead
+    /// who is not.
+    #[default]
+    Told,
+    /// Everybody keeps asking everybody, and takes for dead who is silent for so many nanoseconds:
+    /// the dead, sooner or later, and sometimes one that is only slow.
+    Timeout(u64),
 }
 
 /// Unless said otherwise, a death is known after 50 to 500 ms.
@@ -94,9 +110,17 @@ impl Plan {
     /// Whether simulated messages travel through the reliable transport.
     pub fn runs_transport(&self) -> bool {
         match self.transport {
-            UseTransport::Auto => self.faults.harms(),
+            UseTransport::Auto => self.faults.harms() || self.suspects_after_ns().is_some(),
             UseTransport::Always => true,
             UseTransport::Never => false,
+        }
+    }
+
+    /// After how much silence members take another for dead, if that is how they learn it.
+    pub fn suspects_after_ns(&self) -> Option<u64> {
+        match self.detector {
+            Detector::Told => None,
+            Detector::Timeout(silence_ns) => Some(silence_ns),
         }
     }
 
@@ -150,6 +174,7 @@ pub(crate) mod tests {
             trace: false,
             faults: Timeline::default(),
             detect_after_ns: default_detect_after_ns(),
+            detector: Detector::default(),
             transport: UseTransport::Auto,
         }
     }

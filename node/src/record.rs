@@ -87,6 +87,11 @@ pub enum Record<'a> {
         /// How long.
         ns: u64,
     },
+    /// The member took another for dead.
+    Suspected {
+        /// Whom.
+        peer: NodeId,
+    },
 }
 
 impl<'a> Record<'a> {

@@ -203,6 +203,27 @@ pub struct FaultRow {
     pub acted: u64,
 }
 
+impl FaultRow {
+    /// Whether the fault ends a member's life; a restarted member runs no algorithm.
+    pub fn is_death(&self) -> bool {
+        matches!(
+            self.fault.split_whitespace().next(),
+            Some("kill" | "restart")
+        )
+    }
+}
+
+/// The members that were killed, and when first.
+pub fn deaths(faults: &[FaultRow]) -> BTreeMap<NodeId, u64> {
+    let mut deaths = BTreeMap::new();
+    for fault in faults.iter().filter(|fault| fault.is_death()) {
+        if let Ok(number) = fault.target.parse() {
+            deaths.entry(NodeId(number)).or_insert(fault.time_ns);
+        }
+    }
+    deaths
+}
+
 /// Sizes of encoded states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateBytes {

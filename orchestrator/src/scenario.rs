@@ -30,7 +30,7 @@ pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};
 pub use said::Said;
 pub(crate) use words::{AsPrinted, Assignment};
-use words::{AskText, Between, List, Time, Weight};
+use words::{AskText, Between, Detecting, List, Time, Weight};
 
 /// Everything that can be said about a run; what is not said has a default.
 ///
@@ -203,7 +203,17 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fault: Vec<String>,
 
-    /// Time until a member learns that another has died: between the two [default: 50ms..500ms]
+    /// Who says that a member has died: told, or timeout:TIME [default: told]
+    ///
+    /// told: whoever saw it die tells every other member, each after --detect-after; nobody is taken
+    /// for dead who is not. timeout:500ms: members keep asking each other, and take for dead who has
+    /// not answered for 500ms, once and for all. That is how it is done in practice, and it errs: one
+    /// that is paused, cut off or slow is taken for dead as well. Such a false suspicion is a row of
+    /// faults.csv, and a violation that comes after one is reported as that.
+    #[arg(long, value_name = "DETECTOR", help_heading = "Trouble")]
+    pub detector: Option<Detecting>,
+
+    /// told: time until a member learns that another has died: between the two [default: 50ms..500ms]
     #[arg(long, value_name = "TIME..TIME", help_heading = "Trouble")]
     pub detect_after: Option<Between>,
 

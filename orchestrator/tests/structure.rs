@@ -196,3 +196,44 @@ fn on_a_cluster_a_plane_survives_loss_delay_and_a_death() {
     assert_eq!(summary["witness_refusals"], "0");
     assert_ne!(summary["retransmissions"], "0");
 }
+
+/// Whoever needs the consent of the dead waits until its silence has lasted long enough.
+#[test]
+fn on_a_cluster_silence_gives_a_death_away() {
+    let place = Place::new();
+    let line = "run sanders -n 4 --param structure=complete --param recovery=on --detector timeout:1s \
+                --fault 'when enter 3 kill 3' --think exp:2ms --entries 5 --seed 1 --out here";
+    let done = place.line(line);
+    // On a machine that stands still for a second, somebody else may be taken for dead as well.
+    let blamed = done.stdout.contains("false suspicion");
+    assert!(done.code == 0 || blamed, "{}", done.stdout);
+    assert!(
+        blamed || done.stdout.contains("verdict: holds"),
+        "{}",
+        done.stdout
+    );
+}
+
+/// The one inside stands still, the others take it for dead, and the kernel sees two inside.
+#[test]
+fn on_a_cluster_a_violation_after_a_false_suspicion_is_reported_as_that() {
+    let place = Place::new();
+    let line = "run sanders -n 3 --param structure=complete --param recovery=on --detector timeout:200ms \
+                --fault 'when enter 2 pause 2 for 2s' --think exp:2ms --duration 2s --seed 1 --out here";
+    let done = place.line(line).expect(1);
+    let said = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("safety violated"), "{said}");
+    assert!(said.contains("; after a false suspicion of"), "{said}");
+    let faults = common::rows(&place.path().join("here/faults.csv"));
+    let suspected = faults
+        .iter()
+        .any(|row| row["fault"] == "false suspicion of 2");
+    assert!(suspected, "{faults:?}");
+    // Who judges the files again sees the same.
+    let again = place.line("check here").expect(1);
+    assert!(
+        again.stdout.contains("false suspicion of"),
+        "{}",
+        again.stdout
+    );
+}

@@ -182,6 +182,7 @@ pub(crate) fn plan(nodes: u32, entries_per_node: u64) -> Plan {
         trace: false,
         faults: chaos::Timeline::default(),
         detect_after_ns: node::plan::default_detect_after_ns(),
+        detector: node::plan::Detector::default(),
         transport: node::plan::UseTransport::Auto,
     }
 }

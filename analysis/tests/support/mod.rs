@@ -45,6 +45,7 @@ pub fn plan(algorithm: &str, nodes: u32) -> Plan {
         trace: false,
         faults: chaos::Timeline::default(),
         detect_after_ns: node::plan::default_detect_after_ns(),
+        detector: node::plan::Detector::default(),
         transport: node::plan::UseTransport::Auto,
     }
 }

@@ -71,7 +71,7 @@ pub(super) struct Member {
     port: Port,
     bundle: Bundle,
     transport: Transport,
-    /// Set where the algorithm asks for link events.
+    /// Set where the algorithm asks for link events, or deaths are guessed from silence.
     lookout: Option<Lookout>,
     /// The algorithm and its clients; none in a later life of the member, which only listens.
     members: Option<Members>,
@@ -123,6 +123,10 @@ enum Arrival {
         neighbour: NodeId,
         change: Change,
     },
+    /// A peer has been silent for so long that it is taken for dead, or has begun another life.
+    Silence {
+        peer: NodeId,
+    },
 }
 
 /// Algorithm messages to and from one peer, in the current session.
@@ -167,14 +171,19 @@ impl Member {
         let topology = plan
             .build_topology()
             .map_err(|error| format!("topology: {error}"))?;
-        let config = Config::of(plan.links, entry.links);
+        let suspects_after_ns = plan.suspects_after_ns();
+        let config = Config::of(plan.links, entry.links).suspecting_after(suspects_after_ns);
         let identity = Identity {
             me,
             incarnation,
             members: plan.nodes,
         };
-        let lookout = (incarnation == 0 && entry.wants_link_events)
-            .then(|| Lookout::new(&topology.without_direction(), me));
+        let lookout = match suspects_after_ns {
+            _ if incarnation > 0 => None,
+            Some(_) => Some(Lookout::everybody(plan.nodes, me)),
+            None => (entry.wants_link_events)
+                .then(|| Lookout::neighbours(&topology.without_direction(), me)),
+        };
         let members = (incarnation == 0)
             .then(|| Members::new(&plan, &plan.setting(topology), me.0..me.0 + 1));
         let files = dir.join("members");
@@ -323,6 +332,15 @@ impl Member {
                 // What an ended session has not brought is lost, so both ends count anew.
                 self.traffic.insert(neighbour, Traffic::default());
                 Event::Link { neighbour, change }
+            }
+            Some(Arrival::Silence { peer }) => {
+                let lookout = self.lookout.as_mut();
+                if !lookout.is_some_and(|lookout| lookout.suspect(peer)) {
+                    return Ok(true);
+                }
+                self.recorder.add(now_ns, &Record::Suspected { peer });
+                let change = Change::Down;
+                Event::Peer { peer, change }
             }
             None => match self.alarms.peek() {
                 Some(Reverse(armed)) if armed.at_ns <= now_ns => {
@@ -635,9 +653,17 @@ impl Sink<'_> {
                     change: Change::Up,
                 });
             }
-            // What is lost with an earlier life of a peer is lost; nobody is suspected by silence.
-            transport::Event::Restarted { peer, .. } => info!(%peer, "in a later life"),
-            transport::Event::Silent { .. } | transport::Event::Heard { .. } => {}
+            // What is lost with an earlier life of a peer is lost.
+            transport::Event::Restarted { peer, .. } => {
+                info!(%peer, "in a later life");
+                self.arrivals.push_back(Arrival::Silence { peer });
+            }
+            transport::Event::Silent { peer } => {
+                info!(%peer, "silent for too long");
+                self.arrivals.push_back(Arrival::Silence { peer });
+            }
+            // No algorithm here says how to take back that somebody is dead.
+            transport::Event::Heard { peer } => info!(%peer, "heard again"),
         }
     }
 }

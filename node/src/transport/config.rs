@@ -109,6 +109,24 @@ impl Config {
         }
     }
 
+    /// The same links, with a peer suspected after so much silence. Where silence ends sessions, that
+    /// is what it does.
+    pub fn suspecting_after(self, silence_ns: Option<u64>) -> Self {
+        match (self.contract, silence_ns) {
+            (Contract::Patient { .. }, Some(silence_ns)) => Self {
+                contract: Contract::Patient {
+                    suspect_after_ns: Some(silence_ns),
+                },
+                timing: Timing {
+                    cap_ns: self.timing.cap_ns.min(silence_ns / 2),
+                    ..self.timing
+                },
+                ..self
+            },
+            (Contract::Patient { .. } | Contract::Sessions { .. }, _) => self,
+        }
+    }
+
     /// The smallest datagram budget: room for the fields and some bytes of a message.
     pub const MIN_DATAGRAM_BYTES: usize =
         frame::MAX_OVERHEAD + packet::MAX_HEAD + packet::MAX_SEGMENT_OVERHEAD + 32;

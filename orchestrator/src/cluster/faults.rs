@@ -250,7 +250,8 @@ impl Stage<'_> {
             search.missing -= 1;
             self.conclude_search();
         }
-        if self.cluster.plan.entry().wants_peer_events {
+        let plan = self.cluster.plan;
+        if plan.entry().wants_peer_events && plan.suspects_after_ns().is_none() {
             for witness in self.living().collect::<Vec<_>>() {
                 let at_ns = now_ns + news_takes_ns(self.cluster.plan, node, witness);
                 let news = Task::Tell {

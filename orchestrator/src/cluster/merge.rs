@@ -10,7 +10,7 @@ use node::members;
 use node::mischief::TokenTrail;
 use node::plan::Plan;
 use node::record::{self, Record};
-use node::run::{End, Engine, MessageRow, Run};
+use node::run::{End, Engine, FaultRow, MessageRow, Run, deaths};
 use node::tally::LINKS_COUNTED_UP_TO;
 
 use super::stage::Played;
@@ -46,6 +46,8 @@ struct Account<'a> {
     kinds: &'static [&'static str],
     ledger: Ledger,
     token: TokenTrail,
+    /// Who took whom for dead, and when.
+    suspicions: Vec<(u64, NodeId, NodeId)>,
     /// What the ledger does not keep.
     rest: Run,
 }
@@ -58,6 +60,7 @@ impl<'a> Account<'a> {
             kinds: machine.kinds(),
             ledger: Ledger::new(plan),
             token: TokenTrail::new(plan, machine.kinds()),
+            suspicions: Vec::new(),
             rest: Run::default(),
         }
     }
@@ -73,9 +76,17 @@ impl<'a> Account<'a> {
                 row.lost = row.sent.saturating_sub(row.received);
             }
         }
+        let deaths = deaths(&played.faults);
+        let died =
+            |who: NodeId, at_ns: u64| deaths.get(&who).is_some_and(|&died_ns| died_ns <= at_ns);
+        let suspicions = self.suspicions.into_iter();
+        let untrue = suspicions.filter(|&(at_ns, _, of)| !died(of, at_ns));
+        let untrue = untrue.map(|(at_ns, by, of)| FaultRow::false_suspicion(at_ns, by, of));
+        let untrue = untrue.collect::<Vec<_>>();
         let mut run = self.ledger.close(played.end, played.ended_ns);
         run.faults
             .extend(played.faults.into_iter().map(|fault| token.explain(fault)));
+        run.faults.extend(untrue);
         run.faults.sort_by_key(|fault| fault.time_ns);
         Run {
             engine: Engine::Cluster,
@@ -161,6 +172,7 @@ impl<'a> Account<'a> {
                 self.rest.transport.insert(node, row);
             }
             Record::Stalled { .. } => {}
+            Record::Suspected { peer } => self.suspicions.push((at_ns, node, peer)),
         }
     }
 

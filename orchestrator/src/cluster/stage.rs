@@ -53,6 +53,8 @@ pub(super) struct Stage<'a> {
     /// Messages sent up to the last entry that was seen.
     sent_at_entry: u64,
     entries: u64,
+    /// When the group was last not known to be settled.
+    moved_ns: u64,
     pub(super) faults: Faults,
     /// What stands between the members, where links misbehave.
     pub(super) proxy: Option<Proxy>,
@@ -116,6 +118,7 @@ impl<'a> Stage<'a> {
             ask_at: Instant::now(),
             sent_at_entry: 0,
             entries: 0,
+            moved_ns: 0,
             faults: Faults::new(&cluster.plan.faults),
             proxy: None,
             start: None,
@@ -358,6 +361,7 @@ impl<'a> Stage<'a> {
         let soon = self.conductor.is_some() || self.all_idle();
         self.ask_at = Instant::now() + if soon { CONDUCT_EVERY } else { ASK_EVERY };
         if !settled {
+            self.moved_ns = self.now_ns();
             return None;
         }
         let world = Settled {
@@ -377,6 +381,8 @@ impl<'a> Stage<'a> {
             _ if !self.faults.agenda.is_empty() => None,
             // So may a link that comes back, where both ends count anew after a session's end.
             _ if self.sessions_may_end() => None,
+            // So may a silence that is not yet taken for a death; the next question shows it.
+            _ if self.expects_suspicion() => None,
             _ => Some(End::Deadlock),
         }
     }
@@ -384,6 +390,12 @@ impl<'a> Stage<'a> {
     fn sessions_may_end(&self) -> bool {
         let plan = self.cluster.plan;
         plan.entry().links == Links::Sessions && proxy::is_needed(plan)
+    }
+
+    fn expects_suspicion(&self) -> bool {
+        let suspects_after_ns = self.cluster.plan.suspects_after_ns();
+        suspects_after_ns
+            .is_some_and(|silence_ns| self.now_ns() < self.moved_ns.saturating_add(2 * silence_ns))
     }
 
     fn all_idle(&self) -> bool {

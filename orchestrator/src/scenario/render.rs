@@ -1,10 +1,11 @@
 //! A plan as the scenario file that makes it again.
 
 use algorithms::params::Value;
+use node::plan::Detector;
 use node::workload::{Arrivals, PerNode, Quota, Workload};
 
 use super::resolve::Resolved;
-use super::words::{AsPrinted, AskText, Assignment, Between, List, Time, Weight};
+use super::words::{AsPrinted, AskText, Assignment, Between, Detecting, List, Time, Weight};
 use super::{Kind, Scenario};
 
 impl Resolved {
@@ -48,7 +49,9 @@ impl Resolved {
                 .map(|step| step.text.clone())
                 .collect(),
             transport: Some(plan.transport),
-            detect_after: Some(Between(plan.detect_after_ns.0, plan.detect_after_ns.1)),
+            detector: Some(Detecting(plan.detector)),
+            detect_after: (plan.detector == Detector::Told)
+                .then_some(Between(plan.detect_after_ns.0, plan.detect_after_ns.1)),
             ..Scenario::default()
         };
         with_workload(scenario, &plan.workload)

@@ -144,6 +144,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         trace: trace(scenario)?,
         faults,
         detect_after_ns,
+        detector: trouble::detector(scenario, entry)?,
         transport: trouble::transport(scenario, engine)?,
     };
     Ok(Resolved {

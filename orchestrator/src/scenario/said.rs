@@ -17,7 +17,11 @@ pub struct Said {
 }
 
 /// Keys of which a flag replaces all that the file says.
-const ONE_OF: [&[&str]; 2] = [&["entries", "total", "duration"], &["rate", "gap"]];
+const ONE_OF: [&[&str]; 3] = [
+    &["entries", "total", "duration"],
+    &["rate", "gap"],
+    &["detector", "detect-after"],
+];
 
 /// Keys that mean something for one workload only: another workload in the flags takes them away.
 const OF_A_WORKLOAD: [&str; 8] = [

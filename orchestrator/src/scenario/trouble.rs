@@ -4,14 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use algorithms::Topology;
-use algorithms::registry::Entry;
+use algorithms::registry::{self, Entry};
 use chaos::partition::Edges;
+use chaos::span::show_ns;
 use chaos::timeline::{Group, Timeline};
-use node::plan::UseTransport;
+use node::plan::{Detector, UseTransport};
 use node::run::Engine;
 
 use super::Scenario;
 use super::resolve::Misfit;
+use super::words::Detecting;
 
 /// The group in which things go wrong.
 pub(super) struct Stricken<'a> {
@@ -76,4 +78,49 @@ pub(super) fn transport(scenario: &Scenario, engine: Engine) -> Result<UseTransp
         return Err(Misfit::new("transport", why));
     }
     Ok(transport)
+}
+
+/// The shortest silence that may be taken for a death. An answer may wait 5 ms for a message that it
+/// can travel with, and something must have been said twice before silence means anything.
+const LEAST_SILENCE_NS: u64 = 20_000_000;
+/// The longest: in the simulator, a world in which for so long nothing happens is given up.
+const MOST_SILENCE_NS: u64 = 20_000_000_000;
+
+/// Who says that a member has died.
+pub(super) fn detector(scenario: &Scenario, entry: &Entry) -> Result<Detector, Misfit> {
+    let Some(Detecting(detector)) = scenario.detector else {
+        return Ok(Detector::default());
+    };
+    let Detector::Timeout(silence_ns) = detector else {
+        return Ok(detector);
+    };
+    let misfit = |why: String| Err(Misfit::new("detector", why));
+    if !entry.wants_peer_events {
+        let listening = registry::ALL.iter().filter(|entry| entry.wants_peer_events);
+        let listening = listening.map(|entry| entry.name).collect::<Vec<_>>();
+        return misfit(format!(
+            "{} does nothing about a death, so nobody would listen to it; {} do",
+            entry.name,
+            listening.join(", ")
+        ));
+    }
+    if !(LEAST_SILENCE_NS..=MOST_SILENCE_NS).contains(&silence_ns) {
+        return misfit(format!(
+            "{} is no silence from which a death can be guessed here; use {} to {}",
+            show_ns(silence_ns),
+            show_ns(LEAST_SILENCE_NS),
+            show_ns(MOST_SILENCE_NS)
+        ));
+    }
+    if scenario.detect_after.is_some() {
+        return misfit(
+            "detect-after is for the detector that is told; leave one of them out".into(),
+        );
+    }
+    if scenario.transport == Some(UseTransport::Never) {
+        return misfit(
+            "it is the transport that asks who is there; leave out transport = never".into(),
+        );
+    }
+    Ok(detector)
 }

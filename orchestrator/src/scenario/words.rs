@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use algorithms::NodeId;
 use chaos::span::{SpanError, parse_ns, show_ns};
+use node::plan::Detector;
 use node::workload::Ask;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, DeserializeOwned, IntoDeserializer, SeqAccess, Visitor};
@@ -72,6 +73,47 @@ impl Serialize for Between {
 }
 
 impl<'de> Deserialize<'de> for Between {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_word(deserializer)
+    }
+}
+
+/// Who says that a member has died: `told`, or `timeout:500ms`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Detecting(pub Detector);
+
+impl FromStr for Detecting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = || format!("'{text}' is neither told nor timeout:TIME, such as timeout:500ms");
+        match text.split_once(':') {
+            None if text == "told" => Ok(Detecting(Detector::Told)),
+            Some(("timeout", time)) => {
+                let silence_ns = parse_ns(time).map_err(|_| form())?;
+                Ok(Detecting(Detector::Timeout(silence_ns)))
+            }
+            None | Some(_) => Err(form()),
+        }
+    }
+}
+
+impl fmt::Display for Detecting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Detector::Told => f.write_str("told"),
+            Detector::Timeout(silence_ns) => write!(f, "timeout:{}", show_ns(silence_ns)),
+        }
+    }
+}
+
+impl Serialize for Detecting {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Detecting {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         from_word(deserializer)
     }

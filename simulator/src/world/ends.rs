@@ -12,7 +12,7 @@ use node::frame::{Key, Seal};
 use node::lookout::Lookout;
 use node::members::Event;
 use node::plan::Plan;
-use node::run::TransportRow;
+use node::run::{FaultRow, TransportRow};
 use node::stamp;
 use node::transport::{self, Config, Identity, Overflow, Transport};
 
@@ -34,6 +34,8 @@ pub(super) struct Ends {
     abandoned: BTreeMap<(NodeId, NodeId), Vec<usize>>,
     /// Links that went down or up, by their number: at which member, to which neighbour.
     changes: Vec<(NodeId, NodeId, Change)>,
+    /// Whether members are told of links that go down or come up.
+    pub(super) tells_of_links: bool,
     overflow: Option<Overflow>,
     /// Kept so that sending allocates little.
     message: Vec<u8>,
@@ -47,7 +49,7 @@ struct End {
     incarnation: u32,
     /// When it is to be told the time, as far as that is in the queue.
     tick_ns: Option<u64>,
-    /// Set where the algorithm asks for link events.
+    /// Set where the algorithm asks for link events, or deaths are guessed from silence.
     lookout: Option<Lookout>,
     /// Whether the member was told to ask for nothing new.
     clogged: bool,
@@ -76,8 +78,9 @@ impl Ends {
         // Nobody outside could speak here, so the key need not be secret, only the same every time.
         let mut key = [0; 32];
         key[..8].copy_from_slice(&plan.seed.to_le_bytes());
+        let suspects_after_ns = plan.suspects_after_ns();
         let mut ends = Self {
-            config: Config::of(plan.links, needs.links),
+            config: Config::of(plan.links, needs.links).suspecting_after(suspects_after_ns),
             seal: Seal::new(&plan.algorithm, plan.seed, Key::new(key)),
             members: plan.nodes,
             ends: Vec::new(),
@@ -87,6 +90,7 @@ impl Ends {
             undelivered: BTreeMap::new(),
             abandoned: BTreeMap::new(),
             changes: Vec::new(),
+            tells_of_links: needs.link_events,
             overflow: None,
             message: Vec::new(),
             datagram: Vec::new(),
@@ -98,7 +102,10 @@ impl Ends {
                 transport,
                 incarnation: 0,
                 tick_ns: None,
-                lookout: needs.link_events.then(|| Lookout::new(&links, me)),
+                lookout: match suspects_after_ns {
+                    Some(_) => Some(Lookout::everybody(plan.nodes, me)),
+                    None => (needs.link_events).then(|| Lookout::neighbours(&links, me)),
+                },
                 clogged: false,
                 counted: None,
             });
@@ -125,11 +132,6 @@ impl Ends {
     /// Whether some message that nobody counts as under way may arrive all the same.
     pub(super) fn may_surprise(&self) -> bool {
         self.flying > 0 && !self.abandoned.is_empty()
-    }
-
-    /// Whether members are told of links that go down or come up.
-    pub(super) fn tells_of_links(&self) -> bool {
-        self.ends.iter().any(|end| end.lookout.is_some())
     }
 
     /// The peer to which more is queued than may be, if there is one.
@@ -407,9 +409,11 @@ impl World<'_> {
             }
             transport::Event::LinkDown { peer } => heard.push(Heard::Link(peer, Change::Down)),
             transport::Event::LinkUp { peer } => heard.push(Heard::Link(peer, Change::Up)),
-            transport::Event::Restarted { .. }
-            | transport::Event::Silent { .. }
-            | transport::Event::Heard { .. } => {}
+            transport::Event::Restarted { peer, .. } | transport::Event::Silent { peer } => {
+                heard.push(Heard::Silence(peer));
+            }
+            // No algorithm here says how to take back that somebody is dead.
+            transport::Event::Heard { .. } => {}
         };
         happen(transport, &mut sink);
         for heard in heard {
@@ -417,6 +421,22 @@ impl World<'_> {
         }
         self.flush(node);
         self.note_congestion(node);
+    }
+
+    /// A member that runs takes another for dead, if it has not yet.
+    fn suspect(&mut self, node: NodeId, peer: NodeId) {
+        let lookout = self.ends().ends[node.index()].lookout.as_mut();
+        let news = lookout.is_some_and(|lookout| lookout.suspect(peer));
+        if !news || !self.runs(node) {
+            return;
+        }
+        if !self.is_over(peer) {
+            let now_ns = self.now_ns;
+            let untrue = FaultRow::false_suspicion(now_ns, node, peer);
+            self.trouble().false_suspicions.push(untrue);
+        }
+        let change = Change::Down;
+        self.tell(node, Event::Peer { peer, change });
     }
 
     fn hear(&mut self, node: NodeId, heard: Heard) {
@@ -444,6 +464,7 @@ impl World<'_> {
                 changes.push((node, peer, change));
                 Due::Link(ChangeId(changes.len() as u32 - 1))
             }
+            Heard::Silence(peer) => return self.suspect(node, peer),
         };
         if !self.is_put_off(due) {
             self.reach(due);
@@ -460,4 +481,5 @@ enum Heard {
         sent_ns: u64,
     },
     Link(NodeId, Change),
+    Silence(NodeId),
 }

@@ -13,7 +13,7 @@ pub(super) struct Roads {
     pub(super) network: Network,
     /// The last moment at which the network is known to change by itself, but for what comes and
     /// goes for ever.
-    last_change_ns: u64,
+    pub(super) last_change_ns: u64,
     /// What a cut holds back until a change that nobody foresaw.
     held: Vec<Due>,
 }

@@ -29,7 +29,7 @@ pub(super) struct Trouble {
     pub(super) roads: Option<Roads>,
     /// The transport at the ends of its links, where it is needed.
     pub(super) ends: Option<Ends>,
-    /// Whether the survivors of a death are told.
+    /// Whether the survivors of a death are told; they may have to find out.
     peer_events: bool,
     /// Everything that was ever to be done, by its number.
     tasks: Vec<Task>,
@@ -49,6 +49,8 @@ pub(super) struct Trouble {
     /// When the token last came to each member, if ever.
     token_since_ns: Vec<Option<u64>>,
     token: TokenTrail,
+    /// Who took whom for dead, who was not.
+    pub(super) false_suspicions: Vec<FaultRow>,
 }
 
 /// A task's place among all that ever were.
@@ -100,7 +102,7 @@ impl Trouble {
             mischief: Mischief::new(&plan.faults),
             roads: (bad_links || transport).then(|| Roads::new(plan)),
             ends: transport.then(|| Ends::new(plan, needs, topology)),
-            peer_events: needs.peer_events,
+            peer_events: needs.peer_events && plan.suspects_after_ns().is_none(),
             tasks: Vec::new(),
             tasks_left: 0,
             lives: vec![Life::Running; nodes],
@@ -111,6 +113,7 @@ impl Trouble {
             inside_since_ns: vec![None; nodes],
             token_since_ns,
             token: TokenTrail::new(plan, kinds),
+            false_suspicions: Vec::new(),
         })
     }
 
@@ -152,6 +155,7 @@ impl Trouble {
             let report = timeline.report(&roads.network, run.ended_ns);
             run.faults.extend(report.into_iter().map(FaultRow::from));
         }
+        run.faults.extend(self.false_suspicions);
         run.faults.sort_by_key(|fault| fault.time_ns);
         if let Some(ends) = &self.ends {
             run.transport = ends.rows();
@@ -191,6 +195,12 @@ impl World<'_> {
         for (at_ns, task) in tasks.unwrap_or_default() {
             self.schedule(at_ns, task);
         }
+        if self.plan.suspects_after_ns().is_some() {
+            // Everybody watches everybody, also who has nothing else to do.
+            for node in (0..self.plan.nodes).map(NodeId) {
+                self.flush(node);
+            }
+        }
     }
 
     pub(super) fn trouble(&mut self) -> &mut Trouble {
@@ -199,16 +209,28 @@ impl World<'_> {
     }
 
     /// Whether something may set a settled world in motion: what is yet to go wrong or to be told,
-    /// or a link that is cut or healed.
+    /// a link that is cut or healed, or a silence that is not yet taken for a death.
     pub(super) fn expects_faults(&self) -> bool {
         let trouble = self.trouble.as_ref();
-        trouble.is_some_and(|trouble| trouble.tasks_left > 0) || self.tells_of_links()
+        trouble.is_some_and(|trouble| trouble.tasks_left > 0)
+            || self.tells_of_links()
+            || self.expects_suspicion()
+    }
+
+    /// Whether somebody may be silent who has not been for long enough to be taken for dead. A
+    /// silence begins within a quarter of that time, when the next question stays unanswered.
+    fn expects_suspicion(&self) -> bool {
+        let roads = self.trouble.as_ref().and_then(|all| all.roads.as_ref());
+        let changed_ns = roads.map_or(0, |roads| roads.last_change_ns);
+        self.plan.suspects_after_ns().is_some_and(|silence_ns| {
+            self.now_ns < self.moved_ns.max(changed_ns).saturating_add(2 * silence_ns)
+        })
     }
 
     /// Whether members are told of links that go down or come up.
     pub(super) fn tells_of_links(&self) -> bool {
         let ends = self.trouble.as_ref().and_then(|all| all.ends.as_ref());
-        ends.is_some_and(Ends::tells_of_links)
+        ends.is_some_and(|ends| ends.tells_of_links)
     }
 
     /// Whether it is more than a fault that has come before and comes again.
@@ -485,6 +507,7 @@ impl World<'_> {
         }
         self.end_transport(node);
         self.members.bury(node);
+        self.moved_ns = now_ns;
         self.ledger.died(node);
         self.spread_the_news(node);
     }

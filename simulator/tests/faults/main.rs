@@ -9,4 +9,5 @@ mod members;
 mod news;
 mod recovery;
 mod scenes;
+mod silence;
 mod votes;

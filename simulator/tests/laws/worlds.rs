@@ -44,6 +44,7 @@ pub fn plan(algorithm: &str, nodes: u32, seed: u64) -> Plan {
         trace: false,
         faults: Timeline::default(),
         detect_after_ns: default_detect_after_ns(),
+        detector: node::plan::Detector::default(),
         transport: node::plan::UseTransport::Auto,
     }
 }

@@ -1,0 +1,67 @@
+//! False suspicions: somebody was taken for dead who was not.
+//!
+//! Where deaths are guessed from silence, the algorithm is promised less than it needs. What goes
+//! wrong afterwards may be the detector's doing and not the algorithm's, so every violation says
+//! whether it came after one.
+
+use node::run::{FaultRow, Run};
+
+use crate::words;
+
+/// All false suspicions of a run, in order of time.
+fn all(run: &Run) -> impl Iterator<Item = &FaultRow> {
+    let untrue = |row: &&FaultRow| row.fault.starts_with(FaultRow::FALSE_SUSPICION);
+    run.faults.iter().filter(untrue)
+}
+
+/// What is added to a violation that was seen at this moment; nothing if there was none before it.
+pub(crate) fn before(run: &Run, at_ns: u64) -> String {
+    match all(run).find(|row| row.time_ns <= at_ns) {
+        None => String::new(),
+        Some(first) => format!("; after a {}", sentence(first)),
+    }
+}
+
+/// What a reader should know of a run with false suspicions, whatever became of it.
+pub(crate) fn warning(run: &Run) -> Option<String> {
+    let first = all(run).next()?;
+    let count = words::count(
+        all(run).count() as u64,
+        "false suspicion",
+        "false suspicions",
+    );
+    Some(format!(
+        "{count}, the first a {}.\n\
+         No algorithm here is promised to keep its properties after one.",
+        sentence(first)
+    ))
+}
+
+/// `false suspicion of 2 by node 0 at 1.25 s`.
+fn sentence(row: &FaultRow) -> String {
+    let (fault, by, at) = (&row.fault, &row.target, words::time(row.time_ns));
+    format!("{fault} by node {by} at {at}")
+}
+
+#[cfg(test)]
+mod tests {
+    use algorithms::NodeId;
+
+    use super::*;
+    use crate::sample::{entry, run};
+
+    #[test]
+    fn a_violation_says_whether_it_came_after_one() {
+        let mut run = run(vec![entry(0, 0, 1, 5)]);
+        assert_eq!((before(&run, 100), warning(&run)), (String::new(), None));
+        run.faults = vec![FaultRow::false_suspicion(40, NodeId(0), NodeId(2))];
+        assert_eq!(before(&run, 39), "");
+        let after = "; after a false suspicion of 2 by node 0 at 40 ns";
+        assert_eq!(before(&run, 40), after);
+        let warning = warning(&run).expect("there was one");
+        assert!(
+            warning.starts_with("1 false suspicion, the first"),
+            "{warning}"
+        );
+    }
+}
