@@ -23,18 +23,13 @@ pub fn aggregate<'a>(runs: impl Iterator<Item = &'a Summary>) -> Vec<Aggregate> 
         .iter()
         .enumerate()
         .filter(|(_, column)| is_metric(column));
-    let aggregates = metrics.map(|(place, column)| {
+    let aggregates = metrics.filter_map(|(place, column)| {
         let values = rows
             .iter()
             .filter_map(|cells| cells[place].parse::<f64>().ok());
-        Aggregate {
-            metric: (*column).to_owned(),
-            moments: Moments::of(values),
-        }
+        Aggregate::of(column, values)
     });
-    aggregates
-        .filter(|aggregate| aggregate.moments.n > 0)
-        .collect()
+    aggregates.collect()
 }
 
 /// Whether a column of `summary.csv` is a number that can be averaged.
@@ -66,6 +61,15 @@ const WORDS: [&str; 12] = [
 ];
 
 impl Aggregate {
+    /// What these values of a metric add up to; nothing if there are none.
+    pub fn of(metric: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
+        let moments = Moments::of(values);
+        (moments.n > 0).then(|| Self {
+            metric: metric.to_owned(),
+            moments,
+        })
+    }
+
     /// The columns of `aggregate.csv`, after those that name the cell.
     pub const COLUMNS: [&str; 9] = [
         "metric",

@@ -4,7 +4,10 @@
 //! [`files`] touches the disk. Start with [`judge`].
 
 pub mod aggregate;
+pub mod claims;
+pub mod expression;
 pub mod files;
+pub mod quantity;
 pub mod statistics;
 
 mod demand;

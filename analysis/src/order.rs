@@ -123,6 +123,12 @@ pub(crate) fn priority_inversions(run: &Run) -> u64 {
 
 /// The most entries of other members between a request and its own entry.
 pub(crate) fn passed_over_max(run: &Run) -> Option<u64> {
+    passed_over(run).into_iter().flatten().max()
+}
+
+/// For each request the entries of other members between it and its own entry; `None` for one that
+/// never entered.
+pub(crate) fn passed_over(run: &Run) -> Vec<Option<u64>> {
     let (arrivals, entries) = (arrivals(run), entries(run));
     let mut arrivals = arrivals.into_iter().peekable();
     let nodes = run.requests.iter().map(|row| row.node.index() + 1).max();
@@ -130,7 +136,7 @@ pub(crate) fn passed_over_max(run: &Run) -> Option<u64> {
     let (mut all, mut own) = (0, vec![0_u64; nodes.unwrap_or(0)]);
     // For each request the entries of others up to its arrival.
     let mut before = vec![0; run.requests.len()];
-    let mut most = None;
+    let mut passed_over = vec![None; run.requests.len()];
     for at_once in entries.chunk_by(|a, b| a.0 == b.0) {
         let now_ns = at_once[0].0;
         while let Some((_, row)) = arrivals.next_if(|&(arrived_ns, _)| arrived_ns < now_ns) {
@@ -139,15 +145,14 @@ pub(crate) fn passed_over_max(run: &Run) -> Option<u64> {
         for &(_, row) in at_once {
             let others = all - own[run.requests[row].node.index()];
             let waited = run.requests[row].arrived_ns < now_ns;
-            let passed_over = if waited { others - before[row] } else { 0 };
-            most = most.max(Some(passed_over));
+            passed_over[row] = Some(if waited { others - before[row] } else { 0 });
         }
         for &(_, row) in at_once {
             all += 1;
             own[run.requests[row].node.index()] += 1;
         }
     }
-    most
+    passed_over
 }
 
 /// The arrivals in order, with the places of their requests.

@@ -43,6 +43,20 @@ impl Moments {
         let half = t_quantile(self.n - 1, level) * self.sd / (self.n as f64).sqrt();
         Some((self.mean - half, self.mean + half))
     }
+
+    /// How likely a mean so far below 0, or farther, is if the true one is 0: Student's, one-sided.
+    /// Values that do not differ leave nothing to chance.
+    pub fn p_below_zero(&self) -> f64 {
+        if self.n < 2 || self.sd == 0.0 {
+            return match self.mean.total_cmp(&0.0) {
+                std::cmp::Ordering::Less => 0.0,
+                std::cmp::Ordering::Equal => 0.5,
+                std::cmp::Ordering::Greater => 1.0,
+            };
+        }
+        let student = StudentsT::new(0.0, 1.0, (self.n - 1) as f64).expect("a positive freedom");
+        student.cdf(self.mean / (self.sd / (self.n as f64).sqrt()))
+    }
 }
 
 /// Half the width of an interval for the mean of one run's values in their order, which need not
@@ -153,6 +167,19 @@ mod tests {
         let (low, high) = Moments::of([1.0, 3.0]).interval(0.95).unwrap();
         close(low, 2.0 - 12.706_204_736, 1e-5);
         close(high, 2.0 + 12.706_204_736, 1e-5);
+    }
+
+    #[test]
+    fn one_sided_chance_is_that_of_the_tables() {
+        // t = -2.132 with 4 degrees of freedom: 5 %.
+        let of = |mean| Moments {
+            n: 5,
+            mean,
+            sd: 5_f64.sqrt(),
+        };
+        close(of(-2.132).p_below_zero(), 0.05, 1e-4);
+        close(of(2.132).p_below_zero(), 0.95, 1e-4);
+        assert_eq!(Moments::of([-1.0, -1.0]).p_below_zero(), 0.0);
     }
 
     #[test]

@@ -66,6 +66,8 @@ pub(crate) struct Handover {
     pub delay_ns: u64,
     /// The place of the next one among the run's requests.
     pub row: usize,
+    /// The place of the one that left.
+    pub after: usize,
 }
 
 /// All hand-overs, in order, where one member at a time is admitted; empty where more are.
@@ -86,6 +88,7 @@ pub(crate) fn handovers(run: &Run, stays: &[Stay], admitted: u32) -> Vec<Handove
             at_ns: next.enter_ns,
             delay_ns,
             row: next.row,
+            after: last.row,
         })
     };
     pairs.filter_map(handover).collect()

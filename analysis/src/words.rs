@@ -34,6 +34,16 @@ pub(crate) fn nodes(nodes: &[NodeId]) -> String {
     }
 }
 
+/// A measured number to four digits that mean something: `12.35`.
+pub(crate) fn significant(number: f64) -> String {
+    let size = number.abs();
+    let digits = match size {
+        _ if size == 0.0 || size >= 1e3 => 0,
+        _ => (3 - size.log10().floor() as i32).clamp(0, 9) as usize,
+    };
+    format!("{number:.digits$}")
+}
+
 /// `1 entry`, `2 entries`.
 pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     match number {

@@ -28,6 +28,8 @@ pub(crate) struct Done {
     pub(crate) cell: usize,
     pub(crate) repetition: u64,
     pub(crate) summary: Summary,
+    /// What the grid measures beside it, in its order.
+    pub(crate) measured: Vec<Option<f64>>,
 }
 
 /// A sweep that is over, or was interrupted.
@@ -69,7 +71,14 @@ pub(crate) fn sweep(
     done.sort_by_key(|run| (run.cell, run.repetition));
     let of_cell = |cell| done.iter().filter(move |run| run.cell == cell);
     let cells = 0..grid.cells.len();
-    let aggregates = cells.map(|cell| aggregate(of_cell(cell).map(|run| &run.summary)));
+    let aggregates = cells.map(|cell| {
+        let mut aggregates = aggregate(of_cell(cell).map(|run| &run.summary));
+        for (place, (name, _)) in grid.measured.iter().enumerate() {
+            let values = of_cell(cell).filter_map(|run| run.measured[place]);
+            aggregates.extend(Aggregate::of(name, values));
+        }
+        aggregates
+    });
     let aggregates = aggregates.collect::<Vec<_>>();
     if missing == 0 {
         journal.close(&done, &aggregates)?;

@@ -15,10 +15,14 @@
 //! x = "nodes"
 //! y = "messages_per_entry"
 //! ```
+//!
+//! `measure = ["messages.TOKEN", "note.hops.mean"]` adds columns to those of every summary; what
+//! there is to measure stands in [`analysis::quantity`].
 
 use std::fs;
 use std::path::Path;
 
+use analysis::quantity::Quantity;
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -27,13 +31,16 @@ use crate::scenario::{Resolved, Said};
 /// What a sweep file says.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Words {
+pub(crate) struct Words {
     #[serde(default)]
     name: Option<String>,
     #[serde(default = "repetitions")]
     repetitions: u64,
     #[serde(default = "seed")]
     seed: u64,
+    /// Quantities beside the columns of a summary.
+    #[serde(default)]
+    pub(crate) measure: Vec<String>,
     #[serde(default)]
     scenario: Table,
     #[serde(default)]
@@ -57,7 +64,7 @@ pub(crate) struct Plot {
     /// What the x axis says, if not the key.
     #[serde(default)]
     pub(crate) label: Option<String>,
-    /// A column of `summary.csv`.
+    /// A column of `summary.csv`, or something that is measured.
     pub(crate) y: String,
     /// Whether both axes are logarithmic.
     #[serde(default)]
@@ -82,6 +89,8 @@ pub(crate) struct Grid {
     /// The keys in which cells differ.
     pub(crate) keys: Vec<String>,
     pub(crate) cells: Vec<Cell>,
+    /// What is measured beside the columns of a summary, each with its name.
+    pub(crate) measured: Vec<(String, Quantity)>,
     pub(crate) plot: Option<Plot>,
     /// As it was written, to know it again.
     pub(crate) text: String,
@@ -118,7 +127,8 @@ impl Grid {
         })
     }
 
-    fn new(words: Words, stem: &str, path: &Path, text: String) -> Result<Self, String> {
+    /// The sweep of that name that these words mean; file names in it are relative to `path`.
+    pub(crate) fn new(words: Words, stem: &str, path: &Path, text: String) -> Result<Self, String> {
         if words.repetitions == 0 {
             return Err("repetitions: at least 1".to_owned());
         }
@@ -183,12 +193,17 @@ impl Grid {
                 cells.push(Cell { values, said });
             }
         }
+        let measured = words.measure.into_iter().map(|name| {
+            let quantity = Quantity::parse(&name).map_err(|why| format!("measure: {why}"))?;
+            Ok((name, quantity))
+        });
         let grid = Self {
             name: words.name.unwrap_or_else(|| stem.to_owned()),
             repetitions: words.repetitions,
             seed: words.seed,
             keys,
             cells,
+            measured: measured.collect::<Result<_, String>>()?,
             plot: words.plot,
             text,
         };
@@ -198,8 +213,18 @@ impl Grid {
 
     /// Everything that can be wrong is found before anything runs.
     fn check(&self) -> Result<(), String> {
+        let mut fitting = vec![false; self.measured.len()];
         for cell in 0..self.cells.len() {
-            self.resolve(cell, 0)?;
+            let resolved = self.resolve(cell, 0)?;
+            let entry = resolved.plan.entry();
+            let kinds = resolved.plan.machine().kinds();
+            for (fits, (_, quantity)) in fitting.iter_mut().zip(&self.measured) {
+                *fits |= quantity.fits(entry, kinds);
+            }
+        }
+        if let Some(place) = fitting.iter().position(|fits| !fits) {
+            let (name, _) = &self.measured[place];
+            return Err(format!("measure: no algorithm of the sweep has '{name}'"));
         }
         if let Some(plot) = &self.plot {
             let values = self.values(&plot.x).ok_or_else(|| {
@@ -225,7 +250,8 @@ impl Grid {
                 }
                 Some(_) => {}
             }
-            if !analysis::aggregate::is_metric(&plot.y) {
+            let measured = self.measured.iter().any(|(name, _)| *name == plot.y);
+            if !measured && !analysis::aggregate::is_metric(&plot.y) {
                 let known = analysis::aggregate::metrics().join(", ");
                 return Err(format!(
                     "plot.y: there is no metric '{}'; there are {known}",

@@ -108,7 +108,8 @@ fn heading(grid: &Grid) -> String {
     line(
         columns
             .chain(keys)
-            .chain(Summary::columns().map(str::to_owned)),
+            .chain(Summary::columns().map(str::to_owned))
+            .chain(grid.measured.iter().map(|(name, _)| csv_cell(name))),
     )
 }
 
@@ -119,11 +120,14 @@ fn row(grid: &Grid, run: &Done) -> String {
         .map(|value| csv_cell(value));
     let place = [run.cell.to_string(), run.repetition.to_string()];
     let cells = run.summary.cells();
+    let measured = run.measured.iter();
+    let measured = measured.map(|value| value.map_or_else(String::new, |value| value.to_string()));
     line(
         place
             .into_iter()
             .chain(values)
-            .chain(cells.iter().map(|cell| csv_cell(cell))),
+            .chain(cells.iter().map(|cell| csv_cell(cell)))
+            .chain(measured),
     )
 }
 
@@ -135,6 +139,7 @@ fn read(grid: &Grid, path: &Path) -> Result<Vec<Done>, Failure> {
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
     let mut reader = csv::Reader::from_reader(whole.as_bytes());
     let skipped = 2 + grid.keys.len();
+    let columns = Summary::columns().count();
     let rows = reader.records().map(|record| {
         let record = record.map_err(|error| error.to_string())?;
         let number = |place: usize| record.get(place).and_then(|cell| cell.parse::<u64>().ok());
@@ -144,11 +149,16 @@ fn read(grid: &Grid, path: &Path) -> Result<Vec<Done>, Failure> {
                 "there is no repetition {repetition} of cell {cell}"
             ));
         }
-        let summary = Summary::from_cells(record.iter().skip(skipped))?;
+        if record.len() != skipped + columns + grid.measured.len() {
+            return Err("it has other columns".to_owned());
+        }
+        let summary = Summary::from_cells(record.iter().skip(skipped).take(columns))?;
+        let measured = record.iter().skip(skipped + columns);
         Ok(Done {
             cell: cell as usize,
             repetition,
             summary,
+            measured: measured.map(|cell| cell.parse().ok()).collect(),
         })
     });
     let rows = rows.collect::<Result<Vec<_>, String>>();

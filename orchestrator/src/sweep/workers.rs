@@ -35,7 +35,7 @@ pub(super) fn run_all(
             break;
         }
         let resolved = grid.resolve(cell, repetition).map_err(Failure::Usage)?;
-        if let Some(done) = launch(&resolved, cell, repetition, interrupted)? {
+        if let Some(done) = launch(grid, &resolved, (cell, repetition), interrupted)? {
             over(done)?;
         }
     }
@@ -95,14 +95,14 @@ fn simulate(
     };
     let run = simulator::simulate(&resolved.plan, resolved.topology.clone(), &mut watch)
         .map_err(|stuck| Failure::Testbed(stuck.to_string()))?;
-    Ok(judged(&resolved, &run, cell, repetition))
+    Ok(judged(grid, &resolved, &run, (cell, repetition)))
 }
 
 /// Runs one on processes; nothing if it was interrupted.
 fn launch(
+    grid: &Grid,
     resolved: &Resolved,
-    cell: usize,
-    repetition: u64,
+    place: (usize, u64),
     interrupted: &AtomicBool,
 ) -> Result<Option<Done>, Failure> {
     let executable = std::env::current_exe()
@@ -116,18 +116,26 @@ fn launch(
         interrupted,
         progress: &|_| {},
     };
-    Ok(judged(resolved, &cluster.run()?, cell, repetition))
+    Ok(judged(grid, resolved, &cluster.run()?, place))
 }
 
-fn judged(resolved: &Resolved, run: &node::run::Run, cell: usize, repetition: u64) -> Option<Done> {
+fn judged(
+    grid: &Grid,
+    resolved: &Resolved,
+    run: &node::run::Run,
+    (cell, repetition): (usize, u64),
+) -> Option<Done> {
     if run.end == End::Interrupted {
         return None;
     }
-    let judgement = analysis::judge(&resolved.plan, &resolved.topology, run);
+    let summary = analysis::judge(&resolved.plan, &resolved.topology, run).summary;
+    let quantities = grid.measured.iter();
+    let measured = quantities.map(|(_, quantity)| quantity.of(&resolved.plan, run, &summary));
     Some(Done {
         cell,
         repetition,
-        summary: judgement.summary,
+        measured: measured.collect(),
+        summary,
     })
 }
 
