@@ -6,9 +6,10 @@ mod bench;
 mod check;
 mod compare;
 mod explain;
-mod explore;
+pub(crate) mod explore;
 mod list;
 mod report;
+mod reproduce;
 mod run;
 mod structure;
 mod sweep;
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Structure(structure::Structure),
     Sweep(sweep::Sweep),
     Compare(Box<compare::Compare>),
+    Reproduce(reproduce::Reproduce),
     Bench(bench::Bench),
 }
 
@@ -45,6 +47,7 @@ impl Command {
             Command::Structure(structure) => structure.perform(),
             Command::Sweep(sweep) => sweep.perform(),
             Command::Compare(compare) => compare.perform(),
+            Command::Reproduce(reproduce) => reproduce.perform(),
             Command::Bench(bench) => bench.perform(),
         }
     }

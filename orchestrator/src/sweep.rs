@@ -19,7 +19,7 @@ use analysis::Summary;
 use analysis::aggregate::{Aggregate, aggregate};
 
 use crate::Failure;
-pub(crate) use grid::{Grid, label};
+pub(crate) use grid::{Grid, Words as GridWords, flat, label, shown};
 use journal::Journal;
 
 /// One run that is over: which, and what came out.

@@ -442,7 +442,7 @@ mod tests {
 
     #[test]
     fn bounds_may_be_met_and_not_passed() {
-        let seen = evidence(&[8.0, 8.0], &[17.0, 17.5]);
+        let seen = evidence(&[8.0, 8.0], &[17.0, 17.1, 17.0, 17.1]);
         let bound = |side, bound: &str| Expectation::Bounded {
             value: formula("messages"),
             side,

@@ -4,16 +4,18 @@ mod show;
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use algorithms::Setting;
 use algorithms::registry::{Entry, Links, Order};
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
-use simulator::explore::{Options, ParseError, Progress, Schedule, Timers, Unfit, explore, replay};
+use simulator::explore::{
+    Kind, Options, ParseError, Progress, Schedule, Timers, Unfit, explore, replay,
+};
 
 use crate::numbers::{count, time};
 use crate::scenario::{
@@ -171,7 +173,83 @@ struct World {
     headline: String,
 }
 
+/// What a search came to, for those who do not read its page.
+pub(crate) struct Found {
+    /// Different states met.
+    pub(crate) states: u64,
+    /// Whether those are all there are.
+    pub(crate) complete: bool,
+    /// The first bad thing.
+    pub(crate) bad: Option<Bad>,
+}
+
+/// Something bad, in short.
+pub(crate) struct Bad {
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// In words.
+    pub(crate) why: String,
+    /// The fewest steps that lead there.
+    pub(crate) steps: usize,
+}
+
 impl Explore {
+    /// What the line after `orchestrator explore` says; words with spaces stand between `'`.
+    pub(crate) fn from_line(line: &str) -> Result<Self, String> {
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            explore: Explore,
+        }
+        let quoted = line.split('\'').enumerate();
+        let words = quoted.flat_map(|(number, part)| match number % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        });
+        let words = ["explore".to_owned()].into_iter().chain(words);
+        let line = Line::try_parse_from(words).map_err(|error| error.to_string())?;
+        line.explore.world()?;
+        Ok(line.explore)
+    }
+
+    /// Searches, or replays, and says nothing.
+    pub(crate) fn found(&self, interrupted: &AtomicBool) -> Result<Found, Failure> {
+        let world = self.world().map_err(Failure::Usage)?;
+        if let Some(schedule) = &self.replay {
+            let schedule = schedule.parse::<Schedule>();
+            let schedule = schedule.map_err(|error| Failure::Usage(error.to_string()))?;
+            let steps = schedule.steps.len();
+            let outcome = replay(world.entry, &world.setting, &world.options, &schedule)
+                .map_err(|error| Failure::Usage(error.to_string()))?;
+            let bad = outcome.finding().map(|mishap| Bad {
+                kind: mishap.kind,
+                why: mishap.why.clone(),
+                steps: mishap.step,
+            });
+            return Ok(Found {
+                states: steps as u64,
+                complete: true,
+                bad,
+            });
+        }
+        let mut watch = |_: Progress| match interrupted.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let report = explore(world.entry, &world.setting, &world.options, &mut watch)
+            .map_err(|unfit| Failure::Usage(unfit.to_string()))?;
+        let bad = report.finding.map(|finding| Bad {
+            kind: finding.kind,
+            steps: finding.told.len(),
+            why: finding.why,
+        });
+        Ok(Found {
+            states: report.states,
+            complete: report.complete,
+            bad,
+        })
+    }
+
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
         let world = self.world().map_err(Failure::Usage)?;
         match &self.replay {

@@ -1,11 +1,14 @@
 //! `orchestrator list`: what there is.
 
+use std::path::Path;
+
 use algorithms::registry::{self, Family};
 use algorithms::topology::Shape;
 use chaos::language::words::WORDS;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use crate::claims::{CLAIMS, Claim, PAPERS, books};
 use crate::table::{Table, wrap};
 use crate::{Exit, Failure, print};
 
@@ -28,6 +31,8 @@ enum What {
     Topologies,
     /// Every word of --fault, in netem's meaning unless it says otherwise
     Faults,
+    /// Every claim of the sources in experiments/claims, and its last verdict
+    Claims,
 }
 
 impl List {
@@ -39,6 +44,7 @@ impl List {
             (What::Topologies, true) => topologies_json(),
             (What::Faults, false) => faults_table(),
             (What::Faults, true) => faults_json(),
+            (What::Claims, json) => claims(json).map_err(Failure::Usage)?,
         };
         print(&text)?;
         Ok(Exit::Holds)
@@ -115,6 +121,42 @@ fn faults_json() -> String {
     });
     let list = serde_json::Value::Array(words.collect());
     format!("{list:#}\n")
+}
+
+fn claims(json: bool) -> Result<String, String> {
+    let books = books(Path::new(CLAIMS), Path::new(PAPERS))?;
+    let claims = books
+        .iter()
+        .flat_map(|book| book.claims.iter().map(move |claim| (book, claim)));
+    let published = |claim: &Claim| match claim.verdict {
+        Some(verdict) => verdict.to_string(),
+        None => "not yet".to_owned(),
+    };
+    if json {
+        let claims = claims.map(|(book, claim)| {
+            json!({
+                "id": claim.id,
+                "source": book.source,
+                "place": claim.place,
+                "claim": claim.says,
+                "verdict": published(claim),
+                "lab": claim.lab,
+                "differs": claim.differs,
+            })
+        });
+        let list = serde_json::Value::Array(claims.collect());
+        return Ok(format!("{list:#}\n"));
+    }
+    let mut text = String::new();
+    for book in &books {
+        let mut table = Table::new(["claim", "verdict", "what it says, and where"]);
+        for claim in &book.claims {
+            let says = format!("{} ({})", claim.says, claim.place);
+            table.row([&claim.id, &published(claim), &says]);
+        }
+        text += &format!("{} · {}\n\n{}\n", book.source, book.title, table.show());
+    }
+    Ok(text)
 }
 
 /// The family's name.

@@ -334,7 +334,7 @@ fn axes(grid: &Table) -> Result<Vec<(String, Vec<Value>)>, String> {
 }
 
 /// The values of a table, each with its key; those of tables in it with a dotted key.
-fn flat<'a>(prefix: &str, table: &'a Table) -> Vec<(String, &'a Value)> {
+pub(crate) fn flat<'a>(prefix: &str, table: &'a Table) -> Vec<(String, &'a Value)> {
     let entries = table.iter().flat_map(|(key, value)| match value {
         Value::Table(inner) => flat(&format!("{prefix}{key}."), inner),
         value => vec![(format!("{prefix}{key}"), value)],
@@ -362,7 +362,7 @@ fn put(table: &mut Table, key: &str, value: Value) -> Result<(), String> {
 }
 
 /// A value as it stands in a table: a word without its quotation marks.
-fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::String(word) => word.clone(),
         other => other.to_string(),

@@ -1,0 +1,448 @@
+//! Claim files, checked as a whole before anything runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use analysis::claims::{Evidence, Expectation, Selection, Verdict};
+use analysis::quantity::Quantity;
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use super::expected::{self, selection};
+use super::published::{self, Published};
+use super::search::{Finds, Search};
+use crate::sweep::{Grid, GridWords};
+
+/// One source and its claims.
+#[derive(Debug)]
+pub(crate) struct Book {
+    /// The name of the source, as `--paper` wants it.
+    pub(crate) source: String,
+    /// Author, title and year.
+    pub(crate) title: String,
+    /// By name.
+    pub(crate) sweeps: BTreeMap<String, Runs>,
+    /// In their order.
+    pub(crate) claims: Vec<Claim>,
+}
+
+/// Runs that claims look at.
+#[derive(Debug)]
+pub(crate) struct Runs {
+    /// The cells.
+    pub(crate) grid: Grid,
+    /// As they were written, and where.
+    words: Table,
+    path: PathBuf,
+    /// How often each cell is run on the cluster, if it can be.
+    pub(crate) cluster: Option<u64>,
+}
+
+/// One claim.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    /// Such as `BAN-29`.
+    pub(crate) id: String,
+    /// Where the source says it.
+    pub(crate) place: String,
+    /// What it says.
+    pub(crate) says: String,
+    /// What a first check by hand said.
+    pub(crate) lab: String,
+    /// Why our verdict is another, if it is.
+    pub(crate) differs: Option<String>,
+    /// What was published last; `None` for one that was never run.
+    pub(crate) verdict: Option<Verdict>,
+    /// Whether it is among the quick ones.
+    pub(crate) quick: bool,
+    /// What speaks for it.
+    pub(crate) means: Means,
+}
+
+/// How a claim is tested.
+#[derive(Debug)]
+pub(crate) enum Means {
+    /// It is not, for this reason.
+    None(String),
+    /// By these tests.
+    Tests(Vec<Test>),
+}
+
+/// One test.
+#[derive(Debug)]
+pub(crate) struct Test {
+    /// In which case, if the claim has several.
+    pub(crate) case: Option<String>,
+    /// What is looked at, and what is expected of it.
+    pub(crate) kind: Kind,
+}
+
+/// What a test looks at.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// Runs of a sweep.
+    Runs {
+        sweep: String,
+        among: Selection,
+        expectation: Expectation,
+        published: Option<(published::Words, Published)>,
+    },
+    /// Every schedule of small worlds.
+    Explore { searches: Vec<Search>, finds: Finds },
+    /// Published numbers alone.
+    Recompute {
+        table: Published,
+        expectation: Expectation,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Words {
+    source: String,
+    title: String,
+    #[serde(default)]
+    sweep: BTreeMap<String, Table>,
+    #[serde(default)]
+    claim: Vec<ClaimWords>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct ClaimWords {
+    id: String,
+    place: String,
+    says: String,
+    lab: String,
+    #[serde(default)]
+    differs: Option<String>,
+    #[serde(default)]
+    verdict: Option<Verdict>,
+    #[serde(default)]
+    quick: bool,
+    #[serde(default)]
+    not_testable: Option<String>,
+    #[serde(default)]
+    test: Vec<expected::Words>,
+}
+
+/// Every claim file of a directory, by the name of the source.
+pub(crate) fn books(directory: &Path, papers: &Path) -> Result<Vec<Book>, String> {
+    let found = fs::read_dir(directory).map_err(|error| {
+        format!(
+            "cannot read the claims in {}: {error}\n\
+             They are part of the repository: run this in its root, or name them with --claims.",
+            directory.display()
+        )
+    })?;
+    let paths = found.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut paths = paths
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .collect::<Vec<_>>();
+    paths.sort();
+    let books = paths.iter().map(|path| Book::read(path, papers));
+    let books = books.collect::<Result<Vec<_>, _>>()?;
+    let mut ids = BTreeSet::new();
+    let claims = books.iter().flat_map(|book| &book.claims);
+    for claim in claims {
+        if !ids.insert(claim.id.as_str()) {
+            return Err(format!("{} is claimed twice", claim.id));
+        }
+    }
+    Ok(books)
+}
+
+impl Book {
+    fn read(path: &Path, papers: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(path)
+            .map_err(|error| format!("cannot read the claims {}: {error}", path.display()))?;
+        let words = toml::from_str::<Words>(&text)
+            .map_err(|error| crate::scenario::complaint(path, &text, &error))?;
+        Self::new(words, path, papers).map_err(|why| format!("{}: {why}", path.display()))
+    }
+
+    fn new(words: Words, path: &Path, papers: &Path) -> Result<Self, String> {
+        let mut claims = Vec::new();
+        for words in words.claim {
+            let id = words.id.clone();
+            let claim = Claim::new(words, papers).map_err(|why| format!("{id}: {why}"))?;
+            claims.push(claim);
+        }
+        let mut sweeps = BTreeMap::new();
+        for (name, table) in words.sweep {
+            let wrong = |why: String| format!("sweep.{name}: {why}");
+            let measured = measured(&claims, &name, &table).map_err(wrong)?;
+            let runs = Runs::new(&name, table, path, measured).map_err(wrong)?;
+            sweeps.insert(name, runs);
+        }
+        let book = Self {
+            source: words.source,
+            title: words.title,
+            sweeps,
+            claims,
+        };
+        book.check()?;
+        Ok(book)
+    }
+
+    /// Everything a test names is there.
+    fn check(&self) -> Result<(), String> {
+        for claim in &self.claims {
+            let Means::Tests(tests) = &claim.means else {
+                continue;
+            };
+            for test in tests {
+                let wrong = |why: String| format!("{}: {why}", claim.id);
+                let Kind::Runs {
+                    sweep,
+                    among,
+                    expectation,
+                    ..
+                } = &test.kind
+                else {
+                    continue;
+                };
+                let Some(runs) = self.sweeps.get(sweep) else {
+                    let known = self.sweeps.keys().cloned().collect::<Vec<_>>().join(", ");
+                    return Err(wrong(format!(
+                        "there is no sweep '{sweep}'; there are {known}"
+                    )));
+                };
+                let cells = runs.grid.evidence(&[]);
+                let mut selections = vec![among];
+                if let Expectation::Ordered { of, to, .. } = expectation {
+                    selections.extend([of, to]);
+                }
+                if let Some(why) = selections.iter().find_map(|wanted| cells.misses(wanted)) {
+                    return Err(wrong(why));
+                }
+                if let Expectation::Trend { along, .. } = expectation
+                    && !cells.keys.contains(along)
+                {
+                    let keys = cells.keys.join(", ");
+                    return Err(wrong(format!(
+                        "'{along}' is not in the grid; there are {keys}"
+                    )));
+                }
+                let repeated = matches!(
+                    expectation,
+                    Expectation::Equals { .. }
+                        | Expectation::Bounded { .. }
+                        | Expectation::Ordered { .. }
+                        | Expectation::Trend { .. }
+                );
+                if repeated && runs.grid.repetitions < 2 {
+                    return Err(wrong(format!(
+                        "sweep.{sweep}: an interval needs at least 2 repetitions"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The quantities that the tests of a sweep name and a summary does not have.
+fn measured(claims: &[Claim], sweep: &str, words: &Table) -> Result<Vec<String>, String> {
+    let mut names = BTreeSet::new();
+    for claim in claims {
+        let Means::Tests(tests) = &claim.means else {
+            continue;
+        };
+        for test in tests {
+            match &test.kind {
+                Kind::Runs {
+                    sweep: of,
+                    expectation,
+                    ..
+                } if of == sweep => {
+                    let formulas = expectation.formulas();
+                    let found = formulas.iter().flat_map(|formula| formula.names());
+                    names.extend(found.map(str::to_owned));
+                }
+                Kind::Runs { .. } | Kind::Explore { .. } | Kind::Recompute { .. } => {}
+            }
+        }
+    }
+    let keys = keys(words);
+    let foreign =
+        |name: &String| *name != "nodes" && !name.starts_with("paper.") && !keys.contains(name);
+    let mut wanted = Vec::new();
+    for name in names.into_iter().filter(foreign) {
+        match Quantity::parse(&name)? {
+            Quantity::Column(_) => {}
+            _ => wanted.push(name),
+        }
+    }
+    Ok(wanted)
+}
+
+/// The keys in which a sweep's cells differ.
+fn keys(words: &Table) -> BTreeSet<String> {
+    let of = |table: &Table| {
+        let keys = crate::sweep::flat("", table).into_iter();
+        keys.map(|(key, _)| key).collect::<Vec<_>>()
+    };
+    let mut keys = BTreeSet::new();
+    if let Some(Value::Table(grid)) = words.get("grid") {
+        keys.extend(of(grid));
+    }
+    if let Some(Value::Array(variants)) = words.get("variant") {
+        let tables = variants.iter().filter_map(Value::as_table);
+        keys.extend(tables.flat_map(of));
+    }
+    keys
+}
+
+impl Runs {
+    fn new(
+        name: &str,
+        mut table: Table,
+        path: &Path,
+        measured: Vec<String>,
+    ) -> Result<Self, String> {
+        let cluster = match table.remove("cluster") {
+            None => None,
+            Some(Value::Integer(repetitions)) if repetitions > 0 => Some(repetitions as u64),
+            Some(other) => return Err(format!("cluster: how many repetitions, not {other}")),
+        };
+        let mut known = match table.remove("measure") {
+            Some(Value::Array(names)) => names,
+            _ => Vec::new(),
+        };
+        known.extend(measured.into_iter().map(Value::String));
+        known.dedup();
+        table.insert("measure".to_owned(), Value::Array(known));
+        Ok(Self {
+            grid: grid(name, &table, path)?,
+            words: table,
+            path: path.to_owned(),
+            cluster,
+        })
+    }
+
+    /// The same once more, to be kept by whoever runs it.
+    pub(crate) fn again(&self, name: &str) -> Result<Grid, String> {
+        grid(name, &self.words, &self.path)
+    }
+
+    /// The same on processes, so often.
+    pub(crate) fn on_the_cluster(&self, name: &str, repetitions: u64) -> Result<Grid, String> {
+        let mut table = self.words.clone();
+        let scenario = table
+            .entry("scenario")
+            .or_insert_with(|| Value::Table(Table::new()));
+        if let Value::Table(scenario) = scenario {
+            scenario.insert("engine".to_owned(), "cluster".into());
+        }
+        let repetitions = i64::try_from(repetitions).unwrap_or(i64::MAX);
+        table.insert("repetitions".to_owned(), repetitions.into());
+        grid(name, &table, &self.path)
+    }
+}
+
+fn grid(name: &str, table: &Table, path: &Path) -> Result<Grid, String> {
+    let text = toml::to_string(table).map_err(|error| error.to_string())?;
+    let words = table.clone().try_into::<GridWords>();
+    let words = words.map_err(|error| error.message().to_owned())?;
+    Grid::new(words, name, path, text)
+}
+
+impl Grid {
+    /// The cells, and these runs of them, as evidence.
+    pub(crate) fn evidence(&self, done: &[crate::sweep::Done]) -> Evidence {
+        let columns = analysis::Summary::columns().collect::<Vec<_>>();
+        let rows = done.iter().map(|run| {
+            let summary = run.summary.cells();
+            let numbers = columns.iter().zip(&summary);
+            let numbers = numbers
+                .filter_map(|(name, cell)| Some(((*name).to_owned(), cell.parse::<f64>().ok()?)));
+            let measured = self.measured.iter().zip(&run.measured);
+            let measured =
+                measured.filter_map(|((name, _), value)| Some((name.clone(), (*value)?)));
+            analysis::claims::Row {
+                cell: run.cell,
+                repetition: run.repetition,
+                values: numbers.chain(measured).collect(),
+            }
+        });
+        Evidence {
+            keys: self.keys.clone(),
+            cells: self.cells.iter().map(|cell| cell.values.clone()).collect(),
+            rows: rows.collect(),
+        }
+    }
+}
+
+impl Claim {
+    fn new(words: ClaimWords, papers: &Path) -> Result<Self, String> {
+        let means = match (words.not_testable, words.test.as_slice()) {
+            (Some(why), []) => Means::None(why),
+            (Some(_), [_, ..]) => return Err("it has tests, so it can be tested".to_owned()),
+            (None, []) => {
+                return Err(
+                    "it has no test; write [[claim.test]], or not-testable = \"why\"".to_owned(),
+                );
+            }
+            (None, tests) => {
+                let tests = tests.iter().map(|test| Test::new(test, papers));
+                Means::Tests(tests.collect::<Result<_, _>>()?)
+            }
+        };
+        Ok(Self {
+            id: words.id,
+            place: words.place,
+            says: words.says,
+            lab: words.lab,
+            differs: words.differs,
+            verdict: words.verdict,
+            quick: words.quick,
+            means,
+        })
+    }
+}
+
+impl Test {
+    fn new(words: &expected::Words, papers: &Path) -> Result<Self, String> {
+        let among = words.among.clone().unwrap_or_default();
+        let kind = match (&words.sweep, &words.explore, &words.recompute) {
+            (Some(sweep), None, None) => {
+                let published = words.published.clone().map(|words| {
+                    let table = Published::read(papers, &words.table)?;
+                    Ok::<_, String>((words, table))
+                });
+                Kind::Runs {
+                    sweep: sweep.clone(),
+                    among: selection(&among)?,
+                    expectation: words.expectation()?,
+                    published: published.transpose()?,
+                }
+            }
+            (None, Some(lines), None) if !lines.is_empty() => {
+                let finds = words.finds.as_deref();
+                let finds =
+                    finds.ok_or("explore: finds = \"nothing\" or \"deadlock\" is missing")?;
+                let searches = lines.iter().map(|line| Search::parse(line));
+                Kind::Explore {
+                    searches: searches.collect::<Result<_, _>>()?,
+                    finds: Finds::parse(finds)?,
+                }
+            }
+            (None, None, Some(table)) => Kind::Recompute {
+                table: Published::read(papers, table)?,
+                expectation: words.expectation()?,
+            },
+            _ => {
+                return Err(
+                    "a test looks at one thing: sweep = \"…\", explore = [\"…\"] or recompute = \"…\""
+                        .to_owned(),
+                );
+            }
+        };
+        Ok(Self {
+            case: words.case.clone(),
+            kind,
+        })
+    }
+}

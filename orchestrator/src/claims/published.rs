@@ -1,0 +1,159 @@
+//! Numbers that the sources print: `results/papers/*.csv`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use analysis::claims::{Evidence, Row};
+use analysis::statistics::Moments;
+use serde::Deserialize;
+
+/// Which published column belongs to which cell: names `paper.COLUMN` then mean the number in the
+/// row whose `column` is the cell's `key`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Words {
+    /// The file, without its ending.
+    pub(super) table: String,
+    /// A key of the sweep.
+    pub(super) key: String,
+    /// The column that has the same values.
+    pub(super) column: String,
+}
+
+/// A published table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Published {
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Published {
+    /// Reads the table of that name from a directory.
+    pub(super) fn read(directory: &Path, name: &str) -> Result<Self, String> {
+        let path: PathBuf = directory.join(format!("{name}.csv"));
+        let wrong = |why: String| format!("{}: {why}", path.display());
+        let mut reader = csv::ReaderBuilder::new()
+            .comment(Some(b'#'))
+            .from_path(&path)
+            .map_err(|error| wrong(error.to_string()))?;
+        let words = |record: &csv::StringRecord| {
+            let cells = record.iter().map(|cell| cell.trim().to_owned());
+            cells.collect::<Vec<_>>()
+        };
+        let columns = words(reader.headers().map_err(|error| wrong(error.to_string()))?);
+        let rows = reader.records().map(|record| Ok(words(&record?)));
+        let rows = rows.collect::<Result<Vec<_>, csv::Error>>();
+        Ok(Self {
+            columns,
+            rows: rows.map_err(|error| wrong(error.to_string()))?,
+        })
+    }
+
+    /// The names of its columns.
+    pub(super) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn place(&self, column: &str) -> Result<usize, String> {
+        let place = self.columns.iter().position(|known| known == column);
+        place.ok_or_else(|| {
+            let known = self.columns.join(", ");
+            format!("there is no column '{column}'; there are {known}")
+        })
+    }
+
+    /// The number in this column where another has this word.
+    pub(super) fn number(&self, by: &str, word: &str, column: &str) -> Result<f64, String> {
+        let (by_place, place) = (self.place(by)?, self.place(column)?);
+        let row = self.rows.iter().find(|row| row[by_place] == word);
+        let row = row.ok_or_else(|| format!("no row has {by} = {word}"))?;
+        let cell = &row[place];
+        cell.parse()
+            .map_err(|_| format!("'{cell}' in {column} is no number"))
+    }
+
+    /// The table as evidence by itself: `COLUMN.mean`, `.sum`, `.sd`, `.n`, `.min`, `.max` of its
+    /// numeric columns, and `paired_t[A,B]`, Student's statistic of their differences.
+    pub(super) fn recomputed(&self) -> Evidence {
+        let numbers = self.columns.iter().enumerate().filter_map(|(place, name)| {
+            let cells = self.rows.iter().map(|row| row[place].parse::<f64>().ok());
+            Some((name, cells.collect::<Option<Vec<_>>>()?))
+        });
+        let numbers = numbers.collect::<Vec<_>>();
+        let mut values = BTreeMap::new();
+        for (name, column) in &numbers {
+            let moments = Moments::of(column.iter().copied());
+            let (least, most) = column
+                .iter()
+                .fold((f64::MAX, f64::MIN), |(low, high), &value| {
+                    (low.min(value), high.max(value))
+                });
+            for (statistic, value) in [
+                ("n", moments.n as f64),
+                ("mean", moments.mean),
+                ("sd", moments.sd),
+                ("sum", column.iter().sum()),
+                ("min", least),
+                ("max", most),
+            ] {
+                values.insert(format!("{name}.{statistic}"), value);
+            }
+            for (other, column_b) in &numbers {
+                let pairs = column.iter().zip(column_b).map(|(a, b)| a - b);
+                let difference = Moments::of(pairs);
+                let error = difference.sd / (difference.n as f64).sqrt();
+                if error > 0.0 {
+                    values.insert(format!("paired_t[{name},{other}]"), difference.mean / error);
+                }
+            }
+        }
+        Evidence {
+            keys: Vec::new(),
+            cells: vec![Vec::new()],
+            rows: vec![Row {
+                cell: 0,
+                repetition: 0,
+                values,
+            }],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Published {
+        let words = |row: [&str; 3]| row.map(str::to_owned).to_vec();
+        Published {
+            columns: words(["size", "a", "b"]),
+            rows: vec![words(["4", "10", "8"]), words(["6", "13", "9"])],
+        }
+    }
+
+    #[test]
+    fn a_number_is_found_by_its_row() {
+        assert_eq!(table().number("size", "6", "b"), Ok(9.0));
+        assert!(
+            table()
+                .number("size", "5", "b")
+                .unwrap_err()
+                .contains("no row")
+        );
+        assert!(
+            table()
+                .number("size", "6", "c")
+                .unwrap_err()
+                .contains("no column")
+        );
+    }
+
+    #[test]
+    fn a_table_is_evidence_by_itself() {
+        let evidence = table().recomputed();
+        let values = &evidence.rows[0].values;
+        assert_eq!(values["a.mean"], 11.5);
+        // Differences 2 and 4: mean 3, standard error 1.
+        assert!((values["paired_t[a,b]"] - 3.0).abs() < 1e-12);
+    }
+}

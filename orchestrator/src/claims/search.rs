@@ -1,0 +1,122 @@
+//! Tests that try every schedule of a small world.
+
+use std::sync::atomic::AtomicBool;
+
+use analysis::claims::{Answer, Outcome};
+use simulator::explore::Kind;
+
+use crate::Failure;
+use crate::commands::explore::{Explore, Found};
+use crate::numbers::count;
+
+/// A world to be explored, as the line after `orchestrator explore` says it.
+#[derive(Debug)]
+pub(crate) struct Search {
+    /// The line.
+    pub(crate) line: String,
+    explore: Explore,
+}
+
+/// What a search is expected to find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finds {
+    /// Nothing bad in any schedule.
+    Nothing,
+    /// Anything bad.
+    Anything,
+    /// This.
+    This(Kind),
+}
+
+const KINDS: [Kind; 6] = [
+    Kind::Exclusion,
+    Kind::Uninvited,
+    Kind::ProtocolError,
+    Kind::Invariant,
+    Kind::Deadlock,
+    Kind::Trapped,
+];
+
+impl Finds {
+    pub(super) fn parse(word: &str) -> Result<Self, String> {
+        match word {
+            "nothing" => Ok(Self::Nothing),
+            "anything" => Ok(Self::Anything),
+            word => {
+                let kind = KINDS.into_iter().find(|kind| kind.to_string() == word);
+                kind.map(Self::This).ok_or_else(|| {
+                    let known = KINDS.map(|kind| kind.to_string()).join(", ");
+                    format!("finds: there is no '{word}'; there are nothing, anything, {known}")
+                })
+            }
+        }
+    }
+}
+
+impl Search {
+    pub(super) fn parse(line: &str) -> Result<Self, String> {
+        let explore = Explore::from_line(line).map_err(|why| format!("explore '{line}': {why}"))?;
+        Ok(Self {
+            line: line.to_owned(),
+            explore,
+        })
+    }
+}
+
+/// What these searches say together: all must find what is expected.
+pub(super) fn judge(
+    searches: &[Search],
+    finds: Finds,
+    interrupted: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    let mut states = 0;
+    let mut seen = None;
+    for search in searches {
+        let found = search.explore.found(interrupted)?;
+        states += found.states;
+        let answer = answer(finds, &found);
+        let steps = |found: &Found| {
+            let bad = found.bad.as_ref();
+            bad.map(|bad| format!("{} after {} steps: {}", bad.kind, bad.steps, bad.why))
+        };
+        let what = steps(&found).unwrap_or_else(|| match found.complete {
+            true => format!("nothing in all {} states", count(found.states)),
+            false => format!("nothing in {} states, cut off", count(found.states)),
+        });
+        let said = format!("explore {}: {what}", search.line);
+        if answer != Answer::Yes {
+            return Ok(Outcome {
+                answer,
+                seen: said,
+                example: None,
+            });
+        }
+        seen.get_or_insert(said);
+    }
+    let mut seen = seen.unwrap_or_default();
+    if searches.len() > 1 {
+        let (worlds, states) = (searches.len(), count(states));
+        seen = match finds {
+            Finds::Nothing => format!("nothing in all {states} states of {worlds} worlds"),
+            Finds::Anything | Finds::This(_) => format!("in each of {worlds} worlds; {seen}"),
+        };
+    }
+    Ok(Outcome {
+        answer: Answer::Yes,
+        seen,
+        example: None,
+    })
+}
+
+fn answer(finds: Finds, found: &Found) -> Answer {
+    let kind = found.bad.as_ref().map(|bad| bad.kind);
+    match (finds, kind) {
+        (Finds::Nothing, Some(_)) => Answer::CounterExample,
+        (Finds::Nothing, None) if found.complete => Answer::Yes,
+        (Finds::Anything, Some(_)) => Answer::Yes,
+        (Finds::This(wanted), Some(kind)) if wanted == kind => Answer::Yes,
+        (Finds::This(_), Some(_)) => Answer::No,
+        (Finds::Anything | Finds::This(_), None) if found.complete => Answer::No,
+        (Finds::Nothing | Finds::Anything | Finds::This(_), None) => Answer::Undecided(None),
+    }
+}

@@ -1,0 +1,80 @@
+//! `claims.csv`: a row for each claim.
+
+use super::file::Claim;
+use super::trial::Verdicts;
+
+/// A claim of a source, and what became of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Tried<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) claim: &'a Claim,
+    pub(crate) verdicts: Verdicts,
+}
+
+const COLUMNS: [&str; 10] = [
+    "id",
+    "source",
+    "place",
+    "claim",
+    "verdict",
+    "published",
+    "lab",
+    "means",
+    "evidence",
+    "again",
+];
+
+impl Tried<'_> {
+    /// Whether it got the verdict that was published.
+    pub(crate) fn as_published(&self) -> bool {
+        self.claim.verdict == Some(self.verdicts.verdict)
+    }
+
+    /// What all tests saw, one after another, each with its case.
+    pub(crate) fn evidence(&self) -> String {
+        let tests = self.verdicts.tests.iter().map(|test| {
+            let seen = &test.outcome.seen;
+            match &test.case {
+                Some(case) => format!("{case}: {} ({seen})", test.outcome.answer),
+                None => seen.clone(),
+            }
+        });
+        tests.collect::<Vec<_>>().join("; ")
+    }
+
+    fn cells(&self) -> [String; 10] {
+        let tests = &self.verdicts.tests;
+        let mut means = tests.iter().map(|test| test.means).collect::<Vec<_>>();
+        means.dedup();
+        let mut again = tests
+            .iter()
+            .map(|test| test.again.as_str())
+            .collect::<Vec<_>>();
+        again.dedup();
+        let published = self.claim.verdict.map(|verdict| verdict.to_string());
+        [
+            self.claim.id.clone(),
+            self.source.to_owned(),
+            self.claim.place.clone(),
+            self.claim.says.clone(),
+            self.verdicts.verdict.to_string(),
+            published.unwrap_or_default(),
+            self.claim.lab.clone(),
+            means.join(" "),
+            self.evidence(),
+            again.join("; "),
+        ]
+    }
+}
+
+/// The whole table.
+pub(crate) fn csv(tried: &[Tried<'_>]) -> Result<String, String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let wrong = |error: csv::Error| error.to_string();
+    writer.write_record(COLUMNS).map_err(wrong)?;
+    for one in tried {
+        writer.write_record(one.cells()).map_err(wrong)?;
+    }
+    let bytes = writer.into_inner().map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|error| error.to_string())
+}

@@ -1,0 +1,202 @@
+//! Claims put to the test.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use analysis::claims::{Answer, Evidence, Outcome, Verdict};
+use node::run::Engine;
+
+use super::file::{Book, Claim, Kind, Means, Test};
+use super::published::{self, Published};
+use super::search;
+use crate::Failure;
+use crate::sweep::sweep;
+
+/// Claims of one source being tried; runs that several claims look at are run once.
+pub(crate) struct Trial<'a> {
+    book: &'a Book,
+    engine: Engine,
+    directory: PathBuf,
+    interrupted: &'a AtomicBool,
+    swept: BTreeMap<&'a str, Evidence>,
+}
+
+/// What became of a claim: one line for each of its tests, and all of them together.
+#[derive(Clone, Debug)]
+pub(crate) struct Verdicts {
+    /// All together.
+    pub(crate) verdict: Verdict,
+    /// Each test: its case, what it says, and how to see it again.
+    pub(crate) tests: Vec<Tested>,
+}
+
+/// What a test said.
+#[derive(Clone, Debug)]
+pub(crate) struct Tested {
+    pub(crate) case: Option<String>,
+    pub(crate) means: &'static str,
+    pub(crate) outcome: Outcome,
+    /// The directory of the runs, or the line that searches again.
+    pub(crate) again: String,
+}
+
+impl<'a> Trial<'a> {
+    /// Tries claims of this book, and keeps the runs in this directory.
+    pub(crate) fn new(
+        book: &'a Book,
+        engine: Engine,
+        directory: PathBuf,
+        interrupted: &'a AtomicBool,
+    ) -> Self {
+        Self {
+            book,
+            engine,
+            directory,
+            interrupted,
+            swept: BTreeMap::new(),
+        }
+    }
+
+    /// Puts a claim to the test; `None` if that was interrupted, or this engine cannot.
+    pub(crate) fn claim(&mut self, claim: &'a Claim) -> Result<Option<Verdicts>, Failure> {
+        let tests = match &claim.means {
+            Means::None(why) => {
+                let untested = Tested {
+                    case: None,
+                    means: "none",
+                    outcome: Outcome {
+                        answer: Answer::Undecided(None),
+                        seen: why.clone(),
+                        example: None,
+                    },
+                    again: String::new(),
+                };
+                return Ok(Some(Verdicts {
+                    verdict: Verdict::NotTestable,
+                    tests: vec![untested],
+                }));
+            }
+            Means::Tests(tests) => tests,
+        };
+        let mut tested = Vec::new();
+        for test in tests {
+            match self.test(test)? {
+                Some(done) => tested.push(done),
+                None if self.interrupted.load(Ordering::Relaxed) => return Ok(None),
+                None => {}
+            }
+        }
+        if tested.is_empty() {
+            return Ok(None);
+        }
+        let answers = tested.iter().map(|test| test.outcome.answer);
+        Ok(Some(Verdicts {
+            verdict: Verdict::of(&answers.collect::<Vec<_>>()),
+            tests: tested,
+        }))
+    }
+
+    fn test(&mut self, test: &'a Test) -> Result<Option<Tested>, Failure> {
+        let interrupted = self.interrupted;
+        let (means, outcome, again) = match &test.kind {
+            Kind::Runs {
+                sweep,
+                among,
+                expectation,
+                published,
+            } => {
+                let Some(evidence) = self.runs(sweep)? else {
+                    return Ok(None);
+                };
+                let outcome = match published {
+                    None => expectation.judge(evidence, among),
+                    Some((words, table)) => {
+                        let evidence = beside(evidence, words, table).map_err(Failure::Usage)?;
+                        expectation.judge(&evidence, among)
+                    }
+                };
+                let again = self.place(sweep).display().to_string();
+                let again = match outcome.example {
+                    None => again,
+                    Some((cell, repetition)) => {
+                        let cell = self.swept[sweep.as_str()].label(cell);
+                        format!("{again}: {cell} repetition {repetition}")
+                    }
+                };
+                ("runs", outcome, again)
+            }
+            Kind::Explore { .. } | Kind::Recompute { .. } if self.engine == Engine::Cluster => {
+                return Ok(None);
+            }
+            Kind::Explore { searches, finds } => {
+                let outcome = search::judge(searches, *finds, interrupted)?;
+                if interrupted.load(Ordering::Relaxed) {
+                    return Ok(None);
+                }
+                let again = searches.iter().map(|search| &search.line);
+                let again = again.map(|line| format!("orchestrator explore {line}"));
+                ("explore", outcome, again.collect::<Vec<_>>().join("; "))
+            }
+            Kind::Recompute { table, expectation } => {
+                let outcome = expectation.judge(&table.recomputed(), &Default::default());
+                ("recompute", outcome, String::new())
+            }
+        };
+        Ok(Some(Tested {
+            case: test.case.clone(),
+            means,
+            outcome,
+            again,
+        }))
+    }
+
+    /// The runs of a sweep, all of them; `None` if somebody interrupted, or this engine cannot run
+    /// it.
+    fn runs(&mut self, name: &'a str) -> Result<Option<&Evidence>, Failure> {
+        if !self.swept.contains_key(name) {
+            let runs = &self.book.sweeps[name];
+            let grid = match (self.engine, runs.cluster) {
+                (Engine::Sim, _) => runs.again(name),
+                (Engine::Cluster, Some(repetitions)) => runs.on_the_cluster(name, repetitions),
+                (Engine::Cluster, None) => return Ok(None),
+            };
+            let grid = grid.map_err(Failure::Usage)?;
+            let swept = sweep(&grid, &self.place(name), self.interrupted)?;
+            if swept.missing > 0 {
+                return Ok(None);
+            }
+            let evidence = grid.evidence(&swept.done);
+            self.swept.insert(name, evidence);
+        }
+        Ok(self.swept.get(name))
+    }
+
+    fn place(&self, sweep: &str) -> PathBuf {
+        let engine = self.engine.to_string();
+        self.directory
+            .join(&self.book.source)
+            .join(format!("{sweep}.{engine}"))
+    }
+}
+
+/// The evidence with the published numbers of each cell beside it.
+fn beside(
+    evidence: &Evidence,
+    words: &published::Words,
+    table: &Published,
+) -> Result<Evidence, String> {
+    let mut evidence = evidence.clone();
+    let place = evidence.keys.iter().position(|key| *key == words.key);
+    let place = place.ok_or_else(|| format!("published: the sweep has no key {}", words.key))?;
+    for row in &mut evidence.rows {
+        let word = &evidence.cells[row.cell][place];
+        for column in table.columns() {
+            // A column of words has no numbers.
+            if let Ok(number) = table.number(&words.column, word, column) {
+                row.values.insert(format!("paper.{column}"), number);
+            }
+        }
+    }
+    Ok(evidence)
+}
