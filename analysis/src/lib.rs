@@ -38,6 +38,11 @@ use algorithms::Topology;
 use node::plan::Plan;
 use node::run::Run;
 
+/// How long each measured request waited, in nanoseconds, ascending.
+pub fn waits(plan: &Plan, run: &Run) -> Vec<u64> {
+    times::Times::waits(run, &measured::Measured::of(plan, run)).into_ascending()
+}
+
 /// Checks and measures a run.
 ///
 /// # Panics

@@ -31,6 +31,11 @@ impl Times {
             .collect()
     }
 
+    /// All of them.
+    pub(crate) fn into_ascending(self) -> Vec<u64> {
+        self.0
+    }
+
     /// Their mean, in microseconds.
     pub(crate) fn mean_us(&self) -> Option<f64> {
         let sum = self.0.iter().map(|&ns| u128::from(ns)).sum::<u128>();

@@ -8,6 +8,7 @@ pub(crate) mod dots;
 use std::fmt::{self, Display, Write};
 use std::ops::RangeInclusive;
 
+use crate::numbers::decimal;
 use crate::report::page::escaped;
 
 /// Red, green and blue.
@@ -156,7 +157,6 @@ impl Drawing {
     }
 
     /// A line through all of these.
-    #[allow(dead_code, reason = "the pictures of a run have curves")]
     pub(crate) fn curve(&mut self, points: &[(f64, f64)], colour: Colour) {
         let mut path = String::new();
         for (nth, (x, y)) in points.iter().enumerate() {
@@ -189,17 +189,29 @@ impl Drawing {
 
     /// Round numbers along an axis that lies at that height, with lines across to `top`.
     pub(crate) fn along_x(&mut self, axis: &Axis, bottom: f64, top: f64, label: &str) {
-        for tick in axis.ticks() {
-            let x = axis.at(tick);
+        let ticks = axis.ticks().into_iter().map(|tick| (tick, plain(tick)));
+        self.along_x_at(axis, &ticks.collect::<Vec<_>>(), bottom, top, label);
+    }
+
+    /// The same with these numbers, which have names.
+    pub(crate) fn along_x_at(
+        &mut self,
+        axis: &Axis,
+        ticks: &[(f64, String)],
+        bottom: f64,
+        top: f64,
+        label: &str,
+    ) {
+        for (tick, name) in ticks {
+            let x = axis.at(*tick);
             self.line((x, bottom), (x, top), RULE, 1.0);
-            self.text((x, bottom + 18.0), Anchor::Middle, &plain(tick));
+            self.text((x, bottom + 18.0), Anchor::Middle, name);
         }
         self.line((axis.start, bottom), (axis.end, bottom), INK, 1.0);
         let middle = f64::midpoint(axis.start, axis.end);
         self.text((middle, bottom + 38.0), Anchor::Middle, label);
     }
 
-    #[allow(dead_code, reason = "the pictures of a run have two axes")]
     /// Round numbers along an axis that stands there, with lines across to `right`.
     pub(crate) fn along_y(&mut self, axis: &Axis, left: f64, right: f64, label: &str) {
         for tick in axis.ticks() {
@@ -233,11 +245,13 @@ impl Drawing {
 }
 
 /// A round number without zeros that say nothing.
-fn plain(number: f64) -> String {
+pub(crate) fn plain(number: f64) -> String {
     let text = format!("{number:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     match text {
         "-0" | "" => "0".to_owned(),
+        // Long numbers are whole ones; their thousands are kept apart.
+        _ if number >= 1e4 => decimal(number, 0),
         text => text.to_owned(),
     }
 }
@@ -262,7 +276,14 @@ mod tests {
         );
         let powers = Axis::new(3.0..=60.0, 0.0, 1.0).logarithmic();
         assert_eq!(ticks(&powers), ["5", "10", "20", "50"]);
-        assert_eq!(ticks(&Axis::new(7.0..=7.0, 0.0, 1.0)).len(), 4);
+        assert_eq!(
+            ticks(&Axis::new(7.0..=7.0, 0.0, 1.0)),
+            ["8", "10", "12", "14"]
+        );
+        assert_eq!(
+            ticks(&Axis::new(0.0..=25e3, 0.0, 1.0))[4..],
+            ["20,000", "25,000"]
+        );
     }
 
     #[test]

@@ -1,10 +1,23 @@
 //! Pages for people: what came out, with pictures, in one file that opens anywhere.
 
-#[allow(
-    dead_code,
-    reason = "the pictures of runs and the links of sweeps use the rest"
-)]
 pub(crate) mod page;
+mod pictures;
 mod run;
+mod sweep;
 
+use std::fs;
+use std::path::Path;
+
+use crate::Failure;
+use page::Page;
 pub(crate) use run::page as of_run;
+pub(crate) use sweep::{is_one as is_sweep, page as of_sweep};
+
+/// What a page is called in the directory that it is about.
+pub(crate) const NAME: &str = "report.html";
+
+/// Writes a page.
+pub(crate) fn write(page: &Page, path: &Path) -> Result<(), Failure> {
+    fs::write(path, page.html())
+        .map_err(|error| Failure::Testbed(format!("cannot write {}: {error}", path.display())))
+}

@@ -10,7 +10,7 @@ use analysis::files::{self, Draft, FilesError, Provenance, utc};
 use node::plan::Plan;
 use node::run::Run;
 
-use crate::Failure;
+use crate::{Failure, report};
 
 /// Where results are kept unless said otherwise, below the current directory.
 const RESULTS: &str = "results";
@@ -73,6 +73,8 @@ impl Pending {
         };
         let failed = |error: FilesError| Failure::Testbed(error.to_string());
         files::write_into(self.draft.path(), plan, run, judgement, &provenance).map_err(failed)?;
+        let page = report::of_run(plan, run, judgement, &provenance);
+        report::write(&page, &self.draft.path().join(report::NAME))?;
         self.draft.publish().map_err(failed)?;
         if self.among_results {
             make_latest(&self.path)?;

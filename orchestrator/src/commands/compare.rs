@@ -6,7 +6,7 @@ use analysis::aggregate::Aggregate;
 use clap::{Args, ValueEnum};
 use toml::{Table as Toml, Value};
 
-use super::sweep::{cells, verdict, verdicts, with_interval};
+use super::sweep::{cells, report, verdict, verdicts, with_interval};
 use crate::numbers::{count, decimal};
 use crate::plot::dots::{Dot, Dots, Row};
 use crate::results;
@@ -92,6 +92,7 @@ impl Compare {
         std::fs::write(&path, comparison.draw()).map_err(|error| {
             Failure::Testbed(format!("cannot write {}: {error}", path.display()))
         })?;
+        report(&out)?;
         let mut text = comparison.show();
         text += &format!("\nfiles: {}\nplot:  {}\n", out.display(), path.display());
         print(&text)?;

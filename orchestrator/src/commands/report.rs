@@ -1,20 +1,20 @@
 //! `orchestrator report`: a page that a person can read, from the files in a directory.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use analysis::files::{self, FilesError};
+use analysis::files;
 use clap::Args;
 
+use crate::report::page::Page;
 use crate::{Exit, Failure, print, report};
 
-/// Makes one HTML page of a run: verdict, tables, pictures, where it came from
+/// Makes one HTML page of a run or a sweep: verdict, tables, pictures, where it came from
 ///
-/// The page is one file that needs no network and no other file. A run writes its own report.html;
-/// this makes it anew, from the other files.
+/// The page is one file that needs no network and no other file. A run and a sweep write their own
+/// report.html; this makes it anew, from the other files.
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// The directory of a run, such as results/latest
+    /// The directory of a run, such as results/latest, or of a sweep
     directory: PathBuf,
     /// File for the page [default: report.html in the directory]
     #[arg(long, value_name = "FILE")]
@@ -23,24 +23,31 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
-        let unfit = |error: FilesError| Failure::Usage(error.to_string());
-        let (plan, run, provenance) = files::read(&self.directory).map_err(unfit)?;
-        let topology = plan.build_topology().map_err(|error| {
-            let directory = self.directory.display();
-            Failure::Usage(format!("{directory}/run.json: scenario.topology: {error}"))
-        })?;
-        let judgement = analysis::judge(&plan, &topology, &run);
-        let page = report::of_run(&plan, &run, &judgement, &provenance);
-        let path = self
-            .out
-            .unwrap_or_else(|| self.directory.join("report.html"));
-        fs::write(&path, page.html()).map_err(|error| {
-            let path = path.display();
-            Failure::Usage(format!(
-                "cannot write {path}: {error}; name another file with --out"
+        let directory = &self.directory;
+        let page = if directory.join("run.json").is_file() {
+            of_run(directory)
+        } else if report::is_sweep(directory) {
+            report::of_sweep(directory)
+        } else {
+            Err(format!(
+                "{} is not the directory of a run or a sweep: neither run.json nor sweep.toml is there",
+                directory.display()
             ))
-        })?;
+        };
+        let page = page.map_err(Failure::Usage)?;
+        let path = self.out.unwrap_or_else(|| directory.join(report::NAME));
+        report::write(&page, &path)?;
         print(&format!("report: {}\n", path.display()))?;
         Ok(Exit::Holds)
     }
+}
+
+fn of_run(directory: &Path) -> Result<Page, String> {
+    let (plan, run, provenance) = files::read(directory).map_err(|error| error.to_string())?;
+    let topology = plan.build_topology().map_err(|error| {
+        let directory = directory.display();
+        format!("{directory}/run.json: scenario.topology: {error}")
+    })?;
+    let judgement = analysis::judge(&plan, &topology, &run);
+    Ok(report::of_run(&plan, &run, &judgement, &provenance))
 }

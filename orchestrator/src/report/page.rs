@@ -5,7 +5,7 @@
 //! page.banner(Tone::Good, "holds", &[]);
 //! let numbers = page.section("Numbers");
 //! numbers.say("Messages are counted where they are sent.");
-//! numbers.table(&Table::new(["kind", "sent"]).row([Cell::text("REQUEST"), Cell::number("12")]));
+//! numbers.table(&Table::new(["kind", "sent"]).rows([vec![Cell::text("REQUEST"), Cell::number("12")]]));
 //! numbers.figure(&svg, "Wait over time.");
 //! fs::write("report.html", page.html())
 //! ```
@@ -183,22 +183,20 @@ impl Section {
         );
     }
 
-    /// A table; a wide one can be moved sideways.
+    /// A table; a wide one can be moved sideways. Headings that say nothing are left out.
     pub(crate) fn table(&mut self, table: &Table) {
-        self.body.push_str("<div class=\"wide\"><table>\n<tr>");
-        for (column, heading) in table.headings.iter().enumerate() {
-            let numbers = table.rows.iter().filter_map(|row| row.get(column));
-            let class = match numbers.clone().count() {
-                0 => "",
-                _ if numbers.clone().all(|cell| cell.class == Cell::NUMBER) => Cell::NUMBER,
-                _ => "",
-            };
-            put(
-                &mut self.body,
-                format_args!("<th{}>{}</th>", of(class), escaped(heading)),
-            );
+        self.body.push_str("<div class=\"wide\"><table>\n");
+        if table.headings.iter().any(|heading| !heading.is_empty()) {
+            let headings = table.headings.iter().enumerate().map(|(column, heading)| {
+                let mut below = table.rows.iter().filter_map(|row| row.get(column));
+                let numbers =
+                    !table.rows.is_empty() && below.all(|cell| cell.class == Cell::NUMBER);
+                let class = of(if numbers { Cell::NUMBER } else { "" });
+                format!("<th{class}>{}</th>", escaped(heading))
+            });
+            let headings = headings.collect::<String>();
+            put(&mut self.body, format_args!("<tr>{headings}</tr>\n"));
         }
-        self.body.push_str("</tr>\n");
         for row in &table.rows {
             let cells = row.iter().map(Cell::html).collect::<String>();
             put(&mut self.body, format_args!("<tr>{cells}</tr>\n"));
@@ -227,13 +225,7 @@ impl Table {
         }
     }
 
-    /// With one more row.
-    pub(crate) fn row(mut self, cells: impl IntoIterator<Item = Cell>) -> Self {
-        self.rows.push(cells.into_iter().collect());
-        self
-    }
-
-    /// With these rows, too.
+    /// With these rows.
     pub(crate) fn rows(mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Self {
         self.rows.extend(rows);
         self
@@ -346,8 +338,11 @@ mod tests {
         section.list(&[EVIL.to_owned()]);
         section.facts([(EVIL, EVIL)]);
         section.command(EVIL);
-        let table = Table::new([EVIL]).row([Cell::text(EVIL).leading_to(EVIL)]);
-        section.table(&table.rows([vec![Cell::number(EVIL)]]));
+        let rows = [
+            vec![Cell::text(EVIL).leading_to(EVIL)],
+            vec![Cell::number(EVIL)],
+        ];
+        section.table(&Table::new([EVIL]).rows(rows));
         section.figure("<?xml?><svg></svg>", EVIL);
         page.provenance().say(EVIL);
         let html = page.html();

@@ -5,11 +5,17 @@ use std::collections::BTreeMap;
 use analysis::Judgement;
 use analysis::files::Provenance;
 use node::plan::Plan;
-use node::run::Run;
+use node::run::{NoteRow, Run, TransportRow};
 
 use super::page::{Cell, Page, Section, Table, Tone};
+use super::pictures::{self, Picture};
 use crate::numbers::{count, decimal};
 use crate::{again, outcome};
+
+/// So many entries are shown closer.
+const FIRST: usize = 40;
+/// A page has no more faults than this.
+const MOST_FAULTS: usize = 200;
 
 /// Everything about one run.
 pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provenance) -> Page {
@@ -23,9 +29,17 @@ pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provena
         &judgement.reasons,
     );
     numbers(page.section("Numbers"), judgement);
+    waits(page.section("Waiting"), plan, run);
+    stays(page.section("Inside"), plan, run);
     messages(page.section("Messages"), run, summary.entries);
     if !run.faults.is_empty() {
         faults(page.section("Faults"), run);
+    }
+    if !run.notes.is_empty() {
+        notes(page.section("What the algorithm noted"), run);
+    }
+    if !run.transport.is_empty() {
+        wire(page.section("On the wire"), run);
     }
     provenance(page.provenance(), plan, from);
     page
@@ -45,6 +59,44 @@ fn numbers(section: &mut Section, judgement: &Judgement) {
         }
     }
     section.list(&judgement.warnings);
+}
+
+/// How long they waited, and in what order they came in.
+fn waits(section: &mut Section, plan: &Plan, run: &Run) {
+    let waits = analysis::waits(plan, run);
+    let all = [
+        pictures::percentiles(&waits),
+        pictures::over_time(run),
+        pictures::order(run),
+    ];
+    if all.iter().all(Option::is_none) {
+        section.say("Nobody got in.");
+    }
+    for picture in all.into_iter().flatten() {
+        show(section, &picture);
+    }
+}
+
+/// Who was inside, in the whole run and, where there were many, at its beginning.
+fn stays(section: &mut Section, plan: &Plan, run: &Run) {
+    show(
+        section,
+        &pictures::inside(run, plan.nodes, (0, run.ended_ns)),
+    );
+    let mut exits = run
+        .requests
+        .iter()
+        .filter_map(|row| row.left_ns)
+        .collect::<Vec<_>>();
+    exits.sort_unstable();
+    if let Some(&until_ns) = exits.get(FIRST - 1).filter(|_| exits.len() > 2 * FIRST) {
+        section.say(&format!("The first {FIRST} entries, closer:"));
+        show(section, &pictures::inside(run, plan.nodes, (0, until_ns)));
+    }
+}
+
+fn show(section: &mut Section, picture: &Picture) {
+    section.figure(&picture.svg, &picture.caption);
 }
 
 /// What was sent, by kind.
@@ -83,12 +135,21 @@ fn messages(section: &mut Section, run: &Run, entries: u64) {
         ]
     });
     section.table(&table.rows(rows));
+    let sent = kinds.iter().map(|(kind, [sent, ..])| (*kind, *sent));
+    if let Some(picture) = pictures::kinds(&sent.collect()) {
+        show(section, &picture);
+    }
 }
 
 fn faults(section: &mut Section, run: &Run) {
     let seconds = |ns: u64| decimal(ns as f64 / 1e9, 3);
     let table = Table::new(["from, s", "until, s", "fault", "target", "acted"]);
-    let rows = run.faults.iter().map(|fault| {
+    if run.faults.len() > MOST_FAULTS {
+        section.say(&format!(
+            "The first {MOST_FAULTS} faults; faults.csv has all of them."
+        ));
+    }
+    let rows = run.faults.iter().take(MOST_FAULTS).map(|fault| {
         vec![
             Cell::number(seconds(fault.time_ns)),
             Cell::number(fault.until_ns.map_or("the end".to_owned(), seconds)),
@@ -98,6 +159,42 @@ fn faults(section: &mut Section, run: &Run) {
         ]
     });
     section.table(&table.rows(rows));
+}
+
+/// The numbers that the algorithm noted, over all nodes.
+fn notes(section: &mut Section, run: &Run) {
+    let mut names = BTreeMap::<&str, NoteRow>::new();
+    for ((_, name), row) in &run.notes {
+        names.entry(name).or_default().merge(row);
+    }
+    let table = Table::new(["name", "count", "mean", "smallest", "largest"]);
+    let rows = names
+        .iter()
+        .filter(|(_, row)| row.count > 0)
+        .map(|(name, row)| {
+            let mean = decimal(row.sum as f64 / row.count as f64, 3);
+            let numbers = [count(row.count), mean, count(row.min), count(row.max)];
+            std::iter::once(Cell::text(*name))
+                .chain(numbers.map(Cell::number))
+                .collect()
+        });
+    section.table(&table.rows(rows));
+}
+
+/// What the reliable transport did, over all nodes.
+fn wire(section: &mut Section, run: &Run) {
+    let sum = |count: fn(&TransportRow) -> u64| run.transport.values().map(count).sum::<u64>();
+    let rows = [
+        ("datagrams sent", sum(|row| row.datagrams_sent)),
+        ("datagrams received", sum(|row| row.datagrams_received)),
+        ("only to acknowledge", sum(|row| row.acks)),
+        ("sent again", sum(|row| row.retransmissions)),
+        ("received again", sum(|row| row.duplicates)),
+        ("not believed", sum(|row| row.rejected)),
+        ("bytes sent", sum(|row| row.bytes)),
+    ];
+    let rows = rows.map(|(name, number)| vec![Cell::text(name), Cell::number(count(number))]);
+    section.table(&Table::new(["", "in all"]).rows(rows));
 }
 
 /// Where it came from, and how to have it again.

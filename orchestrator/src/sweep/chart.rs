@@ -6,7 +6,7 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-use crate::plot::{COLOURS, Colour};
+use crate::plot::{COLOURS, Colour, RULE, plain};
 
 /// A chart and its lines.
 pub(crate) struct Chart<'a> {
@@ -74,17 +74,23 @@ impl Chart<'_> {
         X: Ranged<ValueType = f64> + ValueFormatter<f64>,
         Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
+        let rule = RULE;
         let mut chart = ChartBuilder::on(area)
             .caption(self.title, ("sans-serif", 20))
             .margin(12)
-            .x_label_area_size(44)
-            .y_label_area_size(64)
+            .x_label_area_size(50)
+            .y_label_area_size(74)
             .build_cartesian_2d(x, y)
             .map_err(said)?;
         chart
             .configure_mesh()
             .x_desc(self.x)
             .y_desc(self.y)
+            .label_style(("sans-serif", 14))
+            .axis_desc_style(("sans-serif", 16))
+            .x_label_formatter(&|number| plain(*number))
+            .y_label_formatter(&|number| plain(*number))
+            .bold_line_style(RGBColor(rule.0, rule.1, rule.2))
             .light_line_style(WHITE)
             .draw()
             .map_err(said)?;
@@ -112,6 +118,7 @@ impl Chart<'_> {
         }
         chart
             .configure_series_labels()
+            .label_font(("sans-serif", 14))
             .background_style(WHITE.mix(0.8))
             .border_style(BLACK.mix(0.3))
             .position(SeriesLabelPosition::UpperLeft)

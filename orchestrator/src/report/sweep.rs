@@ -1,0 +1,210 @@
+//! The page of a sweep, from the files in its directory.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::page::{Cell, Page, Section, Table, Tone};
+use crate::numbers::{count, significant};
+
+/// A row of a table, by column.
+type Row = BTreeMap<String, String>;
+
+/// What the page shows of each cell: heading, metric, and how many of its units make one here.
+const SHOWN: [(&str, &str, f64); 6] = [
+    ("messages per entry", "messages_per_entry", 1.0),
+    ("theory", "expected_messages_per_entry", 1.0),
+    ("wait, ms", "wait_mean_us", 1e-3),
+    ("turnaround, ms", "turnaround_mean_us", 1e-3),
+    ("sync delay, T", "sync_delay_mean_t", 1.0),
+    ("served, %", "success_rate", 100.0),
+];
+
+/// A page has no more cells than this; the table has all of them.
+const MOST_CELLS: usize = 1_000;
+/// A plot that is larger is only named.
+const LARGEST_PLOT: usize = 1_000_000;
+
+/// Whether this directory is that of a sweep.
+pub(crate) fn is_one(directory: &Path) -> bool {
+    directory.join("sweep.toml").is_file()
+}
+
+/// Everything about one sweep.
+pub(crate) fn page(directory: &Path) -> Result<Page, String> {
+    let file = |name: &str| directory.join(name);
+    let asked = fs::read_to_string(file("sweep.toml"));
+    let asked =
+        asked.map_err(|error| format!("cannot read {}: {error}", file("sweep.toml").display()))?;
+    if !file("aggregate.csv").is_file() {
+        return Err(format!(
+            "the sweep in {0} is not complete; orchestrator sweep {0}/sweep.toml --out {0} goes on with it",
+            directory.display()
+        ));
+    }
+    let (columns, aggregates) = table(&file("aggregate.csv"))?;
+    let (_, runs) = table(&file("runs.csv"))?;
+    let keys = columns
+        .iter()
+        .skip(1)
+        .take_while(|column| *column != "metric");
+    let keys = keys.map(String::as_str).collect::<Vec<_>>();
+    let mut cells = BTreeMap::<u64, Vec<&Row>>::new();
+    for row in &aggregates {
+        let number = row
+            .get("cell")
+            .and_then(|cell| cell.parse().ok())
+            .unwrap_or_default();
+        cells.entry(number).or_default().push(row);
+    }
+    let said_name = asked.parse::<toml::Table>().ok();
+    let said_name = said_name.and_then(|asked| Some(asked.get("name")?.as_str()?.to_owned()));
+    let name = directory.file_name().unwrap_or_default().to_string_lossy();
+    let (all, done) = (count(cells.len() as u64), count(runs.len() as u64));
+    let about = format!("sweep · {all} cells · {done} runs");
+    let mut page = Page::new(&said_name.unwrap_or(name.into_owned()), &about);
+    let verdicts = verdicts(&runs);
+    let all = tally(verdicts.values().flatten());
+    page.banner(tone(&all), &said(&all), &[]);
+    if let Ok(svg) = fs::read_to_string(file("plot.svg")) {
+        plot(page.section("Plot"), &svg);
+    }
+    let section = page.section("Cells");
+    if cells.len() > MOST_CELLS {
+        section.say(&format!(
+            "The first {MOST_CELLS} cells; aggregate.csv has all of them."
+        ));
+    }
+    // That everybody was served needs no column.
+    let there = |metric: &str| {
+        let mut rows = aggregates.iter().filter(|row| row["metric"] == metric);
+        rows.any(|row| metric != "success_rate" || row["mean"] != "1")
+    };
+    let shown = SHOWN
+        .iter()
+        .filter(|(_, metric, _)| there(metric))
+        .collect::<Vec<_>>();
+    let headings = keys.iter().copied();
+    let headings = headings
+        .chain(shown.iter().map(|(heading, ..)| *heading))
+        .chain(["verdicts"]);
+    let rows = cells.iter().take(MOST_CELLS).map(|(number, metrics)| {
+        let words = keys.iter().map(|key| {
+            let value = metrics[0].get(*key).map_or("", String::as_str);
+            Cell::text(if value == "[]" { "none" } else { value })
+        });
+        let numbers = shown.iter().map(|(_, metric, scale)| {
+            let row = metrics.iter().find(|row| row["metric"] == *metric);
+            Cell::number(row.map_or_else(String::new, |row| with_interval(row, *scale)))
+        });
+        let of_cell = tally(verdicts.get(number).into_iter().flatten());
+        let last = Cell::toned(said(&of_cell), tone(&of_cell));
+        words.chain(numbers).chain([last]).collect()
+    });
+    section.table(&Table::new(headings).rows(rows));
+    section.say("± is half a 95 % interval (Student's), over the repetitions.");
+    let files = page.section("Files");
+    let about = [
+        ("runs.csv", "a row for each run"),
+        (
+            "aggregate.csv",
+            "mean, deviation and intervals of every metric of each cell",
+        ),
+        ("sweep.toml", "what was asked for"),
+    ];
+    let rows = about.map(|(name, what)| vec![Cell::text(name).leading_to(name), Cell::text(what)]);
+    files.table(&Table::new(["file", "what it has"]).rows(rows));
+    let asked_for = page.section("What was asked for");
+    asked_for.command(asked.trim_end());
+    let again = page.provenance();
+    again.facts([
+        ("version", env!("CARGO_PKG_VERSION")),
+        (
+            "commit",
+            option_env!("TURNSTILE_COMMIT").unwrap_or("unknown"),
+        ),
+    ]);
+    again.say("The line that repeats it:");
+    again.command(&format!(
+        "orchestrator sweep {}",
+        file("sweep.toml").display()
+    ));
+    Ok(page)
+}
+
+/// The columns of a file and its rows.
+fn table(path: &Path) -> Result<(Vec<String>, Vec<Row>), String> {
+    let unfit = |why: String| format!("{}: {why}", path.display());
+    let mut reader = csv::Reader::from_path(path).map_err(|error| unfit(error.to_string()))?;
+    let columns = reader.headers().map_err(|error| unfit(error.to_string()))?;
+    let columns = columns.iter().map(str::to_owned).collect::<Vec<_>>();
+    for needed in ["cell", "metric", "verdict"] {
+        let elsewhere = (needed == "metric") != path.ends_with("aggregate.csv") && needed != "cell";
+        if !elsewhere && !columns.iter().any(|column| column == needed) {
+            return Err(unfit(format!("there is no column '{needed}'")));
+        }
+    }
+    let rows = reader.deserialize().collect::<Result<Vec<Row>, _>>();
+    Ok((columns, rows.map_err(|error| unfit(error.to_string()))?))
+}
+
+/// The verdicts of each cell's runs.
+fn verdicts(runs: &[Row]) -> BTreeMap<u64, Vec<&str>> {
+    let mut verdicts = BTreeMap::<u64, Vec<&str>>::new();
+    for run in runs {
+        let cell = run["cell"].parse().unwrap_or_default();
+        verdicts.entry(cell).or_default().push(&run["verdict"]);
+    }
+    verdicts
+}
+
+fn tally<'a>(verdicts: impl Iterator<Item = &'a &'a str>) -> BTreeMap<&'a str, u64> {
+    let mut tally = BTreeMap::new();
+    for verdict in verdicts {
+        *tally.entry(*verdict).or_default() += 1;
+    }
+    tally
+}
+
+/// `8 holds, 2 inconclusive`.
+fn said(tally: &BTreeMap<&str, u64>) -> String {
+    let parts = tally
+        .iter()
+        .map(|(verdict, runs)| format!("{} {verdict}", count(*runs)));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// That of the worst of them.
+fn tone(tally: &BTreeMap<&str, u64>) -> Tone {
+    let worst = ["violated", "inconclusive", "holds"];
+    let worst = worst
+        .into_iter()
+        .find(|verdict| tally.contains_key(verdict));
+    Tone::of_run(worst.unwrap_or_default())
+}
+
+fn with_interval(row: &Row, scale: f64) -> String {
+    let number = |column: &str| row.get(column).and_then(|cell| cell.parse::<f64>().ok());
+    let mean = number("mean")
+        .map(|mean| significant(mean * scale))
+        .unwrap_or_default();
+    match number("low_95").zip(number("high_95")) {
+        Some((low, high)) if high > low => {
+            format!("{mean} ±{}", significant((high - low) / 2.0 * scale))
+        }
+        _ => mean,
+    }
+}
+
+/// The plot, if it is one that we have drawn.
+fn plot(section: &mut Section, svg: &str) {
+    let strange = ["<script", "href", "<foreignObject", "<image"];
+    if svg.len() > LARGEST_PLOT || strange.iter().any(|word| svg.contains(word)) {
+        section.say("plot.svg is not shown: it is very large, or somebody else has drawn it.");
+        return;
+    }
+    section.figure(
+        svg,
+        "Means over the repetitions; bars are 95 % intervals (Student's).",
+    );
+}

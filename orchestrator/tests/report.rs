@@ -1,0 +1,133 @@
+//! Reports: one page that needs nothing else.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::fs;
+
+use common::Place;
+
+/// A page is one small file without script or anything from elsewhere.
+fn self_contained(html: &str) {
+    assert!(html.len() < 2_000_000, "{} bytes", html.len());
+    let elsewhere = html.replace("http://www.w3.org/2000/svg", "");
+    for word in [
+        "http:", "https:", "<script", "<link", "<img", "url(", "@import",
+    ] {
+        assert!(!elsewhere.contains(word), "{word}");
+    }
+    for (opening, closing) in [
+        ("<table", "</table>"),
+        ("<svg", "</svg>"),
+        ("<section", "</section>"),
+    ] {
+        assert_eq!(
+            html.matches(opening).count(),
+            html.matches(closing).count(),
+            "{opening}"
+        );
+    }
+}
+
+#[test]
+fn a_run_writes_its_page_and_report_makes_the_same() {
+    let place = Place::new();
+    let line =
+        "run raymond --engine sim --seed 1 --entries 20 --out a --fault 'at 50ms cut 0-1 for 30ms'";
+    place.line(line).expect(0);
+    let path = place.path().join("a/report.html");
+    let html = fs::read_to_string(&path).unwrap();
+    self_contained(&html);
+    let (page, provenance) = html.split_once("<aside>").unwrap();
+    for words in [
+        "verdict: holds",
+        "Wait percentiles",
+        "Wait over time",
+        "Order of execution",
+        "Who waited and who was inside",
+        "Messages by kind",
+        "a fault is in force",
+        "PRIVILEGE",
+        "200 of 200 requests served",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(provenance.contains("--seed 1"), "{provenance}");
+    let repeats = provenance.split("<pre>").nth(1).unwrap();
+    assert!(!repeats.contains("--out"), "{repeats}");
+    fs::remove_file(&path).unwrap();
+    let said = place.line("report a").expect(0).stdout;
+    assert_eq!(said, "report: a/report.html\n");
+    assert_eq!(fs::read_to_string(&path).unwrap(), html);
+    place.line("report a --out elsewhere.html").expect(0);
+    assert_eq!(
+        fs::read_to_string(place.path().join("elsewhere.html")).unwrap(),
+        html
+    );
+}
+
+#[test]
+fn a_violation_comes_first() {
+    let place = Place::new();
+    place
+        .line("run suzuki-kasami --engine sim -n 3 --as-printed=SK1 --seed 1 --out a")
+        .expect(1);
+    let html = fs::read_to_string(place.path().join("a/report.html")).unwrap();
+    self_contained(&html);
+    let banner = html.split("<div class=\"banner bad\">").nth(1).unwrap();
+    let banner = banner.split("</div>").next().unwrap();
+    assert!(
+        banner.contains("verdict: violated") && banner.contains("<li>liveness"),
+        "{banner}"
+    );
+    let place_of = |word: &str| html.find(word).unwrap();
+    assert!(place_of("verdict: violated") < place_of("<section"));
+}
+
+#[test]
+fn a_sweep_has_a_page_when_it_is_complete() {
+    let place = Place::new();
+    let sweep = "repetitions = 2\n[scenario]\nengine = \"sim\"\nentries = 3\n\
+                 [grid]\nalgorithm = [\"raymond\", \"lamport\"]\nnodes = [3, 5]\n\
+                 [plot]\nx = \"nodes\"\ny = \"messages_per_entry\"\n";
+    place.file("small.toml", sweep);
+    place.line("sweep small.toml --out a").expect(0);
+    let path = place.path().join("a/report.html");
+    let html = fs::read_to_string(&path).unwrap();
+    self_contained(&html);
+    for words in [
+        "4 cells · 8 runs",
+        "8 holds",
+        "<svg",
+        "lamport",
+        "95 % interval",
+        "aggregate.csv",
+    ] {
+        assert!(html.contains(words), "{words}");
+    }
+    // 3(N-1) messages with nothing to vary.
+    assert!(html.contains("<td class=\"number\">12.0</td>"), "{html}");
+    fs::remove_file(&path).unwrap();
+    place.line("report a").expect(0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), html);
+    fs::remove_file(place.path().join("a/aggregate.csv")).unwrap();
+    let refused = place.line("report a").expect(2).stderr;
+    assert!(refused.contains("not complete"), "{refused}");
+}
+
+#[test]
+fn what_is_no_result_has_no_page() {
+    let place = Place::new();
+    place.file("a/notes.txt", "");
+    let refused = place.line("report a").expect(2).stderr;
+    assert!(
+        refused.contains("neither run.json nor sweep.toml"),
+        "{refused}"
+    );
+    place.file("b/sweep.toml", "");
+    place.file("b/runs.csv", "cell,verdict\n");
+    place.file("b/aggregate.csv", "cell,mean\n0,1\n");
+    let refused = place.line("report b").expect(2).stderr;
+    assert!(refused.contains("no column 'metric'"), "{refused}");
+}
