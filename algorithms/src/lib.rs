@@ -20,6 +20,7 @@ mod banta_efficient;
 mod banta_k;
 mod banta_simple;
 mod bmav;
+mod broadcast;
 mod carvalho_roucairol;
 mod centralised;
 mod controller;

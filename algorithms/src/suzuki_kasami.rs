@@ -25,12 +25,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::broadcast;
 use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
 use crate::erased::Of;
 use crate::printed::Defect;
-use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
-};
+use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
 use crate::setup::Setup;
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -58,23 +57,7 @@ pub(crate) static ENTRY: Entry = Entry {
     // RN; LN and Q exist once.
     state_bytes: |nodes| size_of::<SuzukiKasami>() as u64 + 8 * nodes,
     defects: DEFECTS,
-    forms: &[
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "N-1",
-            condition: "one request at a time, by a node drawn uniformly",
-            value: light,
-            kind: FormKind::Mean,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "N",
-            condition: "everybody asks again the moment it leaves, constant hold > constant \
-                        delay, whole cycles",
-            value: saturated,
-            kind: FormKind::Exact,
-        },
-    ],
+    forms: broadcast::FORMS,
     machine: |_, _| &Of::<SuzukiKasami>::MACHINE,
 };
 
@@ -153,23 +136,6 @@ const DEFECTS: &[Defect] = &[
         result: "n-1 on average when one node at a time asks",
     },
 ];
-
-fn light(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.load == Load::OneAtATime;
-    fits.then(|| f64::from(run.nodes - 1))
-}
-
-/// With a constant delay the request of whoever left last arrives together with the privilege it
-/// sent, so at every exit somebody is known to wait and nobody ever enters for free. The hold must
-/// be the longer, or the first holder begins with free entries before any request has reached it.
-fn saturated(run: &Circumstances<'_>) -> Option<f64> {
-    let long_enough = run.constant_hold? > run.constant_delay?;
-    let fits = run.undisturbed && run.load == Load::Saturated && run.whole_cycles && long_enough;
-    fits.then(|| match run.nodes {
-        1 => 0.0,
-        nodes => f64::from(nodes),
-    })
-}
 
 /// What nodes say to each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -95,6 +95,30 @@ pub(super) const DEFECTS: &[Defect] = &[
         result: "deadlock, even if strays are passed on: a request comes back to its owner",
     },
     Defect {
+        id: "banta-K7c",
+        what: "only the good site reads its local queue, as in chapter 5, so a request filed \
+               elsewhere is not even read when the token comes by",
+        rules: &["every-visit-appends"],
+        needs_printed: &["banta-K7"],
+        needs_repaired: &["banta-K1"],
+        with: &[],
+        schedule: "req 1; req 2; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; 2>0:REQUEST; 0>2:UPDATE; \
+                   0>3:UPDATE; req 0; req 3; 0>1:REQUEST; 3>1:REQUEST; exit 1; timer 1:wait; \
+                   1>0:TOKEN; exit 0; 0>3:TOKEN; 0>3:RELEASE; 1>2:UPDATE; exit 3",
+        result: "deadlock: the token has been where 2's request is, and 2 waits",
+    },
+    Defect {
+        id: "banta-K7d",
+        what: "an idle holder that wants in asks itself, tells everybody that it is the good site, \
+               and waits 2T, as in chapter 5",
+        rules: &["holder-enters"],
+        needs_printed: &[],
+        needs_repaired: &["banta-K1"],
+        with: &[],
+        schedule: "req 0; timer 0:wait; exit 0",
+        result: "right, but n-1 messages and a wait for what is free",
+    },
+    Defect {
         id: "banta-K8",
         what: "the good site enters alone and keeps the token while it is inside, so others wait \
                although slots are free",

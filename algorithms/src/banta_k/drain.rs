@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::line::{self, Line};
-use super::{Message, Token, WAIT};
+use super::{Message, Token};
 use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
 use crate::setup::Setup;
 
@@ -43,6 +43,8 @@ struct Rules {
     nearer_is_nearer: bool,
     early_releases_count: bool,
     request_is_queued_once: bool,
+    every_visit_appends: bool,
+    holder_enters: bool,
 }
 
 impl Algorithm for Drain {
@@ -63,20 +65,26 @@ impl Algorithm for Drain {
                 nearer_is_nearer: !setup.without("nearer-is-nearer"),
                 early_releases_count: !setup.without("early-releases-count"),
                 request_is_queued_once: !setup.without("request-is-queued-once"),
+                every_visit_appends: !setup.without("every-visit-appends"),
+                holder_enters: !setup.without("holder-enters"),
             },
             line,
         }
     }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        if self.line.holds() && !self.asleep {
-            self.state = State::Executing;
+        // banta-K7d: in the thesis an idle holder asks itself, tells everybody, and waits.
+        let idle_holder = self.line.holds() && !self.asleep;
+        if idle_holder && self.rules.holder_enters {
             out.note("idle", 1);
-            out.enter();
+            self.enter(out);
             return;
         }
         self.state = State::Requesting;
         self.line.ask(out);
+        if idle_holder {
+            self.line.begin_cycle(out);
+        }
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
@@ -103,12 +111,9 @@ impl Algorithm for Drain {
 
     /// The wait is over: the token leaves, with all slots.
     fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        let waiting = timer == WAIT && self.line.waiting;
-        let Some(mut token) = self.line.token.take_if(|_| waiting) else {
-            out.protocol_error(format!("{} went off, and nothing waits", timer.name));
+        let Some(mut token) = self.line.end_wait(timer, out) else {
             return;
         };
-        self.line.waiting = false;
         // banta-K3: in the thesis it leaves with what was free when it came.
         token.semaphore = match self.rules.semaphore_is_restored {
             true => self.line.k,
@@ -163,6 +168,10 @@ impl Drain {
     fn receive_token(&mut self, mut token: Token, out: &mut Outbox<Message>) {
         self.asleep = false;
         let mark = self.line.take(&mut token, out);
+        // banta-K7c: in the thesis only the good site reads its local queue.
+        if mark == Some(self.line.me) || self.rules.every_visit_appends {
+            self.line.append_local_queue(&mut token);
+        }
         if mark == Some(self.line.me) {
             token.mark = None;
             self.semaphore = token.semaphore;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Message, Token, WAIT};
 use crate::banta_efficient::wait;
-use crate::contract::{After, Algorithm, Message as _, NodeId, Outbox, Snapshot};
+use crate::contract::{After, Algorithm, Message as _, NodeId, Outbox, Snapshot, Timer};
 use crate::setup::Setup;
 
 /// A site's view of the waiting line.
@@ -20,7 +20,7 @@ pub(super) struct Line {
     /// The epoch in which it became so.
     epoch: u64,
     /// Requests that reached us before the token.
-    pub(super) local_queue: VecDeque<NodeId>,
+    local_queue: VecDeque<NodeId>,
     /// The token, while we have it.
     pub(super) token: Option<Token>,
     /// The queue is marked, and the token leaves when the wait is over.
@@ -106,13 +106,28 @@ impl Line {
         }
     }
 
-    /// The token arrives: we leave its queue, and what we filed joins it. Gives the good site.
+    /// The token arrives, and we leave its queue. Gives the good site.
     pub(super) fn take(&mut self, token: &mut Token, out: &mut Outbox<Message>) -> Option<NodeId> {
         token.token_queue.pop_front();
-        token.token_queue.append(&mut self.local_queue);
         let mark = token.mark?;
         self.learn(mark, token.epoch, out);
         Some(mark)
+    }
+
+    /// What we filed joins the queue.
+    pub(super) fn append_local_queue(&mut self, token: &mut Token) {
+        token.token_queue.append(&mut self.local_queue);
+    }
+
+    /// The wait is over: gives the token that leaves.
+    pub(super) fn end_wait(&mut self, timer: Timer, out: &mut Outbox<Message>) -> Option<Token> {
+        let due = timer == WAIT && self.waiting;
+        let token = self.token.take_if(|_| due);
+        match &token {
+            Some(_) => self.waiting = false,
+            None => out.protocol_error(format!("{} went off, and nothing waits", timer.name)),
+        }
+        token
     }
 
     /// Marks the last of the queue, tells those who are not on it, and waits for late requests.

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use serde::Serialize;
 
 use super::line::{self, Line};
-use super::{Message, Token, WAIT};
+use super::{Message, Token};
 use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
 use crate::setup::Setup;
 
@@ -60,9 +60,8 @@ impl Algorithm for Pipeline {
         if idle && self.free > 0 {
             self.free -= 1;
             self.leads = true;
-            self.state = State::Executing;
             out.note("idle", 1);
-            out.enter();
+            self.enter(out);
             return;
         }
         self.state = State::Requesting;
@@ -97,12 +96,9 @@ impl Algorithm for Pipeline {
     /// The wait is over: the token leaves with the slots in hand. Those that are out will come home
     /// to us, and belong to the sites that would have got them from the token, or to the good site.
     fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        let waiting = timer == WAIT && self.line.waiting;
-        let Some(mut token) = self.line.token.take_if(|_| waiting) else {
-            out.protocol_error(format!("{} went off, and nothing waits", timer.name));
+        let Some(mut token) = self.line.end_wait(timer, out) else {
             return;
         };
-        self.line.waiting = false;
         token.semaphore = std::mem::take(&mut self.free);
         let queue = &token.token_queue;
         let mark = queue.iter().position(|site| Some(*site) == token.mark);
@@ -154,6 +150,7 @@ impl Pipeline {
 
     fn receive_token(&mut self, mut token: Token, out: &mut Outbox<Message>) {
         let mark = self.line.take(&mut token, out);
+        self.line.append_local_queue(&mut token);
         self.state = State::WaitingForSlot;
         if mark == Some(self.line.me) {
             token.mark = None;

@@ -272,14 +272,15 @@ fn a_tie_is_lost_by_the_message_that_took_all_its_time() {
 }
 
 #[test]
-fn banta_e7_an_idle_holder_pays_for_what_is_free() {
-    let repaired = Chosen::new("banta-efficient", 5).replay("req 0; exit 0");
-    assert_eq!(times(&repaired, "sends"), 0);
-    let printed = Chosen::new("banta-efficient", 5).printed(&["E7"]);
-    let outcome = printed.replay("req 0; timer 0:wait; exit 0");
-    assert_eq!((outcome.findings, outcome.waiting), (vec![], vec![]));
-    let printed = printed.replay("req 0; timer 0:wait; exit 0");
-    assert_eq!(times(&printed, "sends Update"), 4);
+fn banta_e7_and_k7d_an_idle_holder_pays_for_what_is_free() {
+    for (name, defect) in [("banta-efficient", "E7"), ("banta-k", "K7d")] {
+        let repaired = Chosen::new(name, 5).replay("req 0; exit 0");
+        assert_eq!(times(&repaired, "sends"), 0, "{name}");
+        let printed = Chosen::new(name, 5).printed(&[defect]);
+        let outcome = printed.replay("req 0; timer 0:wait; exit 0");
+        assert_eq!(times(&outcome, "sends Update"), 4, "{name}");
+        assert_eq!((outcome.findings, outcome.waiting), (vec![], vec![]));
+    }
 }
 
 #[test]

@@ -39,6 +39,7 @@ const COSTLY: &[&str] = &[
     "kanrar-TH-D2",
     "banta-N3",
     "banta-E7",
+    "banta-K7d",
     "banta-NQ2",
     "kanrar-F4",
     "kanrar-F6",

@@ -1,0 +1,40 @@
+//! What it costs to tell everybody and to get one token: Suzuki and Kasami's algorithm, and Ricart
+//! and Agrawala's with a token.
+
+use crate::registry::{Circumstances, ClosedForm, FormKind, Load, Metric};
+
+pub(crate) const FORMS: &[ClosedForm] = &[
+    ClosedForm {
+        metric: Metric::MessagesPerEntry,
+        formula: "N-1",
+        condition: "one request at a time, by a node drawn uniformly",
+        value: light,
+        kind: FormKind::Mean,
+    },
+    ClosedForm {
+        metric: Metric::MessagesPerEntry,
+        formula: "N",
+        condition: "everybody asks again the moment it leaves, constant hold > constant delay, \
+                    whole cycles",
+        value: saturated,
+        kind: FormKind::Exact,
+    },
+];
+
+/// It is the holder once in n times, and then enters for nothing.
+fn light(run: &Circumstances<'_>) -> Option<f64> {
+    let fits = run.undisturbed && run.load == Load::OneAtATime;
+    fits.then(|| f64::from(run.nodes - 1))
+}
+
+/// With a constant delay the request of whoever left last arrives together with the token it sent,
+/// so at every exit somebody is known to wait and nobody ever enters for free. The hold must be the
+/// longer, or the first holder begins with free entries before any request has reached it.
+fn saturated(run: &Circumstances<'_>) -> Option<f64> {
+    let long_enough = run.constant_hold? > run.constant_delay?;
+    let fits = run.undisturbed && run.load == Load::Saturated && run.whole_cycles && long_enough;
+    fits.then(|| match run.nodes {
+        1 => 0.0,
+        nodes => f64::from(nodes),
+    })
+}
