@@ -5,6 +5,9 @@ mod common;
 use std::fs;
 use std::path::Path;
 
+use algorithms::NodeId;
+use algorithms::sanders::costs;
+use algorithms::sanders::structure::Structure;
 use common::Place;
 use serde_json::Value;
 
@@ -236,4 +239,96 @@ fn on_a_cluster_a_violation_after_a_false_suspicion_is_reported_as_that() {
         "{}",
         again.stdout
     );
+}
+
+/// A constant link delay, much longer than what the program itself takes for a message.
+const LINK_DELAY_MS: u64 = 40;
+
+/// All settled hand-overs of a saturated run of processes, as (who leaves, who enters, milliseconds).
+/// Everybody stays inside for ten link delays, after which all but the last exit's traffic is done.
+fn settled_hand_overs(
+    structure: &str,
+    nodes: u32,
+    rules: &str,
+    entries: u32,
+) -> Vec<(u32, u32, f64)> {
+    let place = Place::new();
+    let hold = 10 * LINK_DELAY_MS;
+    let line = format!(
+        "run sanders -n {nodes} --param structure={structure} --param rules={rules} --think 0 \
+         --hold {hold}ms --delay {LINK_DELAY_MS}ms --entries {entries} --seed 1 --out here"
+    );
+    place.line(&line).expect(0);
+    let mut rows = common::rows(&place.path().join("here/entries.csv"));
+    let ns = |row: &common::Row, column: &str| row[column].parse::<u64>().expect("a time");
+    rows.sort_by_key(|row| ns(row, "enter_ns"));
+    let pairs = rows.windows(2).filter_map(|pair| {
+        let [last, next] = pair else { return None };
+        let exit_ns = ns(last, "exit_ns");
+        let settled = ns(next, "request_ns") + hold * 1_000_000 <= exit_ns;
+        let [from, to] = [last, next].map(|row| row["node"].parse::<u32>().expect("a node"));
+        let took_ms = (ns(next, "enter_ns") - exit_ns) as f64 / 1e6;
+        (settled && from != to).then_some((from, to, took_ms))
+    });
+    pairs.collect()
+}
+
+/// What a hand-over from one to the other takes at most, in messages one after the other.
+fn most_messages(structure: &str, nodes: u32, from: u32, to: u32) -> f64 {
+    let structure = Structure::read(structure, nodes, NodeId(0)).expect("it has a name");
+    f64::from(costs::delay(&structure, NodeId(to), NodeId(from)))
+}
+
+/// A hand-over that needs one message more than D cannot be faster than that many link delays,
+/// however fast the machine; and however slow it is, one of several is hardly slower than it need be.
+#[test]
+fn on_a_cluster_a_settled_hand_over_needs_no_more_messages_than_d() {
+    let hand_overs = settled_hand_overs("two-hot", 4, "auto", 4);
+    let mut fastest = std::collections::BTreeMap::new();
+    for &(from, to, took_ms) in &hand_overs {
+        let best = fastest.entry((from, to)).or_insert(f64::INFINITY);
+        *best = took_ms.min(*best);
+    }
+    assert!(!fastest.is_empty(), "{hand_overs:?}");
+    for ((from, to), took_ms) in fastest {
+        let d = most_messages("two-hot", 4, from, to);
+        let (least, most) = (1.0, d + 1.0);
+        let took = took_ms / LINK_DELAY_MS as f64;
+        assert!(
+            (least..most).contains(&took),
+            "{from} to {to}: {took} of {d}: {hand_overs:?}"
+        );
+    }
+}
+
+/// The same of every single hand-over, for an idle machine: the program's own time may add half a link
+/// delay to each message.
+#[test]
+#[ignore = "it needs a machine that does nothing else, and a minute"]
+fn on_an_idle_cluster_no_settled_hand_over_takes_longer_than_d() {
+    const ALLOWANCE: f64 = 1.5;
+    for (structure, nodes) in [
+        ("centralised", 5),
+        ("complete", 4),
+        ("two-hot", 4),
+        ("fig4", 3),
+        ("plane", 7),
+        ("grid", 9),
+    ] {
+        for rules in ["auto", "deadlock-free"] {
+            let hand_overs = settled_hand_overs(structure, nodes, rules, 2);
+            assert!(!hand_overs.is_empty(), "{structure}");
+            let mut slowest = 0.0_f64;
+            for (from, to, took_ms) in hand_overs {
+                let d = most_messages(structure, nodes, from, to);
+                let took = took_ms / LINK_DELAY_MS as f64;
+                assert!(
+                    took <= d * ALLOWANCE,
+                    "{structure}, {rules}: {from} to {to}: {took} of {d}"
+                );
+                slowest = slowest.max(took);
+            }
+            println!("{structure} {nodes}, {rules}: at most {slowest:.2} link delays");
+        }
+    }
 }
