@@ -9,6 +9,7 @@
 //! decide it. Orderings compare runs of the same seed, corrected after Holm; shares of runs have
 //! Clopper and Pearson's interval. A statement about all runs or all schedules is *refuted* by one.
 
+mod agreement;
 mod evidence;
 mod expectation;
 mod ordering;
@@ -17,6 +18,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use agreement::disagreement;
 pub use evidence::{Evidence, Row, Selection};
 pub use expectation::{Expectation, Relation, Side, Tolerance};
 

@@ -35,12 +35,14 @@
 mod expected;
 mod file;
 mod published;
+mod report;
 mod search;
 mod table;
 mod trial;
 
 pub(crate) use file::{Book, Claim, books};
-pub(crate) use table::{Tried, csv};
+pub(crate) use report::{Picture, Questions, counted, page};
+pub(crate) use table::{Real, Tried, csv};
 pub(crate) use trial::Trial;
 
 /// Where the claim files are, in the repository.

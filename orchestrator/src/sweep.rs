@@ -10,6 +10,7 @@
 pub(crate) mod chart;
 mod grid;
 mod journal;
+mod picture;
 mod workers;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ use analysis::aggregate::{Aggregate, aggregate};
 use crate::Failure;
 pub(crate) use grid::{Grid, Words as GridWords, flat, label, shown};
 use journal::Journal;
+pub(crate) use picture::draw;
 
 /// One run that is over: which, and what came out.
 #[derive(Clone, Debug, PartialEq)]

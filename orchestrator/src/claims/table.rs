@@ -1,5 +1,7 @@
 //! `claims.csv`: a row for each claim.
 
+use analysis::claims::Verdict;
+
 use super::file::Claim;
 use super::trial::Verdicts;
 
@@ -9,9 +11,19 @@ pub(crate) struct Tried<'a> {
     pub(crate) source: &'a str,
     pub(crate) claim: &'a Claim,
     pub(crate) verdicts: Verdicts,
+    /// What processes said, where they were asked too.
+    pub(crate) real: Option<Real>,
 }
 
-const COLUMNS: [&str; 10] = [
+/// The same claim on processes.
+#[derive(Clone, Debug)]
+pub(crate) struct Real {
+    pub(crate) verdict: Verdict,
+    /// Where the two engines differ by more than chance; empty if they agree.
+    pub(crate) disagreements: Vec<String>,
+}
+
+const COLUMNS: [&str; 12] = [
     "id",
     "source",
     "place",
@@ -22,6 +34,8 @@ const COLUMNS: [&str; 10] = [
     "means",
     "evidence",
     "again",
+    "cluster_verdict",
+    "engines",
 ];
 
 impl Tried<'_> {
@@ -42,7 +56,16 @@ impl Tried<'_> {
         tests.collect::<Vec<_>>().join("; ")
     }
 
-    fn cells(&self) -> [String; 10] {
+    /// Whether the engines agree, in words; empty if only one was asked.
+    pub(crate) fn engines(&self) -> String {
+        match &self.real {
+            None => String::new(),
+            Some(real) if real.disagreements.is_empty() => "agree".to_owned(),
+            Some(real) => format!("differ: {}", real.disagreements.join("; ")),
+        }
+    }
+
+    fn cells(&self) -> [String; 12] {
         let tests = &self.verdicts.tests;
         let mut means = tests.iter().map(|test| test.means).collect::<Vec<_>>();
         means.dedup();
@@ -63,6 +86,10 @@ impl Tried<'_> {
             means.join(" "),
             self.evidence(),
             again.join("; "),
+            self.real
+                .as_ref()
+                .map_or_else(String::new, |real| real.verdict.to_string()),
+            self.engines(),
         ]
     }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::claims::{Answer, Evidence, Outcome, Verdict};
+use analysis::claims::{Answer, Evidence, Outcome, Verdict, disagreement};
 use node::run::Engine;
 
 use super::file::{Book, Claim, Kind, Means, Test};
 use super::published::{self, Published};
 use super::search;
 use crate::Failure;
-use crate::sweep::sweep;
+use crate::sweep::{draw, sweep};
 
 /// Claims of one source being tried; runs that several claims look at are run once.
 pub(crate) struct Trial<'a> {
@@ -20,6 +20,7 @@ pub(crate) struct Trial<'a> {
     directory: PathBuf,
     interrupted: &'a AtomicBool,
     swept: BTreeMap<&'a str, Evidence>,
+    pictures: Vec<(&'a str, PathBuf)>,
 }
 
 /// What became of a claim: one line for each of its tests, and all of them together.
@@ -55,6 +56,7 @@ impl<'a> Trial<'a> {
             directory,
             interrupted,
             swept: BTreeMap::new(),
+            pictures: Vec::new(),
         }
     }
 
@@ -95,6 +97,36 @@ impl<'a> Trial<'a> {
             verdict: Verdict::of(&answers.collect::<Vec<_>>()),
             tests: tested,
         }))
+    }
+
+    /// The pictures that the sweeps run so far ask for, each with the sweep's name.
+    pub(crate) fn pictures(&self) -> &[(&'a str, PathBuf)] {
+        &self.pictures
+    }
+
+    /// Where the runs that a claim looks at differ from those of another engine: a sentence for each
+    /// quantity that does, none if all agree; `None` if there is nothing to compare.
+    pub(crate) fn disagreements(&self, claim: &Claim, real: &Trial<'_>) -> Option<Vec<String>> {
+        let Means::Tests(tests) = &claim.means else {
+            return None;
+        };
+        let compared = tests.iter().filter_map(|test| match &test.kind {
+            Kind::Runs {
+                sweep,
+                among,
+                expectation,
+                ..
+            } => {
+                let simulated = self.swept.get(sweep.as_str())?;
+                let real = real.swept.get(sweep.as_str())?;
+                let formulas = expectation.formulas();
+                let value = formulas.first().copied()?;
+                Some(disagreement(simulated, real, among, value))
+            }
+            Kind::Explore { .. } | Kind::Recompute { .. } => None,
+        });
+        let compared = compared.collect::<Vec<_>>();
+        (!compared.is_empty()).then(|| compared.into_iter().flatten().collect())
     }
 
     fn test(&mut self, test: &'a Test) -> Result<Option<Tested>, Failure> {
@@ -167,6 +199,8 @@ impl<'a> Trial<'a> {
                 return Ok(None);
             }
             let evidence = grid.evidence(&swept.done);
+            self.pictures
+                .extend(draw(&grid, &swept)?.map(|path| (name, path)));
             self.swept.insert(name, evidence);
         }
         Ok(self.swept.get(name))

@@ -1,19 +1,19 @@
 //! `orchestrator reproduce`: the sources' claims, put to the test.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::claims::Verdict;
 use clap::{Args, ValueEnum};
 use node::run::Engine;
 
-use crate::claims::{Book, CLAIMS, Claim, PAPERS, Trial, Tried, books, csv};
+use crate::claims::{
+    Book, CLAIMS, Claim, PAPERS, Picture, Questions, Real, Trial, Tried, books, counted, csv, page,
+};
 use crate::suggest::did_you_mean;
 use crate::table::Table;
-use crate::{Exit, Failure, interrupt, print};
+use crate::{Exit, Failure, again, interrupt, print};
 
 /// Puts the claims of the papers to the test, and says which are true
 ///
@@ -51,6 +51,18 @@ enum Engines {
     Sim,
     /// Processes
     Cluster,
+    /// One after the other, to see whether they agree
+    Both,
+}
+
+impl Engines {
+    fn name(self) -> &'static str {
+        match self {
+            Engines::Sim => "sim",
+            Engines::Cluster => "cluster",
+            Engines::Both => "both",
+        }
+    }
 }
 
 impl Reproduce {
@@ -61,50 +73,52 @@ impl Reproduce {
             let commit = option_env!("TURNSTILE_COMMIT").unwrap_or("unknown");
             Path::new("results/reproduction").join(commit)
         });
-        let engine = match self.engine {
-            Engines::Sim => Engine::Sim,
-            Engines::Cluster => Engine::Cluster,
+        let questions = match Path::new(QUESTIONS).exists() {
+            true => Questions::read(Path::new(QUESTIONS)).map_err(Failure::Usage)?,
+            false => Questions::default(),
         };
         let interrupted = interrupt::flag_on_interrupt()?;
-        let mut tried = Vec::new();
-        let mut skipped = Vec::new();
-        let number = wanted.iter().map(|(_, claims)| claims.len()).sum::<usize>();
+        let mut course = Course {
+            engines: self.engine,
+            out: &out,
+            interrupted: &interrupted,
+            claims: wanted.iter().map(|(_, claims)| claims.len()).sum(),
+            tried: Vec::new(),
+            skipped: Vec::new(),
+            pictures: Vec::new(),
+        };
         for (book, claims) in &wanted {
-            let mut trial = Trial::new(book, engine, out.clone(), &interrupted);
-            for claim in claims {
-                let verdicts = trial.claim(claim)?;
-                if interrupted.load(Ordering::Relaxed) {
-                    print(&format!(
-                        "interrupted after {} of {number} claims; the same command goes on from there\n",
-                        tried.len()
-                    ))?;
-                    return Ok(Exit::Interrupted);
-                }
-                match verdicts {
-                    None => skipped.push(claim.id.as_str()),
-                    Some(verdicts) => {
-                        let one = Tried {
-                            source: &book.source,
-                            claim,
-                            verdicts,
-                        };
-                        progress(tried.len() + 1, number, &one);
-                        tried.push(one);
-                    }
-                }
+            course.run(book, claims)?;
+            if interrupted.load(Ordering::Relaxed) {
+                print(&format!(
+                    "interrupted after {} of {} claims; the same command goes on from there\n",
+                    course.tried.len(),
+                    course.claims
+                ))?;
+                return Ok(Exit::Interrupted);
             }
         }
-        let failed = |why: String| Failure::Testbed(format!("cannot write the table: {why}"));
-        fs::create_dir_all(&out).map_err(|error| failed(error.to_string()))?;
-        let path = out.join("claims.csv");
-        fs::write(&path, csv(&tried).map_err(failed)?)
-            .map_err(|error| failed(error.to_string()))?;
-        let mut text = show(&tried);
-        if !skipped.is_empty() {
-            text += &format!("not on this engine: {}\n", skipped.join(", "));
+        let page = page(
+            &course.tried,
+            &course.pictures,
+            &questions,
+            &again::line_with("--engine", self.engine.name()),
+        );
+        let table = csv(&course.tried).map_err(Failure::Testbed)?;
+        for (name, text) in [("claims.csv", table), ("report.html", page.html())] {
+            let path = out.join(name);
+            fs::create_dir_all(&out)
+                .and_then(|()| fs::write(&path, text))
+                .map_err(|error| {
+                    Failure::Testbed(format!("cannot write {}: {error}", path.display()))
+                })?;
         }
-        print(&(text + &format!("files: {}\n", path.display())))?;
-        Ok(exit(&tried))
+        let mut text = show(&course.tried);
+        if !course.skipped.is_empty() {
+            text += &format!("not on this engine: {}\n", course.skipped.join(", "));
+        }
+        print(&(text + &format!("files: {}\n", out.display())))?;
+        Ok(exit(&course.tried))
     }
 
     /// The claims that are asked for, by book.
@@ -146,6 +160,67 @@ impl Reproduce {
     }
 }
 
+/// Questions that the sources leave open, for the end of the report.
+const QUESTIONS: &str = "experiments/questions.toml";
+
+/// A reproduction under way.
+struct Course<'a> {
+    engines: Engines,
+    out: &'a Path,
+    interrupted: &'a AtomicBool,
+    claims: usize,
+    tried: Vec<Tried<'a>>,
+    skipped: Vec<&'a str>,
+    pictures: Vec<Picture>,
+}
+
+impl<'a> Course<'a> {
+    /// Tries these claims of a book.
+    fn run(&mut self, book: &'a Book, claims: &[&'a Claim]) -> Result<(), Failure> {
+        let trial = |engine| Trial::new(book, engine, self.out.to_owned(), self.interrupted);
+        let (mut first, mut second) = match self.engines {
+            Engines::Sim => (trial(Engine::Sim), None),
+            Engines::Cluster => (trial(Engine::Cluster), None),
+            Engines::Both => (trial(Engine::Sim), Some(trial(Engine::Cluster))),
+        };
+        for &claim in claims {
+            let verdicts = first.claim(claim)?;
+            let real = match &mut second {
+                Some(second) => second.claim(claim)?,
+                None => None,
+            };
+            if self.interrupted.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let Some(verdicts) = verdicts else {
+                self.skipped.push(&claim.id);
+                continue;
+            };
+            let real = real.zip(second.as_ref()).and_then(|(real, second)| {
+                Some(Real {
+                    verdict: real.verdict,
+                    disagreements: first.disagreements(claim, second)?,
+                })
+            });
+            let one = Tried {
+                source: &book.source,
+                claim,
+                verdicts,
+                real,
+            };
+            progress(self.tried.len() + 1, self.claims, &one);
+            self.tried.push(one);
+        }
+        let pictures = first.pictures().iter().map(|(sweep, path)| Picture {
+            source: book.source.clone(),
+            sweep: (*sweep).to_owned(),
+            path: path.clone(),
+        });
+        self.pictures.extend(pictures);
+        Ok(())
+    }
+}
+
 /// A line for each claim as it is decided, where somebody watches.
 fn progress(number: usize, all: usize, one: &Tried<'_>) {
     if std::io::stderr().is_terminal() {
@@ -168,15 +243,7 @@ fn show(tried: &[Tried<'_>]) -> String {
         }
         table.row([&one.claim.id, &verdict, &one.evidence()]);
     }
-    let mut counts = BTreeMap::<Verdict, usize>::new();
-    for one in tried {
-        *counts.entry(one.verdicts.verdict).or_default() += 1;
-    }
-    let counts = counts
-        .iter()
-        .map(|(verdict, number)| format!("{number} {verdict}"));
-    let counts = counts.collect::<Vec<_>>().join(", ");
-    let mut text = format!("{}\n{} claims: {counts}\n", table.show(), tried.len());
+    let mut text = format!("{}\n{}\n", table.show(), counted(tried));
     let other = tried.iter().filter(|one| !one.as_published());
     for one in other {
         text += &match one.claim.verdict {

@@ -21,6 +21,8 @@ pub(crate) struct Chart<'a> {
 pub(crate) struct Line {
     pub(crate) label: String,
     pub(crate) points: Vec<Point>,
+    /// Whether it is what should be, not what was measured.
+    pub(crate) dashed: bool,
 }
 
 /// A value, and the interval around it if there is one.
@@ -98,12 +100,14 @@ impl Chart<'_> {
             let Colour(red, green, blue) = COLOURS[number % COLOURS.len()];
             let colour = RGBColor(red, green, blue);
             let points = line.points.iter();
-            let series = LineSeries::new(
-                points.clone().map(|point| (point.x, point.y)),
-                colour.stroke_width(2),
-            );
-            chart
-                .draw_series(series)
+            let places = points.clone().map(|point| (point.x, point.y));
+            let drawn = match line.dashed {
+                false => chart.draw_series(LineSeries::new(places, colour.stroke_width(2))),
+                true => {
+                    chart.draw_series(DashedLineSeries::new(places, 6, 5, colour.stroke_width(1)))
+                }
+            };
+            drawn
                 .map_err(said)?
                 .label(&line.label)
                 .legend(move |(x, y)| {
@@ -158,6 +162,7 @@ mod tests {
             lines: vec![Line {
                 label: "raymond".to_owned(),
                 points: [5.0, 10.0].map(point).to_vec(),
+                dashed: false,
             }],
         }
     }

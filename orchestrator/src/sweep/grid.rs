@@ -22,6 +22,7 @@
 use std::fs;
 use std::path::Path;
 
+use analysis::expression::Expression;
 use analysis::quantity::Quantity;
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -69,6 +70,28 @@ pub(crate) struct Plot {
     /// Whether both axes are logarithmic.
     #[serde(default)]
     pub(crate) logarithmic: bool,
+    /// What stands above it.
+    #[serde(default)]
+    pub(crate) title: Option<String>,
+    /// What should have been measured, over the same x.
+    #[serde(default)]
+    pub(crate) curve: Vec<Curve>,
+}
+
+/// A closed form or a published value.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Curve {
+    /// What it is.
+    pub(crate) label: String,
+    /// Over the keys of the grid whose values are numbers.
+    #[serde(deserialize_with = "formula")]
+    pub(crate) formula: Expression,
+}
+
+fn formula<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Expression, D::Error> {
+    let text = String::deserialize(from)?;
+    Expression::parse(&text).map_err(serde::de::Error::custom)
 }
 
 fn repetitions() -> u64 {

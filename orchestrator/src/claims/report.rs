@@ -1,0 +1,186 @@
+//! The page of a reproduction: verdicts first, then what was seen, then what is still open.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use analysis::claims::Verdict;
+use serde::Deserialize;
+
+use super::table::Tried;
+use crate::report::page::{Cell, Page, Section, Table, Tone};
+
+/// Questions that the sources leave open: `experiments/questions.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Questions {
+    #[serde(default)]
+    question: Vec<Question>,
+}
+
+/// One of them, and what our results say to it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    /// Where it is asked.
+    place: String,
+    /// What is asked.
+    asks: String,
+    /// What can be said.
+    answer: String,
+    /// The claims that speak to it.
+    claims: Vec<String>,
+}
+
+impl Questions {
+    /// Reads them.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(path)
+            .map_err(|error| format!("cannot read the questions {}: {error}", path.display()))?;
+        toml::from_str(&text).map_err(|error| crate::scenario::complaint(path, &text, &error))
+    }
+}
+
+/// A picture of a source's sweep.
+pub(crate) struct Picture {
+    pub(crate) source: String,
+    pub(crate) sweep: String,
+    pub(crate) path: PathBuf,
+}
+
+/// The whole page.
+pub(crate) fn page(
+    tried: &[Tried<'_>],
+    pictures: &[Picture],
+    questions: &Questions,
+    command: &str,
+) -> Page {
+    let about = "What the sources claim, put to the test.";
+    let mut page = Page::new("Claims", about);
+    let differing = tried.iter().filter(|one| !one.as_published());
+    let reasons = differing
+        .map(|one| match one.claim.verdict {
+            Some(published) => format!(
+                "{}: {} where {published} was published",
+                one.claim.id, one.verdicts.verdict
+            ),
+            None => format!("{}: nothing was published yet", one.claim.id),
+        })
+        .collect::<Vec<_>>();
+    let tone = match reasons.is_empty() {
+        true => Tone::Good,
+        false => Tone::Unsure,
+    };
+    page.banner(tone, &counted(tried), &reasons);
+    all(page.section("All claims"), tried);
+    let mut sources = tried.iter().map(|one| one.source).collect::<Vec<_>>();
+    sources.dedup();
+    for source in sources {
+        let section = page.section(&format!("Seen: {source}"));
+        for one in tried.iter().filter(|one| one.source == source) {
+            seen(section, one);
+        }
+        for picture in pictures.iter().filter(|picture| picture.source == source) {
+            // A picture that has gone since is no reason to have no page.
+            if let Ok(svg) = fs::read_to_string(&picture.path) {
+                section.figure(&svg, &format!("The sweep '{}'.", picture.sweep));
+            }
+        }
+    }
+    open(
+        page.section("What the sources leave open"),
+        tried,
+        questions,
+    );
+    let provenance = page.provenance();
+    provenance.facts([
+        ("program", env!("CARGO_PKG_VERSION")),
+        (
+            "commit",
+            option_env!("TURNSTILE_COMMIT").unwrap_or("unknown"),
+        ),
+    ]);
+    provenance.command(command);
+    page
+}
+
+/// `168 claims: 90 reproduced, …`.
+pub(crate) fn counted(tried: &[Tried<'_>]) -> String {
+    let mut counts = std::collections::BTreeMap::<Verdict, usize>::new();
+    for one in tried {
+        *counts.entry(one.verdicts.verdict).or_default() += 1;
+    }
+    let counts = counts
+        .iter()
+        .map(|(verdict, number)| format!("{number} {verdict}"));
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    format!("{} claims: {counts}", tried.len())
+}
+
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Reproduced => Tone::Good,
+        Verdict::NotReproduced | Verdict::Refuted => Tone::Bad,
+        Verdict::Conditional | Verdict::Undecided => Tone::Unsure,
+        Verdict::NotTestable => Tone::Plain,
+    }
+}
+
+fn all(section: &mut Section, tried: &[Tried<'_>]) {
+    let rows = tried.iter().map(|one| {
+        let verdict = one.verdicts.verdict;
+        vec![
+            Cell::text(&one.claim.id),
+            Cell::toned(verdict.to_string(), tone(verdict)),
+            Cell::text(&one.claim.says),
+            Cell::text(&one.claim.place),
+            Cell::text(one.engines()),
+        ]
+    });
+    let headings = ["claim", "verdict", "what it says", "where", "engines"];
+    section.table(&Table::new(headings).rows(rows));
+}
+
+fn seen(section: &mut Section, one: &Tried<'_>) {
+    let claim = one.claim;
+    section.say(&format!(
+        "{} ({}): {} — {}.",
+        claim.id, claim.place, claim.says, one.verdicts.verdict
+    ));
+    let tests = one.verdicts.tests.iter().map(|test| {
+        let case = test.case.as_ref();
+        let case = case.map_or_else(String::new, |case| format!("{case}: "));
+        let mut line = format!("{case}{}", test.outcome.seen);
+        if !test.again.is_empty() {
+            line += &format!(" [{}]", test.again);
+        }
+        line
+    });
+    let mut points = tests.collect::<Vec<_>>();
+    points.push(format!("A first check by hand said: {}.", claim.lab));
+    points.extend(claim.differs.clone());
+    if let Some(real) = &one.real {
+        points.push(format!(
+            "On processes: {}; engines {}.",
+            real.verdict,
+            one.engines()
+        ));
+    }
+    section.list(&points);
+}
+
+fn open(section: &mut Section, tried: &[Tried<'_>], questions: &Questions) {
+    for question in &questions.question {
+        section.say(&format!("{} ({})", question.asks, question.place));
+        let mut points = vec![question.answer.clone()];
+        let known = question.claims.iter().filter_map(|id| {
+            let one = tried.iter().find(|one| one.claim.id == *id)?;
+            Some(format!(
+                "{id}: {}. {}",
+                one.verdicts.verdict,
+                one.evidence()
+            ))
+        });
+        points.extend(known);
+        section.list(&points);
+    }
+}

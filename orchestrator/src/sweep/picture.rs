@@ -1,0 +1,155 @@
+//! The picture that a sweep's file asks for: what was measured, and what should have been.
+
+use std::path::PathBuf;
+
+use super::chart::{Chart, Line, Point};
+use super::grid::{Curve, Plot};
+use super::{Grid, Swept};
+use crate::Failure;
+
+/// Draws what the file asks for, and says where it is.
+pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failure> {
+    let Some(plot) = &grid.plot else {
+        return Ok(None);
+    };
+    let place = grid.keys.iter().position(|key| *key == plot.x);
+    let place = place.expect("a grid has been checked");
+    let (scale, y) = in_words(&plot.y);
+    let distinct = apart_from(grid, place);
+    let mut lines: Vec<Line> = Vec::new();
+    for (cell, aggregates) in grid.cells.iter().zip(&swept.aggregates) {
+        let aggregate = aggregates
+            .iter()
+            .find(|aggregate| aggregate.metric == plot.y);
+        let x = grid.place_of(plot, &cell.values[place]);
+        let (Some(aggregate), Some(x)) = (aggregate, x) else {
+            continue;
+        };
+        let label = distinct
+            .iter()
+            .map(|&key| cell.values[key].as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let interval = aggregate.moments.interval(0.95);
+        let point = Point {
+            x,
+            y: aggregate.moments.mean * scale,
+            interval: interval.map(|(low, high)| (low * scale, high * scale)),
+        };
+        match lines.iter_mut().find(|line| line.label == label) {
+            Some(line) => line.points.push(point),
+            None => lines.push(Line {
+                label,
+                points: vec![point],
+                dashed: false,
+            }),
+        }
+    }
+    for curve in &plot.curve {
+        lines.push(curve.line(grid, plot, place, scale));
+    }
+    for line in &mut lines {
+        line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    }
+    let x = plot.label.as_deref().unwrap_or(&plot.x);
+    let title = match &plot.title {
+        Some(title) => title.clone(),
+        None => format!("{}: {y} over {x}", grid.name),
+    };
+    let chart = Chart {
+        title: &title,
+        x,
+        y: &y,
+        logarithmic: plot.logarithmic,
+        lines,
+    };
+    let path = swept.directory.join("plot.svg");
+    let failed = |why: String| Failure::Testbed(format!("cannot draw {}: {why}", path.display()));
+    let svg = chart.svg().map_err(failed)?;
+    std::fs::write(&path, svg).map_err(|error| failed(error.to_string()))?;
+    Ok(Some(path))
+}
+
+/// The keys that tell the lines of a plot apart: those that do not follow from the one along its axis,
+/// as the number of askers follows from the number of nodes where each size has its own.
+fn apart_from(grid: &Grid, place: usize) -> Vec<usize> {
+    let follows = |key: usize| {
+        let mut seen = std::collections::BTreeMap::new();
+        grid.cells.iter().all(|cell| {
+            let value = &cell.values[key];
+            *seen.entry(&cell.values[place]).or_insert(value) == value
+        })
+    };
+    let keys = 0..grid.keys.len();
+    keys.filter(|&key| key != place && !follows(key)).collect()
+}
+
+/// A metric as it stands at an axis, and how many of its units make one there.
+fn in_words(metric: &str) -> (f64, String) {
+    let words = |name: &str| name.replace('_', " ");
+    match (metric.strip_suffix("_us"), metric.strip_suffix("_t")) {
+        (Some(name), _) => (1e-3, words(name) + ", ms"),
+        (_, Some(name)) => (1.0, words(name) + ", link delays"),
+        (None, None) => (1.0, words(metric)),
+    }
+}
+
+impl Curve {
+    /// What the formula says wherever the sweep measures, a dashed line.
+    fn line(&self, grid: &Grid, plot: &Plot, place: usize, scale: f64) -> Line {
+        let mut points: Vec<Point> = Vec::new();
+        for cell in &grid.cells {
+            let number = |name: &str| {
+                let place = grid.keys.iter().position(|key| key == name)?;
+                cell.values[place].parse::<f64>().ok()
+            };
+            let x = grid.place_of(plot, &cell.values[place]);
+            let (Some(x), Some(y)) = (x, self.formula.evaluate(&number)) else {
+                continue;
+            };
+            if points.iter().all(|known| known.x != x) {
+                points.push(Point {
+                    x,
+                    y: y * scale,
+                    interval: None,
+                });
+            }
+        }
+        Line {
+            label: self.label.clone(),
+            points,
+            dashed: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn what_follows_from_the_axis_makes_no_lines() {
+        let text = "[scenario]\nengine = \"sim\"\nworkload = \"window\"\n\
+                    [grid]\nalgorithm = [\"raymond\", \"lamport\"]\n\
+                    [[variant]]\nnodes = 3\naskers = 2\n[[variant]]\nnodes = 5\naskers = 4\n";
+        let grid = Grid::parse(text, "test", Path::new("")).expect("a sweep");
+        let place = |name: &str| grid.keys.iter().position(|key| key == name);
+        let nodes = place("nodes").expect("a key");
+        assert_eq!(
+            apart_from(&grid, nodes),
+            [place("algorithm").expect("a key")]
+        );
+    }
+
+    #[test]
+    fn a_metric_has_its_unit() {
+        assert_eq!(in_words("wait_mean_us"), (1e-3, "wait mean, ms".to_owned()));
+        assert_eq!(in_words("messages_per_entry").1, "messages per entry");
+        assert_eq!(
+            in_words("sync_delay_mean_t").1,
+            "sync delay mean, link delays"
+        );
+    }
+}
