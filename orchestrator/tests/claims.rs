@@ -1,0 +1,253 @@
+//! Claims: what a file must say, what becomes of them, and that a changed claim gets another verdict.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Place, rows};
+
+/// A claim of every kind of expectation, with what makes it fail: another constant, or another side.
+const KINDS: [(&str, &str, &str); 9] = [
+    (
+        "equals",
+        "sweep = \"costs\"\nwhere = { algorithm = \"lamport\" }\nvalue = \"messages_per_entry\"\n\
+         equals = \"3.0*(nodes-1)\"\nwithin = \"1%\"",
+        "3.3*",
+    ),
+    (
+        "at-most",
+        "sweep = \"costs\"\nvalue = \"messages_per_entry\"\nat-most = \"3.0*(nodes-1)\"",
+        "2.7*",
+    ),
+    (
+        "at-least",
+        "sweep = \"costs\"\nwhere = { algorithm = \"lamport\" }\nvalue = \"messages_per_entry\"\n\
+         at-least = \"3.0*(nodes-1)\"",
+        "3.3*",
+    ),
+    (
+        "below",
+        "sweep = \"costs\"\nvalue = \"messages_per_entry\"\nof = { algorithm = \"raymond\" }\n\
+         below = { algorithm = \"lamport\" }",
+        "above =",
+    ),
+    (
+        "rises-with",
+        "sweep = \"costs\"\nwhere = { algorithm = \"lamport\" }\nvalue = \"messages_per_entry\"\n\
+         rises-with = \"nodes\"",
+        "falls-with =",
+    ),
+    (
+        "always",
+        "sweep = \"costs\"\nalways = \"messages_per_entry <= 3.0*(nodes-1)\"",
+        "2.7*",
+    ),
+    (
+        "sometimes",
+        "sweep = \"costs\"\nsometimes = \"messages_per_entry >= 3.0*(nodes-1)\"",
+        "3.3*",
+    ),
+    (
+        "explore",
+        "explore = [\"lamport -n 2\"]\nfinds = \"nothing\"",
+        "finds = \"deadlock\"",
+    ),
+    (
+        "recompute",
+        "recompute = \"numbers\"\nvalue = \"cost.mean\"\nequals = \"3.0*1\"\nwithin = \"1%\"",
+        "3.3*",
+    ),
+];
+
+const SWEEP: &str = "source = \"test\"\ntitle = \"a test\"\n[sweep.costs]\nrepetitions = 3\n\
+                     scenario = { engine = \"sim\", entries = 5 }\n\
+                     grid = { algorithm = [\"raymond\", \"lamport\"], nodes = [3, 5] }\n";
+
+fn claim(test: &str) -> String {
+    format!(
+        "{SWEEP}[[claim]]\nid = \"T-1\"\nplace = \"here\"\nsays = \"something\"\nlab = \"so\"\n\
+         verdict = \"reproduced\"\n[[claim.test]]\n{test}\n"
+    )
+}
+
+fn reproduce(place: &Place, text: &str, code: i32) -> common::Finished {
+    place.file("claims/test.toml", text);
+    place.file("papers/numbers.csv", "size,cost\n4,2\n6,4\n");
+    let _ = fs::remove_dir_all(place.path().join("out"));
+    place
+        .line("reproduce --claims claims --papers papers --out out")
+        .expect(code)
+}
+
+fn changed(kind: &str, test: &str, to: &str) -> String {
+    match kind {
+        "below" => test.replace("below =", to),
+        "rises-with" => test.replace("rises-with =", to),
+        "explore" => test.replace("finds = \"nothing\"", to),
+        _ => test.replace("3.0*", to),
+    }
+}
+
+#[test]
+fn a_tenth_more_or_less_turns_the_verdict_of_every_kind() {
+    for (kind, test, to) in KINDS {
+        let place = Place::new();
+        reproduce(&place, &claim(test), 0);
+        let other = changed(kind, test, to);
+        assert_ne!(other, test, "{kind}");
+        let finished = reproduce(&place, &claim(&other), 1);
+        let said = "where reproduced was published";
+        assert!(
+            finished.stdout.contains(said),
+            "{kind}: {}",
+            finished.stdout
+        );
+    }
+}
+
+#[test]
+fn a_claim_file_that_is_wrong_is_refused_before_anything_runs() {
+    let (_, equals, _) = KINDS[0];
+    let good = claim(equals);
+    let cases = [
+        (
+            good.replace("place =", "plaice ="),
+            "there is no key 'plaice'",
+        ),
+        (
+            good.replace("sweep = \"costs\"", "sweep = \"cost\""),
+            "no sweep 'cost'",
+        ),
+        (
+            good.replace("messages_per_entry", "beauty"),
+            "called 'beauty'",
+        ),
+        (
+            good.replace("messages_per_entry", "messages.BEAUTY"),
+            "has 'messages.BEAUTY'",
+        ),
+        (
+            good.replace("3.0*(nodes-1)", "3.0*(nodes-1"),
+            "a ) is missing",
+        ),
+        (
+            good.replace("within = \"1%\"", "within = \"100%\""),
+            "it cannot fail",
+        ),
+        (good.replace("within = \"1%\"", ""), "within says how far"),
+        (
+            good.replace("within = \"1%\"", "at-most = 3"),
+            "one expectation",
+        ),
+        (
+            good.replace(
+                "where = { algorithm = \"lamport\" }",
+                "where = { algorithm = \"lampert\" }",
+            ),
+            "no cell has algorithm = lampert",
+        ),
+        (
+            good.replace("repetitions = 3", "repetitions = 1"),
+            "at least 2 repetitions",
+        ),
+        (
+            good.replace("verdict = \"reproduced\"", "verdict = \"true\""),
+            "no choice 'true'",
+        ),
+        (
+            claim("explore = [\"lampert\"]\nfinds = \"nothing\""),
+            "no algorithm 'lampert'",
+        ),
+        (
+            claim("explore = [\"lamport\"]\nfinds = \"beauty\""),
+            "there is no 'beauty'",
+        ),
+        (claim("explore = [\"lamport\"]"), "finds ="),
+        (
+            claim("recompute = \"beauty\"\nvalue = \"a.mean\"\nequals = 3\nwithin = 1"),
+            "beauty.csv",
+        ),
+        (claim(""), "a test looks at one thing"),
+        (
+            good.replace("[[claim.test]]", "not-testable = \"no\"\n[[claim.test]]"),
+            "it can be tested",
+        ),
+        (
+            good.split("[[claim.test]]").next().unwrap().to_owned(),
+            "it has no test",
+        ),
+        (
+            format!("{good}{}", &good[good.find("[[claim]]").unwrap()..]),
+            "claimed twice",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_ne!(text, good, "{expected}");
+        let finished = reproduce(&Place::new(), &text, 2);
+        // Whatever the width of the lines.
+        let stderr = finished
+            .stderr
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(stderr.contains(expected), "{expected}: {stderr}");
+        assert!(finished.stdout.is_empty(), "{}", finished.stdout);
+    }
+}
+
+#[test]
+fn what_is_asked_for_must_be_there() {
+    let place = Place::new();
+    place.file("claims/test.toml", &claim(KINDS[0].1));
+    for (line, expected) in [
+        ("reproduce --claims claims T-2", "there is no claim 'T-2'"),
+        (
+            "reproduce --claims claims --paper testt",
+            "did you mean 'test'?",
+        ),
+        (
+            "reproduce --claims claims --quick",
+            "no claim is all of that",
+        ),
+        ("reproduce", "run this in its root"),
+    ] {
+        let finished = place.line(line).expect(2);
+        assert!(finished.stderr.contains(expected), "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn both_engines_count_the_same() {
+    let place = Place::new();
+    let text = claim(KINDS[0].1).replace("repetitions = 3", "repetitions = 3\ncluster = 2");
+    place.file("claims/test.toml", &text.replace("\"raymond\", ", ""));
+    place
+        .line("reproduce --claims claims --out out --engine both")
+        .expect(0);
+    let row = rows(&place.path().join("out/claims.csv")).pop().unwrap();
+    assert_eq!(row["cluster_verdict"], "reproduced");
+    assert_eq!(row["engines"], "agree");
+    let page = fs::read_to_string(place.path().join("out/report.html")).unwrap();
+    assert!(page.contains("T-1") && page.contains("reproduced"));
+}
+
+/// The repository, of which the published table is a part.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The quick claims get the published verdicts.
+#[test]
+fn quick_claims_get_the_published_verdicts() {
+    let place = Place::new();
+    let out = place.path().join("out");
+    let root = root();
+    let mut command = place.command(["reproduce", "--quick", "--out"]);
+    command.arg(&out).current_dir(root);
+    let finished = common::Finished::new(command.output().unwrap());
+    let finished = finished.expect(0);
+    assert!(finished.stdout.contains("reproduced"));
+}
