@@ -4,7 +4,10 @@
 
 mod common;
 
-use common::{Place, row, rows};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use common::{Place, Row, row, rows};
 
 /// Six processes in three pairs, one candidate in each; inside for longer than the partition lasts.
 const PAIRS: &str = "--workload batch --asks '0 at 200ms, 3 at 200ms, 5 at 200ms' --bound 10ms --param tau=1 \
@@ -43,38 +46,87 @@ fn the_same_partition_only_delays_votes_that_are_handed_over() {
     }
 }
 
-/// Partitions drawn by chance among real processes; the soak sets more with `TURNSTILE_PLANS`.
+/// A partition of six processes that are cut off from each other after 40 ms, for 400 ms.
+struct Cut {
+    /// The block of each.
+    block: Vec<u64>,
+}
+
+const CUT: &str = "at 40ms partition";
+
+impl Cut {
+    /// Each process goes to one of two to six blocks by chance; drawn again if all are in one.
+    fn draw(seed: u64) -> Self {
+        let mut draw = chaos::Draw::new([seed]);
+        loop {
+            let blocks = 2 + draw.below(5);
+            let block: Vec<_> = (0..6).map(|_| draw.below(blocks)).collect();
+            if block.iter().any(|&of| of != block[0]) {
+                return Self { block };
+            }
+        }
+    }
+
+    /// `0,3|1,2,4|5`.
+    fn words(&self) -> String {
+        let mut blocks = BTreeMap::<u64, Vec<String>>::new();
+        for (node, &block) in self.block.iter().enumerate() {
+            blocks.entry(block).or_default().push(node.to_string());
+        }
+        let blocks = blocks.values().map(|members| members.join(","));
+        blocks.collect::<Vec<_>>().join("|")
+    }
+
+    /// In how many blocks somebody waited while they were apart.
+    fn blocks_with_a_candidate(&self, run: &Path) -> usize {
+        let cut = rows(&run.join("faults.csv"));
+        let cut = cut.iter().find(|row| row["fault"] == "partition").unwrap();
+        let ns = |row: &Row, column: &str| row[column].parse::<u64>().ok();
+        let (from, until) = (ns(cut, "time_ns"), ns(cut, "until_ns"));
+        let entries = rows(&run.join("entries.csv"));
+        let waited = entries.iter().filter(|row| {
+            let asked = ns(row, "asked_ns").is_some_and(|asked| Some(asked) < until);
+            asked && ns(row, "enter_ns").is_none_or(|entered| Some(entered) > from)
+        });
+        let blocks = waited.map(|row| self.block[row["node"].parse::<usize>().unwrap()]);
+        blocks.collect::<BTreeSet<_>>().len()
+    }
+}
+
+/// Partitions drawn by chance among real processes; the soak sets more with `TURNSTILE_PLANS`. A
+/// plan counts if votes were handed over and somebody waited in a block.
 #[test]
 fn random_partitions_among_processes_only_delay() {
     let plans = std::env::var("TURNSTILE_PLANS").map_or(2, |said| said.parse().unwrap());
-    let (mut counted, mut seed) = (0, 0_u64);
+    let (mut counted, mut seed, mut seen) = (0, 0_u64, BTreeSet::new());
     while counted < plans {
         seed += 1;
         assert!(seed < 10 * plans, "only {counted} of {seed} plans count");
         let name = ["nhme", "bmav"][seed as usize % 2];
-        let block = |node: u64| (seed * 7 + node * node * (seed + 3)) % 3;
-        let members = |of: u64| {
-            let members = (0..6).filter(|&node| block(node) == of);
-            members.map(|node| node.to_string()).collect::<Vec<_>>()
-        };
-        let blocks = (0..3).map(|of| members(of).join(","));
-        let blocks: Vec<_> = blocks.filter(|block| !block.is_empty()).collect();
-        if blocks.len() < 2 {
-            continue;
-        }
-        let blocks = blocks.join("|");
-        let place = Place::new();
+        let (cut, place) = (Cut::draw(seed), Place::new());
+        let blocks = cut.words();
         let line = format!(
             "run {name} -n 6 --entries 4 --think exp:20ms --hold 5ms --bound 20ms --seed {seed} \
-             --fault 'at 40ms partition {blocks} for 400ms' --out run"
+             --fault '{CUT} {blocks} for 400ms' --out run"
         );
         place.line(&line).expect(0);
-        let summary = row(&place.path().join("run/summary.csv"));
-        assert_eq!((&*summary["max_inside"], &*summary["entries"]), ("1", "24"));
-        let counters = rows(&place.path().join("run/counters.csv"));
+        let run = place.path().join("run");
+        let summary = row(&run.join("summary.csv"));
+        assert_eq!(
+            (&*summary["max_inside"], &*summary["entries"]),
+            ("1", "24"),
+            "{line}"
+        );
+        let counters = rows(&run.join("counters.csv"));
         let handed = counters.iter().filter(|row| row["name"] == "handed_over");
         let handed: u64 = handed.map(|row| row["sum"].parse::<u64>().unwrap()).sum();
-        println!("{name}, seed {seed}: {blocks}, {handed} votes handed over");
-        counted += u64::from(handed > 0);
+        let parted = cut.blocks_with_a_candidate(&run);
+        println!(
+            "{name}, seed {seed}: {blocks}: {handed} votes handed over, {parted} blocks with a \
+             candidate"
+        );
+        counted += u64::from(handed > 0 && parted > 0);
+        seen.insert(blocks);
     }
+    println!("{counted} plans count, {} different partitions", seen.len());
 }

@@ -1,5 +1,7 @@
 //! `orchestrator list`: what there is.
 
+mod surveyed;
+
 use std::path::Path;
 
 use algorithms::registry::{self, Family};
@@ -18,6 +20,9 @@ pub(crate) struct List {
     /// What to list.
     #[arg(value_enum, default_value_t = What::Algorithms)]
     what: What,
+    /// All algorithms that the four sources name: where, and which of ours it is or why it is not built.
+    #[arg(long)]
+    surveyed: bool,
     /// One JSON array on stdout instead of a table.
     #[arg(long)]
     json: bool,
@@ -37,6 +42,9 @@ enum What {
 
 impl List {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
+        if self.surveyed {
+            return self.perform_surveyed();
+        }
         let text = match (self.what, self.json) {
             (What::Algorithms, false) => algorithms_table(),
             (What::Algorithms, true) => algorithms_json(),
@@ -45,6 +53,19 @@ impl List {
             (What::Faults, false) => faults_table(),
             (What::Faults, true) => faults_json(),
             (What::Claims, json) => claims(json).map_err(Failure::Usage)?,
+        };
+        print(&text)?;
+        Ok(Exit::Holds)
+    }
+
+    fn perform_surveyed(&self) -> Result<Exit, Failure> {
+        let text = match (self.what, self.json) {
+            (What::Algorithms, false) => surveyed::table(),
+            (What::Algorithms, true) => surveyed::json(),
+            (What::Topologies | What::Faults | What::Claims, _) => {
+                let why = "--surveyed: only algorithms were; write 'list --surveyed'";
+                return Err(Failure::Usage(why.to_owned()));
+            }
         };
         print(&text)?;
         Ok(Exit::Holds)

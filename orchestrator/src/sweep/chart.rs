@@ -125,9 +125,33 @@ impl Chart<'_> {
             .label_font(("sans-serif", 14))
             .background_style(WHITE.mix(0.8))
             .border_style(BLACK.mix(0.3))
-            .position(SeriesLabelPosition::UpperLeft)
+            .position(self.emptiest_corner())
             .draw()
             .map_err(said)
+    }
+}
+
+impl Chart<'_> {
+    /// Where the labels hide fewest points.
+    fn emptiest_corner(&self) -> SeriesLabelPosition {
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let (left, right) = range(points().map(|point| point.x));
+        let (bottom, top) = range(points().map(|point| point.y));
+        let hidden = |at_left: bool, at_top: bool| {
+            let near = |point: &&Point| {
+                let (x, y) = (point.x - left, point.y - bottom);
+                (x <= (right - left) / 2.0) == at_left && (y > (top - bottom) / 2.0) == at_top
+            };
+            points().filter(near).count()
+        };
+        let corners = [
+            (hidden(true, true), SeriesLabelPosition::UpperLeft),
+            (hidden(false, true), SeriesLabelPosition::UpperRight),
+            (hidden(false, false), SeriesLabelPosition::LowerRight),
+            (hidden(true, false), SeriesLabelPosition::LowerLeft),
+        ];
+        let emptiest = corners.into_iter().min_by_key(|(hidden, _)| *hidden);
+        emptiest.expect("there are four corners").1
     }
 }
 

@@ -11,9 +11,15 @@
 //! algorithm = ["raymond", "naimi-trehel"]
 //! nodes = [5, 10, 20]
 //!
+//! [[variant]]             # alternatives that differ in several keys, each with the whole grid
+//! variant = "fast"        # a name for it, where its keys do not say it well
+//! delay = "1ms"
+//! hold = "1ms"
+//!
 //! [plot]
 //! x = "nodes"
 //! y = "messages_per_entry"
+//! lines = ["algorithm"]   # unless said, all keys that do not follow from x
 //! ```
 //!
 //! `measure = ["messages.TOKEN", "note.hops.mean"]` adds columns to those of every summary; what
@@ -67,6 +73,9 @@ pub(crate) struct Plot {
     pub(crate) label: Option<String>,
     /// A column of `summary.csv`, or something that is measured.
     pub(crate) y: String,
+    /// The keys that tell one line from another; unless said, all that do not follow from x.
+    #[serde(default)]
+    pub(crate) lines: Vec<String>,
     /// Whether both axes are logarithmic.
     #[serde(default)]
     pub(crate) logarithmic: bool,
@@ -126,6 +135,9 @@ pub(crate) struct Cell {
     pub(crate) values: Vec<String>,
     said: Said,
 }
+
+/// The key by which a variant has a name; it is no key of a scenario.
+const NAME: &str = "variant";
 
 /// More cells than this are a mistake.
 const MOST_CELLS: usize = 100_000;
@@ -205,7 +217,8 @@ impl Grid {
             let varied = keys[..varied].iter().map(value_of).collect::<Vec<_>>();
             for combination in &combinations {
                 let mut table = words.scenario.clone();
-                let parts = said.iter().map(|(key, value)| (key.as_str(), *value));
+                let parts = said.iter().filter(|(key, _)| key != NAME);
+                let parts = parts.map(|(key, value)| (key.as_str(), *value));
                 for (key, value) in parts.chain(combination.iter().copied()) {
                     put(&mut table, key, value.clone())?;
                 }
@@ -250,6 +263,13 @@ impl Grid {
             return Err(format!("measure: no algorithm of the sweep has '{name}'"));
         }
         if let Some(plot) = &self.plot {
+            let unknown = plot.lines.iter().find(|line| !self.keys.contains(line));
+            if let Some(unknown) = unknown {
+                let keys = self.keys.join(", ");
+                return Err(format!(
+                    "plot.lines: '{unknown}' is not in the grid; there are {keys}"
+                ));
+            }
             let values = self.values(&plot.x).ok_or_else(|| {
                 let keys = self.keys.join(", ");
                 format!("plot.x: '{}' is not in the grid; there are {keys}", plot.x)
@@ -439,6 +459,19 @@ mod tests {
             "algorithm=sanders params.structure=plane hold=1ms"
         );
         assert_eq!(labels[3], "algorithm=lamport hold=2ms");
+    }
+
+    #[test]
+    fn a_variant_may_have_a_name_and_lines_go_by_it() {
+        let text = "[scenario]\nengine = \"sim\"\nalgorithm = \"lamport\"\n\
+                    [[variant]]\nvariant = \"few\"\nnodes = 3\nhold = \"1ms\"\n\
+                    [[variant]]\nvariant = \"few\"\nnodes = 5\nhold = \"2ms\"\n\
+                    [plot]\nx = \"nodes\"\ny = \"messages\"\nlines = [\"variant\"]\n";
+        let grid = grid(text).unwrap();
+        let place = grid.keys.iter().position(|key| key == "variant").unwrap();
+        assert!(grid.cells.iter().all(|cell| cell.values[place] == "few"));
+        let plot = grid.plot.unwrap();
+        assert_eq!(plot.lines, ["variant"]);
     }
 
     #[test]

@@ -15,7 +15,12 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
     let place = grid.keys.iter().position(|key| *key == plot.x);
     let place = place.expect("a grid has been checked");
     let (scale, y) = in_words(&plot.y);
-    let distinct = apart_from(grid, place);
+    let distinct = match plot.lines.as_slice() {
+        [] => apart_from(grid, place),
+        said => (0..grid.keys.len())
+            .filter(|&key| said.contains(&grid.keys[key]))
+            .collect(),
+    };
     let mut lines: Vec<Line> = Vec::new();
     for (cell, aggregates) in grid.cells.iter().zip(&swept.aggregates) {
         let aggregate = aggregates
@@ -27,7 +32,11 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
         };
         let label = distinct
             .iter()
-            .map(|&key| cell.values[key].as_str())
+            .map(|&key| match cell.values[key].parse::<f64>() {
+                // A number by itself would say nothing.
+                Ok(_) => format!("{}={}", grid.keys[key], cell.values[key]),
+                Err(_) => cell.values[key].clone(),
+            })
             .collect::<Vec<_>>()
             .join(" ");
         let interval = aggregate.moments.interval(0.95);

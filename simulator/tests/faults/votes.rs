@@ -100,13 +100,8 @@ struct Cut {
 
 impl Cut {
     fn draw(nodes: u32, seed: u64) -> Self {
-        let mut state = seed * 2 + 1;
-        let mut draw = |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) % below
-        };
+        let mut chance = chaos::Draw::new([seed]);
+        let mut draw = |below| chance.below(below);
         let count = 2 + draw(u64::from(nodes) - 1);
         let of = (0..nodes).map(|_| draw(count)).collect();
         let from_ms = draw(60);
@@ -180,6 +175,10 @@ fn random_partitions_only_delay() {
                 continue;
             }
             (counted, tokens, blocks) = (counted + 1, tokens + handed, blocks + parted);
+            println!(
+                "{name}, seed {seed}: {fault}: {handed} votes handed over, {parted} blocks with a \
+                 candidate"
+            );
             let mut printed = with(plan, &[("tau", &tau)], &["K3"]);
             printed.time_limit_ns = Some(3_000 * MS);
             broken += u64::from(simulate(&printed).most_inside > Some(1));
