@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::bench::chaos::Punctuality;
+use crate::bench::chaos::{Kept, Punctuality};
 use crate::bench::{self, Comparison, Wanted};
 use crate::numbers::{count, decimal};
 use crate::table::Table;
@@ -125,7 +125,15 @@ fn cluster() -> Result<Exit, Failure> {
 fn chaos() -> Result<Exit, Failure> {
     let measured = bench::chaos::measure(&this_program()?, &note)?;
     let mut text = bench::show(&measured.comparisons);
-    let mut table = Table::new(["delay given", "percentile", "off by", "wanted", ""]);
+    let headings = [
+        "delay given",
+        "percentile",
+        "off by",
+        "wanted",
+        "bare timer",
+        "",
+    ];
+    let mut table = Table::new(headings);
     for punctuality in &measured.punctuality {
         for (percentile, most_us) in punctuality.wanted_us {
             let late_us = punctuality.at_us(*percentile);
@@ -134,7 +142,12 @@ fn chaos() -> Result<Exit, Failure> {
                 &format!("{percentile}"),
                 &format!("{} µs", decimal(late_us, 0)),
                 &format!("< {most_us} µs"),
-                if late_us < *most_us { "met" } else { "missed" },
+                &format!("{} µs", decimal(punctuality.machine_at_us(*percentile), 0)),
+                match punctuality.kept(*percentile, *most_us) {
+                    Kept::Met => "met",
+                    Kept::Missed => "missed",
+                    Kept::Busy => "unknown: the machine is not idle",
+                },
             ]);
         }
     }
@@ -150,11 +163,14 @@ fn chaos() -> Result<Exit, Failure> {
         decimal(crowd.late_p99_ms, 1),
     );
     print(&text)?;
-    let punctual = measured.punctuality.iter().all(Punctuality::is_met);
-    Ok(if punctual && crowd.is_met() {
-        exit(&measured.comparisons)
-    } else {
+    let kept = measured.punctuality.iter().map(Punctuality::all_kept);
+    let kept = kept.collect::<Vec<_>>();
+    Ok(if kept.contains(&Kept::Missed) || !crowd.is_met() {
         Exit::Violated
+    } else if kept.contains(&Kept::Busy) {
+        Exit::Inconclusive
+    } else {
+        exit(&measured.comparisons)
     })
 }
 
