@@ -42,7 +42,7 @@ mod trial;
 
 pub(crate) use file::{Book, Claim, books};
 pub(crate) use report::{Picture, Questions, counted, page};
-pub(crate) use table::{Real, Tried, csv};
+pub(crate) use table::{Real, Tried, csv, markdown};
 pub(crate) use trial::Trial;
 
 /// Where the claim files are, in the repository.

@@ -9,6 +9,8 @@ use super::trial::Verdicts;
 #[derive(Clone, Debug)]
 pub(crate) struct Tried<'a> {
     pub(crate) source: &'a str,
+    /// Author, title and year of the source.
+    pub(crate) title: &'a str,
     pub(crate) claim: &'a Claim,
     pub(crate) verdicts: Verdicts,
     /// What processes said, where they were asked too.
@@ -92,6 +94,41 @@ impl Tried<'_> {
             self.engines(),
         ]
     }
+}
+
+/// The same for people, as Markdown.
+pub(crate) fn markdown(tried: &[Tried<'_>], counted: &str) -> String {
+    let commit = option_env!("TURNSTILE_COMMIT").unwrap_or("unknown");
+    let mut text = format!(
+        "# What the sources claim, and what we see\n\n\
+         {counted}.\n\n\
+         Written by `orchestrator reproduce` at commit {commit}; `claims.csv` has the same with the\n\
+         commands that repeat it. What the verdicts mean stands in\n\
+         [experiments/claims](experiments/claims/README.md).\n"
+    );
+    let plain = |words: &str| words.replace('|', "\\|").replace('\n', " ");
+    let mut source = "";
+    for one in tried {
+        if one.source != source {
+            source = one.source;
+            text += &format!(
+                "\n## {}\n\n{}\n\n| claim | verdict | it says | seen |\n|---|---|---|---|\n",
+                source, one.title
+            );
+        }
+        let mut seen = plain(&one.evidence());
+        if let Some(differs) = &one.claim.differs {
+            seen += &format!(" *{}*", plain(differs));
+        }
+        text += &format!(
+            "| {} | {} | {} ({}) | {seen} |\n",
+            one.claim.id,
+            one.verdicts.verdict,
+            plain(&one.claim.says),
+            plain(&one.claim.place),
+        );
+    }
+    text
 }
 
 /// The whole table.

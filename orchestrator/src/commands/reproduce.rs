@@ -9,7 +9,8 @@ use clap::{Args, ValueEnum};
 use node::run::Engine;
 
 use crate::claims::{
-    Book, CLAIMS, Claim, PAPERS, Picture, Questions, Real, Trial, Tried, books, counted, csv, page,
+    Book, CLAIMS, Claim, PAPERS, Picture, Questions, Real, Trial, Tried, books, counted, csv,
+    markdown, page,
 };
 use crate::suggest::did_you_mean;
 use crate::table::Table;
@@ -17,7 +18,7 @@ use crate::{Exit, Failure, again, interrupt, print};
 
 /// Puts the claims of the papers to the test, and says which are true
 ///
-/// Runs what each claim in experiments/claims needs, and writes claims.csv and report.html. Exit code
+/// Runs what each claim in experiments/claims needs, and writes claims.csv, RESULTS.md and report.html. Exit code
 /// 0: every claim asked for got the verdict that was published; 1: one got another. An
 /// interrupted reproduction goes on where it was when it is started again.
 #[derive(Debug, Args)]
@@ -105,7 +106,14 @@ impl Reproduce {
             &again::line_with("--engine", self.engine.name()),
         );
         let table = csv(&course.tried).map_err(Failure::Testbed)?;
-        for (name, text) in [("claims.csv", table), ("report.html", page.html())] {
+        for (name, text) in [
+            ("claims.csv", table),
+            (
+                "RESULTS.md",
+                markdown(&course.tried, &counted(&course.tried)),
+            ),
+            ("report.html", page.html()),
+        ] {
             let path = out.join(name);
             fs::create_dir_all(&out)
                 .and_then(|()| fs::write(&path, text))
@@ -204,6 +212,7 @@ impl<'a> Course<'a> {
             });
             let one = Tried {
                 source: &book.source,
+                title: &book.title,
                 claim,
                 verdicts,
                 real,
