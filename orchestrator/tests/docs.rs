@@ -11,11 +11,20 @@ use common::Place;
 /// How the README calls the program.
 const CALL: &str = "cargo run --release -- ";
 
+/// The documents in which commands stand with what they print.
+const SHOWING: [&str; 2] = ["README.md", "experiments/README.md"];
+
 #[test]
-fn the_readme_shows_what_the_program_prints() {
-    let readme = read("README.md");
+fn documents_show_what_the_program_prints() {
+    for document in SHOWING {
+        shows_what_the_program_prints(document);
+    }
+}
+
+fn shows_what_the_program_prints(document: &str) {
+    let readme = read(document);
     let blocks = blocks(&readme, "console");
-    assert!(blocks.len() >= 4, "only {} blocks were found", blocks.len());
+    assert!(blocks.len() >= 2, "only {} blocks were found", blocks.len());
     let update = std::env::var_os("UPDATE").is_some();
     let mut fresh = readme.clone();
     for block in &blocks {
@@ -24,20 +33,28 @@ fn the_readme_shows_what_the_program_prints() {
         let same = steady(&printed) == steady(shown);
         assert!(
             same || update,
-            "{line}\nprints:\n{printed}\nUPDATE=1 cargo test -p orchestrator --test docs rewrites the README"
+            "{line}\nprints:\n{printed}\nUPDATE=1 cargo test -p orchestrator --test docs rewrites {document}"
         );
         if !same {
             fresh = fresh.replace(block, &format!("{line}\n{}", as_shown(&printed)));
         }
     }
     if fresh != readme {
-        fs::write(root().join("README.md"), &fresh).expect("the README can be written");
+        fs::write(root().join(document), &fresh).expect("a document can be written");
     }
 }
 
 #[test]
-fn every_command_of_the_readme_works() {
-    let readme = read("README.md");
+fn every_command_of_the_documents_works() {
+    for document in SHOWING {
+        every_command_works(document);
+    }
+    assert!(read("README.md").contains("scripts/test"));
+}
+
+fn every_command_works(document: &str) {
+    // A line may go on in the next.
+    let readme = read(document).replace("\\\n", " ");
     let lines = readme.lines().filter_map(|line| {
         let line = line.trim_start_matches("$ ");
         let line = line.split(" #").next()?.trim();
@@ -48,7 +65,7 @@ fn every_command_of_the_readme_works() {
         seen += 1;
         let place = place();
         let mut words = words(line);
-        if words[0] == "run" {
+        if ["run", "compare"].contains(&words[0].as_str()) {
             words.push("--dry-run".to_owned());
         }
         let finished = place.run(&words);
@@ -64,26 +81,35 @@ fn every_command_of_the_readme_works() {
             finished.stderr
         );
     }
-    assert!(seen >= 6, "only {seen} commands were found");
+    assert!(seen >= 2, "only {seen} commands were found");
     for script in readme
         .split('`')
         .filter(|words| words.starts_with("scripts/"))
     {
-        assert!(root().join(script).is_file(), "{script} is not there");
+        // What comes after the first word is for the script.
+        let script = script.split_whitespace().next().unwrap_or(script);
+        assert!(root().join(script).exists(), "{script} is not there");
     }
-    assert!(readme.contains("scripts/test"));
 }
 
 #[test]
 fn links_in_the_documents_lead_somewhere() {
-    for document in ["README.md", "ARCHITECTURE.md", "results/README.md"] {
+    let documents = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "results/README.md",
+        "experiments/README.md",
+    ];
+    for document in documents {
         let text = read(document);
+        let folder = root().join(document);
+        let folder = folder.parent().expect("a document lies in a folder");
         let targets = text
             .split("](")
             .skip(1)
             .filter_map(|rest| rest.split(')').next());
         for target in targets.filter(|target| !target.starts_with("http")) {
-            assert!(root().join(target).exists(), "{document} leads to {target}");
+            assert!(folder.join(target).exists(), "{document} leads to {target}");
         }
     }
 }
@@ -98,6 +124,30 @@ fn the_readme_names_every_algorithm() {
             entry.name
         );
     }
+}
+
+/// The picture in the guide is the one that its sweep draws.
+#[test]
+fn the_guides_picture_is_what_its_sweep_draws() {
+    let place = place();
+    let line = [
+        "sweep",
+        "experiments/sweeps/banta-figure-5.2.toml",
+        "--out",
+        "here",
+    ];
+    place.run(line).expect(0);
+    let drawn = fs::read(place.path().join("here/plot.svg")).expect("a plot");
+    let shown = root().join("results/reference/banta-figure-5.2.svg");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&shown, &drawn).expect("a picture can be written");
+    }
+    let same = fs::read(&shown).is_ok_and(|shown| shown == drawn);
+    assert!(
+        same,
+        "UPDATE=1 cargo test -p orchestrator --test docs draws {} anew",
+        shown.display()
+    );
 }
 
 #[test]

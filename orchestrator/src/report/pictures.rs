@@ -197,7 +197,8 @@ pub(super) fn order(run: &Run) -> Option<Picture> {
     let farthest = moved
         .iter()
         .map(|(_, places)| places.abs())
-        .fold(1.0, f64::max);
+        .fold(1.0, f64::max)
+        * 1.1;
     let height = 300.0;
     let bottom = height - BELOW;
     let mut drawing = Drawing::new(WIDTH, height);
@@ -298,9 +299,10 @@ fn bands(drawing: &mut Drawing, run: &Run, (from_ns, until_ns): (u64, u64), bott
         Columns::new(from_ns, until_ns),
     );
     for fault in &run.faults {
-        match strikes(fault) {
-            true => striking.mark(fault.time_ns, fault.time_ns),
-            false => lasting.mark(fault.time_ns, fault.until_ns.unwrap_or(run.ended_ns)),
+        if strikes(fault) {
+            striking.mark(fault.time_ns, fault.time_ns);
+        } else if !always(fault, run) {
+            lasting.mark(fault.time_ns, fault.until_ns.unwrap_or(run.ended_ns));
         }
     }
     for (first, last) in lasting.runs() {
@@ -312,6 +314,14 @@ fn bands(drawing: &mut Drawing, run: &Run, (from_ns, until_ns): (u64, u64), bott
     }
 }
 
+/// Whether a fault is in force from the beginning to the end: a band would only hide the others.
+fn always(fault: &FaultRow, run: &Run) -> bool {
+    fault.time_ns == 0
+        && fault
+            .until_ns
+            .is_none_or(|until_ns| until_ns >= run.ended_ns)
+}
+
 /// Whether a fault is a moment rather than a time.
 fn strikes(fault: &FaultRow) -> bool {
     let word = fault.fault.split_whitespace().next().unwrap_or_default();
@@ -319,7 +329,8 @@ fn strikes(fault: &FaultRow) -> bool {
 }
 
 fn legend(drawing: &mut Drawing, run: &Run, names: &[(&str, Colour)]) {
-    let lasting = run.faults.iter().any(|fault| !strikes(fault));
+    let mut faults = run.faults.iter();
+    let lasting = faults.any(|fault| !strikes(fault) && !always(fault, run));
     let striking = run.faults.iter().any(strikes);
     let faults = [
         (lasting, "a fault is in force", GOLD),
@@ -495,7 +506,15 @@ mod tests {
         let mut run = run(vec![request(0, 0, 50, 60)], 1_000);
         let plain = inside(&run, 2, (0, 1_000)).svg;
         assert!(!plain.contains("a fault"));
-        run.faults = vec![fault("cut", Some(300)), fault("kill", None)];
+        let always = FaultRow {
+            time_ns: 0,
+            ..fault("loss 5%", None)
+        };
+        run.faults = vec![always];
+        let svg = inside(&run, 2, (0, 1_000)).svg;
+        assert!(!svg.contains("a fault"), "{svg}");
+        run.faults
+            .extend([fault("cut", Some(300)), fault("kill", None)]);
         let svg = inside(&run, 2, (0, 1_000)).svg;
         assert!(
             svg.contains("a fault is in force") && svg.contains("a fault strikes"),

@@ -159,6 +159,7 @@ fn faults(section: &mut Section, run: &Run) {
         ]
     });
     section.table(&table.rows(rows));
+    section.say("One that is in force from the beginning to the end has no band in the pictures.");
 }
 
 /// The numbers that the algorithm noted, over all nodes.

@@ -31,6 +31,8 @@ pub(crate) struct Point {
     pub(crate) x: f64,
     pub(crate) y: f64,
     pub(crate) interval: Option<(f64, f64)>,
+    /// What a closed form says.
+    pub(crate) theory: Option<f64>,
 }
 
 const SIZE: (u32, u32) = (900, 560);
@@ -50,7 +52,7 @@ impl Chart<'_> {
         let (left, right) = range(points().map(|point| point.x));
         let (bottom, top) = range(points().flat_map(|point| {
             let (low, high) = point.interval.unwrap_or((point.y, point.y));
-            [low, high]
+            [low, high, point.theory.unwrap_or(high)]
         }));
         if self.logarithmic && left > 0.0 && bottom > 0.0 {
             let (x, y) = (left / 1.2..right * 1.2, bottom / 1.2..top * 1.2);
@@ -113,12 +115,36 @@ impl Chart<'_> {
                 .legend(move |(x, y)| {
                     PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
                 });
+            if line.dashed {
+                continue;
+            }
+            // A shape for each as well: not every printer has colours.
+            let places = points.clone().map(|point| (point.x, point.y));
+            let style = colour.filled();
+            let drawn = match number % 3 {
+                0 => chart.draw_series(places.map(|place| Circle::new(place, 4, style))),
+                1 => chart.draw_series(places.map(|place| TriangleMarker::new(place, 6, style))),
+                _ => chart.draw_series(places.map(|place| Cross::new(place, 4, style))),
+            };
+            drawn.map_err(said)?;
             let bars = points.filter_map(|point| {
                 let (low, high) = point.interval?;
-                let bar = ErrorBar::new_vertical(point.x, low, point.y, high, colour.filled(), 8);
+                let bar =
+                    ErrorBar::new_vertical(point.x, low, point.y, high, colour.stroke_width(1), 8);
                 Some(bar)
             });
             chart.draw_series(bars).map_err(said)?;
+        }
+        let expected = self.lines.iter().flat_map(|line| &line.points);
+        let expected = expected.filter_map(|point| Some((point.x, point.theory?)));
+        let expected = expected.collect::<Vec<_>>();
+        if !expected.is_empty() {
+            let stroke = |(x, y)| EmptyElement::at((x, y)) + across();
+            chart
+                .draw_series(expected.into_iter().map(stroke))
+                .map_err(said)?
+                .label("closed form")
+                .legend(|(x, y)| EmptyElement::at((x + 9, y)) + across());
         }
         chart
             .configure_series_labels()
@@ -129,6 +155,11 @@ impl Chart<'_> {
             .draw()
             .map_err(said)
     }
+}
+
+/// The stroke of a closed form, around its place.
+fn across() -> PathElement<(i32, i32)> {
+    PathElement::new([(-9, 0), (9, 0)], BLACK.stroke_width(2))
 }
 
 impl Chart<'_> {
@@ -177,6 +208,7 @@ mod tests {
             x,
             y: 2.0 * x,
             interval: Some((x, 3.0 * x)),
+            theory: (x > 5.0).then_some(21.0),
         };
         Chart {
             title: "messages",
@@ -195,7 +227,14 @@ mod tests {
     fn a_chart_names_its_axes_and_its_lines() {
         for logarithmic in [false, true] {
             let svg = chart(logarithmic).svg().unwrap();
-            for word in ["<svg", "nodes", "messages per entry", "raymond", "polyline"] {
+            for word in [
+                "<svg",
+                "nodes",
+                "messages per entry",
+                "raymond",
+                "polyline",
+                "closed form",
+            ] {
                 assert!(svg.contains(word), "{word} is missing in {svg}");
             }
         }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use analysis::aggregate::Aggregate;
+
 use super::chart::{Chart, Line, Point};
 use super::grid::{Curve, Plot};
 use super::{Grid, Swept};
@@ -30,20 +32,23 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
         let (Some(aggregate), Some(x)) = (aggregate, x) else {
             continue;
         };
-        let label = distinct
+        let words = distinct
             .iter()
             .map(|&key| match cell.values[key].parse::<f64>() {
                 // A number by itself would say nothing.
                 Ok(_) => format!("{}={}", grid.keys[key], cell.values[key]),
                 Err(_) => cell.values[key].clone(),
-            })
-            .collect::<Vec<_>>()
-            .join(" ");
+            });
+        let label = match words.collect::<Vec<_>>().join(" ") {
+            none if none.is_empty() => "measured".to_owned(),
+            label => label,
+        };
         let interval = aggregate.moments.interval(0.95);
         let point = Point {
             x,
             y: aggregate.moments.mean * scale,
             interval: interval.map(|(low, high)| (low * scale, high * scale)),
+            theory: theory(&plot.y, aggregates),
         };
         match lines.iter_mut().find(|line| line.label == label) {
             Some(line) => line.points.push(point),
@@ -77,6 +82,14 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
     let svg = chart.svg().map_err(failed)?;
     std::fs::write(&path, svg).map_err(|error| failed(error.to_string()))?;
     Ok(Some(path))
+}
+
+/// What a closed form says about the metric in this cell.
+fn theory(metric: &str, aggregates: &[Aggregate]) -> Option<f64> {
+    let expected = format!("expected_{metric}");
+    let mut aggregates = aggregates.iter();
+    let found = aggregates.find(|aggregate| aggregate.metric == expected)?;
+    Some(found.moments.mean)
 }
 
 /// The keys that tell the lines of a plot apart: those that do not follow from the one along its axis,
@@ -121,6 +134,7 @@ impl Curve {
                     x,
                     y: y * scale,
                     interval: None,
+                    theory: None,
                 });
             }
         }

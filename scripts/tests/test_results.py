@@ -1,0 +1,131 @@
+"""The Python side against files that the program has just written."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from turnstile_results import NotAResult, Run, aggregate, load, load_run, load_sweep, paired_difference
+from turnstile_results.__main__ import draw, main
+
+PROGRAM = os.environ["TURNSTILE_PROGRAM"]
+SWEEP = """
+name = "small"
+repetitions = 6
+[scenario]
+engine = "sim"
+entries = 8
+[grid]
+algorithm = ["raymond", "lamport"]
+nodes = [3, 5, 7]
+[plot]
+x = "nodes"
+y = "messages_per_entry"
+"""
+
+
+class Results(unittest.TestCase):
+    box: tempfile.TemporaryDirectory[str]
+    place: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.box = tempfile.TemporaryDirectory()
+        cls.place = Path(cls.box.name)
+        (cls.place / "small.toml").write_text(SWEEP)
+        cls.call("run", "raymond", "--engine", "sim", "--seed", "1", "--fault", "at 50ms cut 0-1 for 20ms", "--out", "run")
+        cls.call("sweep", "small.toml", "--out", "sweep")
+        cls.call("compare", "raymond", "naimi-trehel", "--repetitions", "3", "--out", "compared")
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.box.cleanup()
+
+    @classmethod
+    def call(cls, *words: str) -> None:
+        subprocess.run([PROGRAM, *words], cwd=cls.place, check=True, capture_output=True)
+
+    def test_a_run_is_loaded_as_it_was_written(self) -> None:
+        run = load(self.place / "run")
+        assert isinstance(run, Run)
+        self.assertEqual(len(run.entries), int(run.summary["requests"]))
+        self.assertEqual(int(run.messages["sent"].sum()), int(run.summary["messages"]))
+        self.assertEqual(len(run.faults), 1)
+        self.assertEqual(run.record["verdict"]["verdict"], run.summary["verdict"])
+
+    def test_waits_are_those_of_the_summary(self) -> None:
+        run = load_run(self.place / "run")
+        self.assertAlmostEqual(run.waits_us.mean(), float(run.summary["wait_mean_us"]), places=6)
+        self.assertAlmostEqual(run.waits_us.max(), float(run.summary["wait_max_us"]), places=6)
+        median = np.quantile(run.waits_us, 0.5, method="inverted_cdf")
+        self.assertAlmostEqual(float(median), float(run.summary["wait_p50_us"]), places=6)
+
+    def test_aggregates_are_those_of_the_program(self) -> None:
+        sweep = load_sweep(self.place / "sweep")
+        self.assertEqual(sweep.keys, ["cell.algorithm", "cell.nodes"])
+        metrics = sorted(set(sweep.aggregate["metric"]))
+        self.assertIn("wait_mean_us", metrics)
+        for level, low, high in [(0.95, "low_95", "high_95"), (0.99, "low_99", "high_99")]:
+            ours = aggregate(sweep.runs, ["cell", *sweep.keys], metrics, level)
+            both = ours.merge(sweep.aggregate, on=["cell", "metric"], suffixes=("", "_theirs"))
+            self.assertEqual(len(both), len(sweep.aggregate))
+            self.assertTrue((both["n"] == both["n_theirs"]).all())
+            for mine, theirs in [("mean", "mean_theirs"), ("sd", "sd_theirs"), ("low", low), ("high", high)]:
+                left, right = both[mine].astype(float), both[theirs].astype(float)
+                np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-9, err_msg=f"{mine} at {level}")
+
+    def test_differences_are_paired_by_seed(self) -> None:
+        runs = load_sweep(self.place / "sweep").runs
+        five = runs[runs["cell.nodes"] == 5]
+        found = paired_difference(five, "cell.algorithm", "raymond", "lamport", "messages_per_entry")
+        by_hand = [
+            float(five[(five["seed"] == seed) & (five["algorithm"] == "lamport")]["messages_per_entry"].iloc[0])
+            - float(five[(five["seed"] == seed) & (five["algorithm"] == "raymond")]["messages_per_entry"].iloc[0])
+            for seed in range(1, 7)
+        ]
+        self.assertEqual(found["n"], 6)
+        self.assertAlmostEqual(found["mean"], float(np.mean(by_hand)))
+        self.assertLess(found["low"], found["mean"])
+        with self.assertRaises(ValueError):
+            paired_difference(runs, "cell.algorithm", "raymond", "lamport", "messages_per_entry")
+
+    def test_one_run_has_no_interval(self) -> None:
+        one = pd.DataFrame({"a": ["x"], "m": [2.0]})
+        row = aggregate(one, ["a"], ["m"]).iloc[0]
+        self.assertEqual((row["n"], row["mean"]), (1, 2.0))
+        self.assertTrue(np.isnan(row["low"]))
+
+    def test_every_figure_is_drawn(self) -> None:
+        for form in ["pdf", "svg", "png"]:
+            out = self.place / form
+            drawn = draw(self.place / "run", out, form, None, None)
+            drawn += draw(self.place / "sweep", out, form, None, None)
+            drawn += draw(self.place / "sweep", out, form, "nodes", "wait_mean_us")
+            self.assertEqual(len(drawn), 6)
+            for path in drawn:
+                self.assertGreater(path.stat().st_size, 1_000, path)
+        svg = (self.place / "svg" / "figure.svg").read_text()
+        self.assertIn("lamport", svg)
+
+    def test_what_is_wrong_is_said(self) -> None:
+        (self.place / "empty").mkdir(exist_ok=True)
+        for directory, x, y in [
+            ("nowhere", None, None),
+            ("empty", None, None),
+            ("run", "nodes", None),
+            ("sweep", "noodles", None),
+            ("sweep", None, "beauty"),
+            ("sweep", None, "verdict"),
+            ("compared", None, None),
+        ]:
+            with self.subTest(directory=directory, x=x, y=y), self.assertRaises(NotAResult):
+                draw(self.place / directory, self.place / "none", "pdf", x, y)
+        self.assertEqual(main([str(self.place / "empty")]), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,55 @@
+"""Draws the figures of a run or a sweep.
+
+    scripts/draw results/latest
+    scripts/draw results/light-load.sweep --x nodes --y messages_per_entry --format pdf
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from . import figures
+from .loading import NotAResult, Run, load
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Draws, says where, and gives the exit code: 0, or 2 where something was asked for that is not there."""
+    parser = argparse.ArgumentParser(prog="scripts/draw", description="Draws the figures of a run or a sweep.")
+    parser.add_argument("directory", type=Path, help="the directory of a run, such as results/latest, or of a sweep")
+    parser.add_argument("--x", help="sweep: the key along the axis [default: what its plot says]")
+    parser.add_argument("--y", help="sweep: a column of runs.csv [default: what its plot says]")
+    parser.add_argument("--format", choices=["pdf", "svg", "png"], default="pdf", help="[default: pdf]")
+    parser.add_argument("--out", type=Path, help="directory for the figures [default: the result's own]")
+    said = parser.parse_args(arguments)
+    try:
+        for path in draw(said.directory, said.out or said.directory, said.format, said.x, said.y):
+            print(f"figure: {path}")
+    except NotAResult as why:
+        print(f"error: {why}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def draw(directory: Path, out: Path, form: str, x: str | None, y: str | None) -> list[Path]:
+    """Draws everything there is in this directory, and says where it is."""
+    result = load(directory)
+    drawn: list[tuple[str, Figure]]
+    if isinstance(result, Run):
+        if x or y:
+            raise NotAResult(f"{directory} is a run; --x and --y are for sweeps")
+        drawn = list(figures.of_run(result))
+    else:
+        drawn = [(y or "figure", figures.of_sweep(result, x, y))]
+    out.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, figure in drawn:
+        path = out / f"{name}.{form}"
+        figure.savefig(path, dpi=160)
+        paths.append(path)
+    return paths
+
+
+if __name__ == "__main__":
+    sys.exit(main())
