@@ -67,7 +67,11 @@ pub(crate) const NOTES: &[(&str, &str)] = &[
     ("handed_over", "votes in one P2V"),
     (
         "hops",
-        "at an entry, how often the farthest of its votes was handed over; 0: won in phase 1",
+        "at an entry, how often the farthest of its votes was handed over",
+    ),
+    (
+        "phase_1",
+        "at an entry, 1 if every vote came straight from its voter, 0 if some were handed over",
     ),
     ("lowered", "times that tau was lowered"),
     (

@@ -234,8 +234,9 @@ impl Process {
             Phase::Passive { .. } => out.cancel_timer(T2),
             Phase::Active { .. } => {}
         }
-        let hops = self.got.values().map(|(_, hop)| *hop);
-        out.note_for(self.me, "hops", hops.max().unwrap_or(0));
+        let hops = self.got.values().map(|(_, hop)| *hop).max().unwrap_or(0);
+        out.note_for(self.me, "hops", hops);
+        out.note_for(self.me, "phase_1", u64::from(hops == 0));
         // Majorities meet, so somebody among our voters knew the last fence.
         self.fence = self.fence.saturating_add(1);
         out.enter_with(self.fence);
