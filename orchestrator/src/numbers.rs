@@ -48,6 +48,17 @@ pub(crate) fn significant(number: f64) -> String {
     decimal(number, digits)
 }
 
+/// A mean and half the interval around it, in units of which so many make one of theirs.
+pub(crate) fn with_interval(mean: f64, interval: Option<(f64, f64)>, scale: f64) -> String {
+    let mean = significant(mean * scale);
+    match interval {
+        Some((low, high)) if high > low => {
+            format!("{mean} ±{}", significant((high - low) / 2.0 * scale))
+        }
+        Some(_) | None => mean,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

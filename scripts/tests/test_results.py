@@ -102,14 +102,23 @@ class Results(unittest.TestCase):
     def test_every_figure_is_drawn(self) -> None:
         for form in ["pdf", "svg", "png"]:
             out = self.place / form
-            drawn = draw(self.place / "run", out, form, None, None)
-            drawn += draw(self.place / "sweep", out, form, None, None)
+            drawn = draw(self.place / "run", out, form)
+            drawn += draw(self.place / "sweep", out, form)
             drawn += draw(self.place / "sweep", out, form, "nodes", "wait_mean_us")
             self.assertEqual(len(drawn), 6)
             for path in drawn:
                 self.assertGreater(path.stat().st_size, 1_000, path)
         svg = (self.place / "svg" / "figure.svg").read_text()
         self.assertIn("lamport", svg)
+
+    def test_published_numbers_stand_beside_the_measured(self) -> None:
+        table = self.place / "published.csv"
+        table.write_text("# A paper, table 1\nnodes,in_print\n3,6\n5,12\n")
+        [path] = draw(self.place / "sweep", self.place / "beside", "svg", published=table)
+        self.assertIn("published: in print", path.read_text())
+        table.write_text("algorithm,formula\nlamport,3(N-1)\n")
+        with self.assertRaises(NotAResult):
+            draw(self.place / "sweep", self.place / "beside", "svg", published=table)
 
     def test_what_is_wrong_is_said(self) -> None:
         (self.place / "empty").mkdir(exist_ok=True)

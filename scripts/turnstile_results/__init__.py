@@ -10,7 +10,7 @@
 """
 
 from .aggregation import aggregate, paired_difference
-from .loading import NotAResult, Run, Sweep, load, load_run, load_sweep
+from .loading import NotAResult, Run, Sweep, load, load_published, load_run, load_sweep
 
 __all__ = [
     "NotAResult",
@@ -18,6 +18,7 @@ __all__ = [
     "Sweep",
     "aggregate",
     "load",
+    "load_published",
     "load_run",
     "load_sweep",
     "paired_difference",

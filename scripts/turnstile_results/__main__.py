@@ -11,7 +11,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from . import figures
-from .loading import NotAResult, Run, load
+from .loading import NotAResult, Run, load, load_published
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -20,11 +20,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("directory", type=Path, help="the directory of a run, such as results/latest, or of a sweep")
     parser.add_argument("--x", help="sweep: the key along the axis [default: what its plot says]")
     parser.add_argument("--y", help="sweep: a column of runs.csv [default: what its plot says]")
+    parser.add_argument("--published", type=Path, help="sweep: a table of results/papers to draw beside it; "
+                        "its first column is along the axis")
     parser.add_argument("--format", choices=["pdf", "svg", "png"], default="pdf", help="[default: pdf]")
     parser.add_argument("--out", type=Path, help="directory for the figures [default: the result's own]")
     said = parser.parse_args(arguments)
     try:
-        for path in draw(said.directory, said.out or said.directory, said.format, said.x, said.y):
+        for path in draw(said.directory, said.out or said.directory, said.format, said.x, said.y, said.published):
             print(f"figure: {path}")
     except NotAResult as why:
         print(f"error: {why}", file=sys.stderr)
@@ -32,16 +34,19 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def draw(directory: Path, out: Path, form: str, x: str | None, y: str | None) -> list[Path]:
+def draw(
+    directory: Path, out: Path, form: str, x: str | None = None, y: str | None = None, published: Path | None = None
+) -> list[Path]:
     """Draws everything there is in this directory, and says where it is."""
     result = load(directory)
     drawn: list[tuple[str, Figure]]
     if isinstance(result, Run):
-        if x or y:
-            raise NotAResult(f"{directory} is a run; --x and --y are for sweeps")
+        if x or y or published:
+            raise NotAResult(f"{directory} is a run; --x, --y and --published are for sweeps")
         drawn = list(figures.of_run(result))
     else:
-        drawn = [(y or "figure", figures.of_sweep(result, x, y))]
+        beside = load_published(published) if published else None
+        drawn = [(y or "figure", figures.of_sweep(result, x, y, beside))]
     out.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, figure in drawn:

@@ -76,10 +76,12 @@ def messages(run: Run) -> Figure:
     return figure
 
 
-def of_sweep(sweep: Sweep, x: str | None = None, y: str | None = None) -> Figure:
+def of_sweep(
+    sweep: Sweep, x: str | None = None, y: str | None = None, published: pd.DataFrame | None = None
+) -> Figure:
     """A metric over a key, a line for each combination of the others, with 95 % intervals.
 
-    Without `x` and `y` what the sweep's own [plot] says.
+    Without `x` and `y` what the sweep's own [plot] says. What is published is drawn beside it, hollow.
     """
     plot = sweep.asked.get("plot", {})
     x, y = x or plot.get("x"), y or plot.get("y")
@@ -114,12 +116,17 @@ def of_sweep(sweep: Sweep, x: str | None = None, y: str | None = None) -> Figure
             color=COLOURS[nth % len(COLOURS)], marker=MARKS[nth % len(MARKS)], markersize=4,
             label=" ".join(str(word) for word in words),
         )
+    for nth, (column, values) in enumerate([] if published is None else published.items()):
+        axes.plot(
+            values.index, values, MARKS[nth % len(MARKS)], color="black",
+            fillstyle="none", label=f"published: {str(column).replace('_', ' ')}",
+        )
     if plot.get("logarithmic"):
         axes.set_xscale("log")
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
-    if others:
+    if others or published is not None:
         axes.legend(frameon=False, fontsize=8)
     _say(axes, sweep.name, plot.get("label", x), label.replace("_", " "))
     return figure

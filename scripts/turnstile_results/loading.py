@@ -101,6 +101,18 @@ def load_sweep(directory: str | Path) -> Sweep:
     return Sweep(directory, asked, keys, runs, _table(directory / "aggregate.csv"))
 
 
+def load_published(path: str | Path) -> pd.DataFrame:
+    """The numbers of a table in results/papers, by its first column; lines that begin with # tell their place."""
+    path = Path(path)
+    if not path.is_file():
+        raise NotAResult(f"{path} is missing")
+    table = pd.read_csv(path, comment="#")
+    numbers = table.select_dtypes("number")
+    if numbers.shape[1] < 2 or table.columns[0] != numbers.columns[0]:
+        raise NotAResult(f"{path}: its first column and another must be numbers")
+    return numbers.set_index(numbers.columns[0])
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")

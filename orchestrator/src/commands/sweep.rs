@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use analysis::aggregate::Aggregate;
 use clap::Args;
 
-use crate::numbers::{count, significant};
+use crate::numbers::{self, count};
 use crate::sweep::{Grid, Swept, draw, sweep};
 use crate::table::Table;
 use crate::{Exit, Failure, interrupt, print, report};
@@ -141,13 +141,8 @@ fn show(grid: &Grid, swept: &Swept) -> String {
 
 /// A mean and half its interval, in units of which so many make one of the metric's.
 pub(super) fn with_interval(aggregate: &Aggregate, scale: f64) -> String {
-    let mean = significant(aggregate.moments.mean * scale);
-    match aggregate.moments.interval(0.95) {
-        Some((low, high)) if high > low => {
-            format!("{mean} ±{}", significant((high - low) / 2.0 * scale))
-        }
-        Some(_) | None => mean,
-    }
+    let moments = &aggregate.moments;
+    numbers::with_interval(moments.mean, moments.interval(0.95), scale)
 }
 
 /// How many runs of a cell ended how: `10 hold`, `8 hold, 2 inconclusive`.

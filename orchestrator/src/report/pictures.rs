@@ -512,7 +512,10 @@ mod tests {
         };
         run.faults = vec![always];
         let svg = inside(&run, 2, (0, 1_000)).svg;
-        assert!(!svg.contains("a fault"), "{svg}");
+        assert!(
+            !svg.contains("a fault") && !svg.contains("opacity=\"0.3\""),
+            "{svg}"
+        );
         run.faults
             .extend([fault("cut", Some(300)), fault("kill", None)]);
         let svg = inside(&run, 2, (0, 1_000)).svg;

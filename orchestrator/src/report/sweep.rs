@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::page::{Cell, Page, Section, Table, Tone};
-use crate::numbers::{count, significant};
+use crate::numbers::{self, count};
 
 /// A row of a table, by column.
 type Row = BTreeMap<String, String>;
@@ -185,15 +185,11 @@ fn tone(tally: &BTreeMap<&str, u64>) -> Tone {
 
 fn with_interval(row: &Row, scale: f64) -> String {
     let number = |column: &str| row.get(column).and_then(|cell| cell.parse::<f64>().ok());
-    let mean = number("mean")
-        .map(|mean| significant(mean * scale))
-        .unwrap_or_default();
-    match number("low_95").zip(number("high_95")) {
-        Some((low, high)) if high > low => {
-            format!("{mean} ±{}", significant((high - low) / 2.0 * scale))
-        }
-        _ => mean,
-    }
+    let interval = number("low_95").zip(number("high_95"));
+    let mean = number("mean");
+    mean.map_or_else(String::new, |mean| {
+        numbers::with_interval(mean, interval, scale)
+    })
 }
 
 /// The plot, if it is one that we have drawn.
