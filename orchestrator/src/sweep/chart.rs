@@ -151,7 +151,7 @@ impl Chart<'_> {
             .label_font(("sans-serif", 14))
             .background_style(WHITE.mix(0.8))
             .border_style(BLACK.mix(0.3))
-            .position(self.emptiest_corner())
+            .position(self.emptiest_place())
             .draw()
             .map_err(said)
     }
@@ -163,26 +163,40 @@ fn across() -> PathElement<(i32, i32)> {
 }
 
 impl Chart<'_> {
-    /// Where the labels hide fewest points.
-    fn emptiest_corner(&self) -> SeriesLabelPosition {
+    /// Where the labels hide fewest points: at a corner if one is as empty as the sides.
+    fn emptiest_place(&self) -> SeriesLabelPosition {
+        use SeriesLabelPosition::*;
         let points = || self.lines.iter().flat_map(|line| &line.points);
-        let (left, right) = range(points().map(|point| point.x));
-        let (bottom, top) = range(points().map(|point| point.y));
-        let hidden = |at_left: bool, at_top: bool| {
+        let scaled = |value: f64| match self.logarithmic {
+            true => value.max(f64::MIN_POSITIVE).ln(),
+            false => value,
+        };
+        let floor = (!self.logarithmic).then_some(0.0);
+        let (left, right) = range(points().map(|point| scaled(point.x)));
+        let (bottom, top) = range(points().map(|point| scaled(point.y)).chain(floor));
+        // Each place is a third of the width and of the height.
+        let third = |value: f64, (low, high): (f64, f64)| {
+            let share = (value - low) / (high - low).max(f64::MIN_POSITIVE);
+            ((share * 3.0) as u32).min(2)
+        };
+        let hidden = |column: u32, row: u32| {
             let near = |point: &&Point| {
-                let (x, y) = (point.x - left, point.y - bottom);
-                (x <= (right - left) / 2.0) == at_left && (y > (top - bottom) / 2.0) == at_top
+                third(scaled(point.x), (left, right)) == column
+                    && third(scaled(point.y), (bottom, top)) == row
             };
             points().filter(near).count()
         };
-        let corners = [
-            (hidden(true, true), SeriesLabelPosition::UpperLeft),
-            (hidden(false, true), SeriesLabelPosition::UpperRight),
-            (hidden(false, false), SeriesLabelPosition::LowerRight),
-            (hidden(true, false), SeriesLabelPosition::LowerLeft),
+        let places = [
+            (hidden(0, 2), UpperLeft),
+            (hidden(2, 2), UpperRight),
+            (hidden(2, 0), LowerRight),
+            (hidden(0, 0), LowerLeft),
+            (hidden(0, 1), MiddleLeft),
+            (hidden(2, 1), MiddleRight),
+            (hidden(1, 2), UpperMiddle),
         ];
-        let emptiest = corners.into_iter().min_by_key(|(hidden, _)| *hidden);
-        emptiest.expect("there are four corners").1
+        let emptiest = places.into_iter().min_by_key(|(hidden, _)| *hidden);
+        emptiest.expect("there are places").1
     }
 }
 
