@@ -30,6 +30,7 @@ const FLAGS: &[Case] = &[
     case("an unknown algorithm to explain", "lampert", &["explain", "lampert"]),
     case("an unknown flag", "--nods", &["run", "raymond", "--nods", "5"]),
     case("an unknown list", "fruits", &["list", "fruits"]),
+    case("a survey of faults", "--surveyed", &["list", "faults", "--surveyed"]),
     case("nothing to compare", "ALGORITHM", &["compare"]),
     case("a single algorithm to compare", "at least two", &["compare", "raymond"]),
     case("an unknown algorithm to compare", "raymnod", &["compare", "lamport", "raymnod"]),
