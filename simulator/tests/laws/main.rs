@@ -8,6 +8,7 @@ mod ends;
 mod orders;
 mod repeats;
 mod structures;
+mod tables;
 mod token_queues;
 mod toys;
 mod workloads;

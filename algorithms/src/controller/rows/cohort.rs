@@ -2,7 +2,8 @@
 //!
 //! A machine of its own. The nodes are divided into cohorts, each with a fixed head that keeps its
 //! members' requests; the first controller is the root. A head that has work and no role asks the
-//! root, which delegates the role to one head after the other:
+//! root, which delegates the role to one head after the other, in the order they asked; it is the head
+//! of a cohort itself and waits its turn:
 //!
 //! ```text
 //!     member --REQUEST--> head --UP--> root
@@ -83,7 +84,7 @@ pub(in crate::controller) struct Cohort {
     granted: Option<NodeId>,
     /// Head: the root knows that we have work.
     asked: bool,
-    /// Root: the heads that want the role.
+    /// Root: the heads that want the role, itself among them.
     heads: VecDeque<NodeId>,
     column: Column,
 }
@@ -146,7 +147,7 @@ impl Algorithm for Cohort {
                 if again {
                     self.heads.push_back(from);
                 }
-                self.work(Cause::Begin, out);
+                self.next_head(out);
             }
             Message::Request
             | Message::Grant
@@ -214,10 +215,7 @@ impl Cohort {
     /// Something has changed: with the role serve or let go of it, without it ask for it.
     fn work(&mut self, cause: Cause, out: &mut Outbox<Message>) {
         if !self.active {
-            if !self.queue.is_empty() && !self.asked && !self.is_root() {
-                self.asked = true;
-                out.send(self.root(), Message::Up);
-            }
+            self.ask(out);
             return;
         }
         if self.granted.is_some() {
@@ -233,25 +231,52 @@ impl Cohort {
                 self.granted = Some(member);
                 out.send_for(member, member, Message::Grant);
             }
-            Some(_) | None => self.let_go(out),
+            Some(_) | None if self.is_root() => {
+                self.ask(out);
+                self.next_head(out);
+            }
+            Some(_) | None => {
+                self.asked = !self.queue.is_empty();
+                let again = self.asked;
+                self.move_role(self.root(), |_| Message::Return { again }, out);
+            }
         }
     }
 
-    fn let_go(&mut self, out: &mut Outbox<Message>) {
-        let epoch = self.epoch.saturating_add(1);
-        let (to, message) = if self.is_root() {
-            let Some(head) = self.heads.pop_front() else {
-                return;
-            };
-            (head, Message::Delegate { epoch })
-        } else {
-            self.asked = !self.queue.is_empty();
-            (self.root(), Message::Return { again: self.asked })
-        };
+    /// Wants the role, if there is work and that is not known: the root stands in its own queue.
+    fn ask(&mut self, out: &mut Outbox<Message>) {
+        if self.queue.is_empty() || self.asked {
+            return;
+        }
+        self.asked = true;
+        match self.is_root() {
+            true => self.heads.push_back(self.me),
+            false => out.send(self.root(), Message::Up),
+        }
+    }
+
+    /// The root has the role and nobody is inside: the first who wants it is next.
+    fn next_head(&mut self, out: &mut Outbox<Message>) {
+        match self.heads.pop_front() {
+            None => {}
+            Some(me) if me == self.me => {
+                self.asked = false;
+                self.work(Cause::Begin, out);
+            }
+            Some(head) => self.move_role(head, |epoch| Message::Delegate { epoch }, out),
+        }
+    }
+
+    fn move_role(
+        &mut self,
+        to: NodeId,
+        message: impl FnOnce(u64) -> Message,
+        out: &mut Outbox<Message>,
+    ) {
         self.column.tenure_ends(self.epoch, out);
         self.active = false;
-        self.epoch = epoch;
+        self.epoch = self.epoch.saturating_add(1);
         out.note("moves", 1);
-        out.send(to, message);
+        out.send(to, message(self.epoch));
     }
 }
