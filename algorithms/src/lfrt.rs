@@ -16,7 +16,7 @@
 //!     3 <-- 2     1
 //! ```
 //!
-//! The book promises this and does something else; that machine is told in [`defects`]. Kept are
+//! The book promises this and does something else; that machine is [`printed`]. Kept are
 //! the flood, `LRQ`, `ORQ`, the way back and the edges that turn. Requests and the token are
 //! numbered, so that a slow copy of either is recognised; the bounces, their counters and the dummy
 //! requests are gone.
@@ -34,12 +34,14 @@ mod failures;
 mod invariants;
 mod machine;
 mod message;
+mod printed;
 
 use crate::erased::Of;
 use crate::mra::REGISTERED;
 use crate::precedence;
 use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
 use machine::Lfrt;
+use printed::{PrintedLfrt, ROUTED_BY_ORQ};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "lfrt",
@@ -78,7 +80,10 @@ pub(crate) static ENTRY: Entry = Entry {
     state_bytes: |nodes| size_of::<Lfrt>() as u64 + 64 * nodes,
     defects: defects::LFRT,
     forms: &[],
-    machine: |_, _| &Of::<Lfrt>::MACHINE,
+    machine: |_, print| match print.leaves_out(ROUTED_BY_ORQ) {
+        true => &Of::<PrintedLfrt>::MACHINE,
+        false => &Of::<Lfrt>::MACHINE,
+    },
 };
 
 pub(crate) static WITH_PRIORITIES: Entry = Entry {

@@ -9,8 +9,9 @@
 //! | `messages.KIND` | messages of that kind sent in the run |
 //! | `received.max`, `received.mean` | messages received by the busiest node, by a node |
 //! | `note.NAME.count`, `.sum`, `.mean`, `.min`, `.max` | what the algorithm noted while it was measured |
-//! | `entry.wait_us.mean`, `.turnaround_us`, `.messages`, `.passed_over` | over the entries; also `.count .sum .min .max .p50 .p99` |
+//! | `entry.wait_us.mean`, `.turnaround_us`, `.messages`, `.passed_over`, `.overtaken` | over the entries; also `.count .sum .min .max .p50 .p99` |
 //! | `sync_us.mean`, `sync_t.mean` | hand-over delays, in microseconds or link delays; also `.count .min .max` |
+//! | `holder_links` | links of the node that has the token at the start, in and out |
 //! | `before[8,11]` | 1 if node 8 entered, and before node 11 did, else 0 |
 //!
 //! In brackets a choice of what is looked at: `[node=0]`, `[node!=0]`, `[priority=2]`, both
@@ -54,6 +55,8 @@ pub enum Quantity {
     },
     /// Whether the first got in before the second.
     Before(NodeId, NodeId),
+    /// The links of the first holder, whatever their direction.
+    HolderLinks,
 }
 
 /// What became of a run.
@@ -86,6 +89,8 @@ pub enum Column {
     Messages,
     /// Entries of others between the request and its own.
     PassedOver,
+    /// Requests registered after it that entered before it.
+    Overtaken,
 }
 
 /// A number that stands for many.
@@ -124,11 +129,12 @@ const FATES: [(&str, Fate); 7] = [
     ("time_limit", Fate::TimeLimit),
 ];
 
-const COLUMNS: [(&str, Column); 4] = [
+const COLUMNS: [(&str, Column); 5] = [
     ("wait_us", Column::Wait),
     ("turnaround_us", Column::Turnaround),
     ("messages", Column::Messages),
     ("passed_over", Column::PassedOver),
+    ("overtaken", Column::Overtaken),
 ];
 
 const STATISTICS: [(&str, Statistic); 7] = [
@@ -175,6 +181,7 @@ impl Quantity {
                 let (first, second) = nodes(pair, ',')?;
                 Ok(Self::Before(first, second))
             }
+            (["holder_links"], None) => Ok(Self::HolderLinks),
             ([word], None) => {
                 if let Some((_, fate)) = FATES.iter().find(|(known, _)| known == word) {
                     return Ok(Self::Fate(*fate));
@@ -197,7 +204,8 @@ impl Quantity {
             | Self::Received(_)
             | Self::Entry(..)
             | Self::Sync { .. }
-            | Self::Before(..) => true,
+            | Self::Before(..)
+            | Self::HolderLinks => true,
         }
     }
 
@@ -238,8 +246,9 @@ impl Quantity {
             }
             Self::Entry(column, statistic, choice) => {
                 let measured = Measured::of(plan, run);
-                let passed_over = match column {
+                let counted = match column {
                     Column::PassedOver => order::passed_over(run),
+                    Column::Overtaken => order::overtaken(run),
                     Column::Wait | Column::Turnaround | Column::Messages => Vec::new(),
                 };
                 let rows = run.requests.iter().enumerate().filter(|(_, row)| {
@@ -252,7 +261,7 @@ impl Quantity {
                     Column::Wait => since_arrival(row, row.entered_ns),
                     Column::Turnaround => since_arrival(row, row.left_ns),
                     Column::Messages => Some(row.messages? as f64),
-                    Column::PassedOver => Some(passed_over[place]? as f64),
+                    Column::PassedOver | Column::Overtaken => Some(counted[place]? as f64),
                 });
                 statistic.of(values.collect())
             }
@@ -275,6 +284,10 @@ impl Quantity {
                         && between.is_none_or(|wanted| wanted == pair)
                 });
                 statistic.of(chosen.map(|one| one.delay_ns as f64 / unit_ns).collect())
+            }
+            Self::HolderLinks => {
+                let links = plan.build_topology().ok()?.without_direction();
+                Some(links.neighbours(plan.holder).count() as f64)
             }
             Self::Before(first, second) => {
                 let entered = |node: &NodeId| {

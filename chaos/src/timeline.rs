@@ -90,6 +90,21 @@ pub enum Deed {
     Message(MessageFault),
 }
 
+impl Deed {
+    fn harms(&self) -> bool {
+        match self {
+            Deed::Links(bad) => bad.iter().any(|bad| bad.fault.harms()),
+            Deed::Isolate(..) => true,
+            Deed::Heal(_)
+            | Deed::Kill(_)
+            | Deed::Pause(_)
+            | Deed::Resume(_)
+            | Deed::Restart(..)
+            | Deed::Message(_) => false,
+        }
+    }
+}
+
 /// A way in which links are bad.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BadLinks {
@@ -173,16 +188,18 @@ impl Timeline {
     /// Whether some datagram could get lost, damaged or doubled on its way, so that members need a
     /// transport that repairs such things.
     pub fn harms(&self) -> bool {
-        self.steps.iter().any(|step| match &step.deed {
-            Deed::Links(bad) => bad.iter().any(|bad| bad.fault.harms()),
-            Deed::Isolate(..) => true,
-            Deed::Heal(_)
-            | Deed::Kill(_)
-            | Deed::Pause(_)
-            | Deed::Resume(_)
-            | Deed::Restart(..)
-            | Deed::Message(_) => false,
-        })
+        self.steps.iter().any(|step| step.deed.harms())
+    }
+
+    /// Until when some datagram could: the end of time where that is not known, and `None` where none
+    /// ever could.
+    pub fn harms_until_ns(&self) -> Option<u64> {
+        let harmful = self.steps.iter().filter(|step| step.deed.harms());
+        let ends = harmful.map(|step| match &step.begin {
+            Begin::At(window) => window.over_ns(),
+            Begin::When { until_ns, .. } => until_ns.unwrap_or(u64::MAX),
+        });
+        ends.max()
     }
 
     /// What each step about links did until the run ended, in the order they began.

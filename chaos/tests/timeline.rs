@@ -34,6 +34,21 @@ fn a_timeline_shows_what_was_decided() {
 }
 
 #[test]
+fn when_links_are_reliable_again_is_known_where_it_can_be() {
+    let until_ns = |faults: &[&str]| timeline(9, faults).harms_until_ns();
+    assert_eq!(until_ns(&["delay 5ms", "at 4s pause 2 for 1s"]), None);
+    let cut = "at 2s cut 3-4 for 1s";
+    assert_eq!(until_ns(&[cut]), Some(3_000 * MS));
+    assert_eq!(
+        until_ns(&[cut, "at 0s loss 1% on all until 5s"]),
+        Some(5_000 * MS)
+    );
+    for endless in ["at 0s cut 4 random edges", "when enter 3 cut 3-4 for 1s"] {
+        assert_eq!(until_ns(&[cut, endless]), Some(u64::MAX), "{endless}");
+    }
+}
+
+#[test]
 fn a_timeline_can_be_stored() {
     let timeline = timeline(9, FAULTS);
     let json = serde_json::to_string(&timeline).unwrap();

@@ -1,38 +1,24 @@
 //! What is wrong in chapter 4 of the book.
 //!
-//! The print is another machine: requests that find no way on are *bounced* and counted, and dummy
-//! requests bring the token back. Three of its faults are rules that can be left out here; the
-//! others are told.
+//! The print is another machine ([`super::printed`]): requests that find no way on are *bounced* and
+//! counted, and dummy requests bring the token back. Two of its faults can be shown in the repaired
+//! machine, too, by leaving a rule out; misprints are told.
 
 use super::machine::{IDLE_HOLDER_SERVES, MERGED_ON_ARRIVAL, SERVED_IS_KNOWN};
+use super::printed::{COUNTED_ANEW, DUMMIES_OUTWARD, PASSED_ON, ROUTED_BY_ORQ};
 use crate::printed::Defect;
 
 pub(super) const LFRT: &[Defect] = &[
     IDLE_HOLDER,
-    Defect {
-        id: "kanrar-L2",
-        what: "Step 6 removes LRQ's first entry, which need not belong to ORQ's first",
-        result: "the token goes astray; here it goes where ORQ's first came from",
-        ..Defect::BLANK
-    },
+    ASTRAY,
     SERVED,
     MERGED,
-    Defect {
-        id: "kanrar-L5",
-        what: "count_bounce is never reset, so a second request of the same node overshoots it",
-        result: "live ways are deleted or dead ones kept; here nothing is counted",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "kanrar-L6",
-        what: "dummies for entries that the receiver knows remain after the worked example",
-        result: "the next request that way is bounced as known; here ORQ replaces the dummies",
-        ..Defect::BLANK
-    },
+    COUNTED,
+    DUMMIES,
     Defect {
         id: "kanrar-L7",
         what: "two neighbours whose LRQs are not empty send each other token and dummy for ever",
-        result: "a livelock; here there are no dummies",
+        result: "a live-lock; the schedule of kanrar-L6 ends in one",
         ..Defect::BLANK
     },
     Defect {
@@ -60,12 +46,19 @@ pub(super) const LFRT: &[Defect] = &[
 
 pub(super) const LFRT_P: &[Defect] = &[
     IDLE_HOLDER,
+    ASTRAY,
     SERVED,
     MERGED,
+    COUNTED,
+    DUMMIES,
     Defect {
         id: "kanrar-Q1",
         what: "a request is passed on only where it becomes the most urgent",
-        result: "a deadlock where a less urgent one is kept back; here each is passed on once",
+        rules: &[PASSED_ON],
+        needs_printed: &["kanrar-L2"],
+        schedule: "on edges:2>1,1>0; priorities 1,2,3; req 1; req 2; 1>0:REQUEST; 2>1:REQUEST; \
+                   0>1:TOKEN; exit 1",
+        result: "deadlock: 1, which aged to 3, kept 2's request back, and ORQ is empty",
         ..Defect::BLANK
     },
     Defect {
@@ -116,10 +109,51 @@ const IDLE_HOLDER: Defect = Defect {
     ..Defect::BLANK
 };
 
+const ASTRAY: Defect = Defect {
+    id: "kanrar-L2",
+    what: "requests bounce, dummies bring the token back, and Step 6 follows LRQ's first entry, which \
+           need not belong to ORQ's first",
+    rules: &[ROUTED_BY_ORQ],
+    schedule: "on edges:2>1,1>0; req 1; req 2; 1>0:REQUEST; req 0; 2>1:REQUEST; 0>1:TOKEN; exit 1; \
+               0>1:REQUEST; 1>2:TOKEN",
+    result: "the token, meant for 0, is at 2, which takes out its own entry: a protocol error",
+    ..Defect::BLANK
+};
+
+const COUNTED: Defect = Defect {
+    id: "kanrar-L5",
+    what: "count_bounce is never reset, so a second request of the same node overshoots it",
+    rules: &[COUNTED_ANEW],
+    needs_printed: &["kanrar-L2"],
+    schedule: "on edges:2>0,2>1,1>0; req 0; req 2; 2>0:REQUEST; 2>1:REQUEST; 1>0:REQUEST; \
+               0>1:BOUNCE; 1>2:BOUNCE; exit 0; 0>2:TOKEN; exit 2; req 0; 0>2:REQUEST; 2>0:TOKEN; \
+               req 2; 2>0:REQUEST; 2>1:REQUEST; 1>0:REQUEST; 0>1:BOUNCE; exit 0; 0>2:TOKEN; exit 2; \
+               req 0; 0>2:REQUEST; 2>0:TOKEN; req 2; 2>0:REQUEST; 2>1:REQUEST; 1>2:BOUNCE; exit 0; \
+               0>2:TOKEN",
+    result: "1 keeps a dead way, 2 counts one bounce too many and forgets its own request, and the \
+             token finds none there: a protocol error",
+    ..Defect::BLANK
+};
+
+const DUMMIES: Defect = Defect {
+    id: "kanrar-L6",
+    what: "a dummy goes even with a token that a dummy brings back (Steps 5 and 6); the worked \
+           example sends none",
+    rules: &[DUMMIES_OUTWARD],
+    needs_printed: &["kanrar-L2"],
+    schedule: "on edges:2>1,1>0; req 0; req 1; 1>0:REQUEST; req 2; 2>1:REQUEST; 1>0:REQUEST; exit 0; \
+               0>1:TOKEN; exit 1; 1>0:TOKEN; 0>1:TOKEN; 1>2:TOKEN; exit 2; req 0; 0>1:REQUEST; \
+               1>2:REQUEST; 2>1:TOKEN; 1>0:TOKEN; 0>1:TOKEN; 1>2:TOKEN; 2>1:TOKEN; 1>0:TOKEN",
+    result: "dummies that nobody took out send the token to and fro between 0 and 2 for ever, and 0, \
+             which waits, is never let in",
+    ..Defect::BLANK
+};
+
 const SERVED: Defect = Defect {
     id: "kanrar-L3",
     what: "a copy of a served request that travels slowly is taken for a new one",
     rules: &[SERVED_IS_KNOWN],
+    needs_repaired: &["kanrar-L2"],
     schedule: "on edges:2>0,2>1,1>0; req 2; 2>0:REQUEST; 2>1:REQUEST; 0>2:TOKEN; exit 2; req 0; \
                0>2:REQUEST; 2>0:TOKEN; 1>0:REQUEST; exit 0; 0>1:TOKEN; 1>2:FIND; 2>1:FOUND; \
                1>2:TOKEN",
@@ -131,6 +165,7 @@ const MERGED: Defect = Defect {
     id: "kanrar-L4",
     what: "a request that meets the token in between is bounced on every edge and forgotten",
     rules: &[MERGED_ON_ARRIVAL],
+    needs_repaired: &["kanrar-L2"],
     schedule: "on edges:2>1,1>0; req 2; 2>1:REQUEST; 1>0:REQUEST; req 1; 0>1:TOKEN; 1>2:TOKEN; \
                1>0:REQUEST; exit 2",
     result: "deadlock: the token came by 1 and did not hear of its request",

@@ -38,6 +38,8 @@ const CONDUCT_EVERY: Duration = Duration::from_micros(500);
 const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
 /// More messages per member than this since the last entry is a live-lock.
 const LIVELY: u64 = 1_000;
+/// So long after the last loss every session that ended has begun anew.
+const SESSIONS_SETTLE_NS: u64 = 5 * node::transport::Config::SESSION_SILENCE_NS;
 
 /// The members and what is known of them.
 pub(super) struct Stage<'a> {
@@ -387,9 +389,14 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Whether a session may just have ended, or may be about to begin anew: where links have them,
+    /// and something could get lost until a moment ago.
     fn sessions_may_end(&self) -> bool {
         let plan = self.cluster.plan;
-        plan.entry().links == Links::Sessions && proxy::is_needed(plan)
+        let until_ns = plan.faults.harms_until_ns();
+        let over_ns = until_ns.map(|until_ns| until_ns.saturating_add(SESSIONS_SETTLE_NS));
+        let just_now = over_ns.is_some_and(|over_ns| self.now_ns() < over_ns);
+        plan.entry().links == Links::Sessions && just_now
     }
 
     fn expects_suspicion(&self) -> bool {

@@ -102,15 +102,46 @@ fn a_link_of_a_digraph_may_be_cut_at_any_moment() {
         let entry = registry::find(name).expect("it is registered");
         assert_eq!(entry.links, Links::Sessions);
         for (shape, wants) in [
-            ("edges:0>1,1>2,2>0", &[0, 1, 0][..]),
-            ("edges:2>0,2>1,1>0", &[0, 0, 1]),
+            ("edges:0>1,1>2,2>0", &[0, 1, 1][..]),
+            ("edges:2>0,2>1,1>0", &[0, 1, 1]),
+            ("edges:3>1,3>2,1>0,2>0", &[0, 1, 0, 1]),
+            ("edges:3>2,2>1,1>0,0>3", &[0, 1, 1, 0]),
         ] {
             let (setting, mut options) = world(name, shape, wants);
             (options.order, options.cut) = (Order::Fifo, 1);
+            options.priorities = (1..=wants.len() as u32).collect();
             let report = search(name, &setting, &options);
             assert_fine(name, shape, &report);
             let uncut = Options { cut: 0, ..options };
             assert!(report.states > 3 * search(name, &setting, &uncut).states);
         }
+    }
+}
+
+/// A link that was cut comes back at any moment, and what was lost with its session is made good.
+#[test]
+fn a_link_of_a_digraph_may_come_back_at_any_moment() {
+    for name in ["lfrt", "lfrt-p"] {
+        for (shape, wants) in [
+            ("edges:0>1,1>2,2>0", &[0, 1, 1][..]),
+            ("edges:2>0,2>1,1>0", &[0, 0, 1]),
+        ] {
+            let (setting, mut options) = world(name, shape, wants);
+            (options.order, options.cut, options.heal) = (Order::Fifo, 1, true);
+            assert_fine(name, shape, &search(name, &setting, &options));
+        }
+    }
+}
+
+/// Messages that overtake each other do no harm, with cuts or without.
+#[test]
+fn cuts_and_overtaking_go_together() {
+    for (shape, wants) in [
+        ("edges:2>0,2>1,1>0", &[0, 0, 1][..]),
+        ("edges:3>1,3>2,1>0,2>0", &[0, 0, 0, 1]),
+    ] {
+        let (setting, mut options) = world("lfrt", shape, wants);
+        (options.order, options.cut) = (Order::Any, 1);
+        assert_fine("lfrt", shape, &search("lfrt", &setting, &options));
     }
 }

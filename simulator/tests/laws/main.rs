@@ -2,6 +2,7 @@
 //! what the simulator owes to all of them. A failure prints the plan, seed included.
 
 mod always;
+mod bursts;
 mod cells;
 mod costs;
 mod ends;

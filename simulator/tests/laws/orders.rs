@@ -6,7 +6,7 @@ use algorithms::printed::Printed;
 use analysis::judge;
 use node::plan::Plan;
 use node::run::{End, Run};
-use node::workload::{PerNode, Quota};
+use node::workload::{Arrivals, PerNode, Quota, Span};
 
 use crate::worlds::{MS, plan, simulate};
 
@@ -103,6 +103,35 @@ fn without_aging_the_urgent_always_go_first_and_others_starve() {
     assert!(longest > 30, "0 waited for only {longest} others");
     let aged = longest_wait(&finished(&with(plan, "aging", "step")), 1);
     assert!(aged < 12, "0 waited for {aged} others though it ages");
+}
+
+/// The book's picture of starvation: C(1)-L(5)-X(5), L has the token, L and X ask again at once, C once.
+#[test]
+fn on_a_path_between_two_that_never_pause_a_third_starves_unless_it_ages() {
+    let before = |algorithm: &str, aging: Option<&str>, printed: &[&str]| {
+        let mut plan = saturated(algorithm, 3, 1, &[1, 5, 5]);
+        (plan.topology, plan.holder) = ("path".to_owned(), NodeId(1));
+        plan.delay = "1ms".parse().expect("a delay");
+        plan.workload.hold = PerNode::All(Span::Constant(2 * MS));
+        plan.workload.arrivals = Arrivals::Closed {
+            think: PerNode::All(Span::Constant(0)),
+        };
+        plan.workload.quota = Quota::Total(61);
+        plan.workload.weights = vec![1.0, 30.0, 30.0];
+        let ids: Vec<_> = printed.iter().map(|&id| id.to_owned()).collect();
+        plan.printed =
+            Printed::some(plan.entry().name, plan.entry().defects, &ids).expect("its defects");
+        let plan = match aging {
+            Some(aging) => with(plan, "aging", aging),
+            None => plan,
+        };
+        longest_wait(&finished(&plan), 1)
+    };
+    assert_eq!(before("mra-p", Some("off"), &[]), 60, "all others");
+    assert_eq!(before("fapp", None, &["F6"]), 60, "all others");
+    // Four points, one for each that comes before it, make it an equal.
+    assert_eq!(before("mra-p", Some("step"), &[]), 4);
+    assert_eq!(before("fapp", None, &[]), 4);
 }
 
 /// The most entries of others between two entries of one member with that priority.
