@@ -58,6 +58,16 @@ pub(crate) struct Token {
     mark: Option<NodeId>,
     /// How many cycles have begun.
     epoch: u64,
+    /// How many requests have joined the line, those included that found nobody in it.
+    registered: u64,
+}
+
+impl Token {
+    /// A request joins the line.
+    fn register(&mut self, site: NodeId, out: &mut Outbox<Message>) {
+        self.registered = self.registered.saturating_add(1);
+        out.note_for(site, "registered", self.registered);
+    }
 }
 
 impl fmt::Debug for Message {
@@ -182,8 +192,9 @@ impl Algorithm for BantaEfficient {
     /// request_token
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         // banta-E7: in the thesis an idle holder asks itself, tells everybody, and waits.
-        let idle_holder = self.token.is_some() && !self.waiting;
-        if idle_holder && self.rules.holder_enters {
+        let idle = self.token.as_mut().filter(|_| !self.waiting);
+        if let Some(token) = idle.filter(|_| self.rules.holder_enters) {
+            token.register(self.me, out);
             self.state = State::Executing;
             out.note("idle", 1);
             out.enter();
@@ -205,7 +216,7 @@ impl Algorithm for BantaEfficient {
             .is_none_or(|mark| !token.token_queue.contains(&mark));
         // banta-E6: in the thesis only the good site reads its local queue.
         if was_good || self.rules.every_exit_appends {
-            self.append_local_queue(&mut token);
+            self.append_local_queue(&mut token, out);
         }
         if !was_good {
             self.send_token(token, out);
@@ -275,6 +286,7 @@ impl BantaEfficient {
     /// Sends our request to the good site; during our own wait that is a late request to ourselves.
     fn ask(&mut self, out: &mut Outbox<Message>) {
         if let Some(token) = self.token.as_mut().filter(|_| self.waiting) {
+            token.register(self.me, out);
             token.token_queue.push_back(self.me);
             out.note("own", 1);
         } else if let Some(good_site) = self.good_site {
@@ -288,7 +300,7 @@ impl BantaEfficient {
         match (self.token.take(), self.state) {
             (Some(mut token), state) => {
                 self.local_queue.push_back(site);
-                self.append_local_queue(&mut token);
+                self.append_local_queue(&mut token, out);
                 if self.waiting {
                     out.note("late", 1);
                 }
@@ -363,8 +375,11 @@ impl BantaEfficient {
         out.send_for(first, first, Message::Token(token));
     }
 
-    fn append_local_queue(&mut self, token: &mut Token) {
-        token.token_queue.extend(&self.local_queue);
+    fn append_local_queue(&mut self, token: &mut Token, out: &mut Outbox<Message>) {
+        for &site in &self.local_queue {
+            token.register(site, out);
+            token.token_queue.push_back(site);
+        }
         // banta-E2: in the thesis "append" copies.
         if self.rules.append_empties {
             self.local_queue.clear();

@@ -33,7 +33,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{NodeId, Timer};
+use crate::contract::{NodeId, Outbox, Timer};
 
 pub(crate) use entry::ENTRY;
 
@@ -60,6 +60,16 @@ pub(crate) struct Token {
     epoch: u64,
     /// How many slots are free.
     semaphore: u32,
+    /// How many requests have joined the line, those included that found nobody in it.
+    registered: u64,
+}
+
+impl Token {
+    /// A request joins the line.
+    fn register(&mut self, site: NodeId, out: &mut Outbox<Message>) {
+        self.registered = self.registered.saturating_add(1);
+        out.note_for(site, "registered", self.registered);
+    }
 }
 
 impl fmt::Debug for Message {

@@ -8,6 +8,10 @@ pub(crate) const NOTES: &[(&str, &str)] = &[
     ("cycle", "sites on the queue when a cycle began: m"),
     ("late", "requests that came during the wait"),
     (
+        "registered",
+        "a request's place in line, counted from the first of all",
+    ),
+    (
         "own",
         "own requests with the token in hand, which need no message",
     ),

@@ -76,7 +76,7 @@ impl Algorithm for Drain {
         // banta-K7d: in the thesis an idle holder asks itself, tells everybody, and waits.
         let idle_holder = self.line.holds() && !self.asleep;
         if idle_holder && self.rules.holder_enters {
-            out.note("idle", 1);
+            self.line.note_idle(out);
             self.enter(out);
             return;
         }
@@ -170,7 +170,7 @@ impl Drain {
         let mark = self.line.take(&mut token, out);
         // banta-K7c: in the thesis only the good site reads its local queue.
         if mark == Some(self.line.me) || self.rules.every_visit_appends {
-            self.line.append_local_queue(&mut token);
+            self.line.append_local_queue(&mut token, out);
         }
         if mark == Some(self.line.me) {
             token.mark = None;

@@ -46,6 +46,7 @@ impl Line {
                 mark: None,
                 epoch: 0,
                 semaphore: k,
+                registered: 0,
             }),
             waiting: false,
             wait: wait::of(setup),
@@ -64,6 +65,7 @@ impl Line {
         let request = Message::Request { site: self.me };
         match &mut self.token {
             Some(token) => {
+                token.register(self.me, out);
                 token.token_queue.push_back(self.me);
                 out.note("own", 1);
             }
@@ -76,6 +78,7 @@ impl Line {
         let Some(token) = &mut self.token else {
             return false;
         };
+        token.register(site, out);
         token.token_queue.push_back(site);
         if self.waiting {
             out.note("late", 1);
@@ -115,8 +118,18 @@ impl Line {
     }
 
     /// What we filed joins the queue.
-    pub(super) fn append_local_queue(&mut self, token: &mut Token) {
-        token.token_queue.append(&mut self.local_queue);
+    pub(super) fn append_local_queue(&mut self, token: &mut Token, out: &mut Outbox<Message>) {
+        for site in self.local_queue.drain(..) {
+            token.register(site, out);
+            token.token_queue.push_back(site);
+        }
+    }
+
+    /// We enter with the token in hand, and nobody else is in line.
+    pub(super) fn note_idle(&mut self, out: &mut Outbox<Message>) {
+        let token = self.token.as_mut().expect("an idle holder has it");
+        token.register(self.me, out);
+        out.note("idle", 1);
     }
 
     /// The wait is over: gives the token that leaves.

@@ -60,7 +60,7 @@ impl Algorithm for Pipeline {
         if idle && self.free > 0 {
             self.free -= 1;
             self.leads = true;
-            out.note("idle", 1);
+            self.line.note_idle(out);
             self.enter(out);
             return;
         }
@@ -150,7 +150,7 @@ impl Pipeline {
 
     fn receive_token(&mut self, mut token: Token, out: &mut Outbox<Message>) {
         let mark = self.line.take(&mut token, out);
-        self.line.append_local_queue(&mut token);
+        self.line.append_local_queue(&mut token, out);
         self.state = State::WaitingForSlot;
         if mark == Some(self.line.me) {
             token.mark = None;
