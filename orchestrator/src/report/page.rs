@@ -59,6 +59,9 @@ pub(crate) struct Cell {
 /// How the pages look, in the light, in the dark and in print.
 const STYLE: &str = include_str!("page.css");
 
+/// A cell of no more letters is not wrapped.
+const SHORT: usize = 24;
+
 /// With more sections than this a page begins with a list of them.
 const FEW_SECTIONS: usize = 3;
 
@@ -267,7 +270,11 @@ impl Cell {
     }
 
     fn html(&self) -> String {
-        let (class, text) = (of(self.class), escaped(&self.text));
+        let class = match self.class {
+            "" if self.text.chars().count() <= SHORT => "short",
+            class => class,
+        };
+        let (class, text) = (of(class), escaped(&self.text));
         match &self.leads_to {
             None => format!("<td{class}>{text}</td>"),
             Some(file) => format!("<td{class}><a href=\"{}\">{text}</a></td>", escaped(file)),
