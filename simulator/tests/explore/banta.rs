@@ -231,7 +231,6 @@ fn kindly(nodes: u32) -> Chosen {
 
 #[test]
 fn the_printed_rules_end_while_the_bound_is_kept_and_messages_come_first() {
-    // Were a timer late, there would be more.
     for (timers, states) in [("bounded:1", 1_747), ("bounded:2", 3_298)] {
         let three = kindly(3).wants(&[1, 1, 2]).timers(timers);
         assert_eq!(three.assert_ends(), states, "{timers}");
@@ -257,6 +256,15 @@ fn two_periods_are_just_enough_if_messages_come_first() {
     assert_eq!(lost("1.5T", "bounded:2"), deadlock);
     assert_eq!(lost("3T", "bounded:1,ties=either"), None);
     assert_eq!(lost("2.5T", "bounded:2,ties=either"), None);
+}
+
+#[test]
+fn time_stands_still_until_a_timer_that_is_due_has_gone_off() {
+    let two = Chosen::new("banta-efficient", 2).timers("bounded:1");
+    let outcome = two.replay("req 1; 1>0:REQUEST; tick");
+    assert_eq!(outcome.possible, ["tick".parse().expect("a step")]);
+    let outcome = two.replay("req 1; 1>0:REQUEST; tick; tick");
+    assert_eq!(outcome.possible, ["timer 0:wait".parse().expect("a step")]);
 }
 
 #[test]
