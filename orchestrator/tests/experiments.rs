@@ -95,9 +95,12 @@ fn a_chased_role_is_caught_only_by_telling_everybody() {
 fn experiments() -> Vec<PathBuf> {
     let entries = fs::read_dir(folder()).expect("the experiments are there");
     let files = entries.map(|entry| entry.expect("a readable folder").path());
-    let mut files: Vec<_> = files
-        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
-        .collect();
+    // What the sources leave open is no scenario.
+    let scenario = |path: &PathBuf| {
+        let questions = path.file_stem().is_some_and(|name| name == "questions");
+        path.extension().is_some_and(|e| e == "toml") && !questions
+    };
+    let mut files: Vec<_> = files.filter(scenario).collect();
     files.sort();
     files
 }
