@@ -121,6 +121,10 @@ enum State {
 
 const WAIT: Timer = Timer::named("wait");
 
+/// Everybody is queued once, unless "append" copies (banta-E2): then each cycle is longer than the
+/// one before, and must end before memory does.
+const MOST_PLACES_EACH: usize = 100;
+
 /// A site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct BantaEfficient {
@@ -371,6 +375,11 @@ impl BantaEfficient {
     }
 
     fn send_token(&mut self, token: Token, out: &mut Outbox<Message>) {
+        if token.token_queue.len() > MOST_PLACES_EACH * self.nodes as usize {
+            out.protocol_error("the token queue grows without end; the token stays here");
+            self.token = Some(token);
+            return;
+        }
         let &first = token.token_queue.front().expect("the mark is on it");
         out.send_for(first, first, Message::Token(token));
     }

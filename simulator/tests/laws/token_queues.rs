@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use algorithms::params::Params;
+use algorithms::printed::Printed;
 use algorithms::registry::{self, FormKind, Order};
 use analysis::statistics::Moments;
 use analysis::{TheoryLine, judge};
@@ -186,6 +187,20 @@ fn queues_make_naimi_and_trehels_token_cost_exactly_two_when_everybody_asks() {
 fn theory(plan: &Plan) -> Vec<TheoryLine> {
     let topology = plan.build_topology().expect("the usual shape always fits");
     judge(plan, &topology, &simulate(plan)).theory
+}
+
+/// As printed, what is appended stays in the local queue and is appended again (banta-E2): the queue
+/// doubles with each cycle, and the run ends all the same.
+#[test]
+fn a_queue_that_grows_without_end_ends_the_run() {
+    let mut plan = plan("banta-efficient", 5, 1);
+    let entry = plan.entry();
+    let printed = Printed::some(entry.name, entry.defects, &["E2".to_owned()]);
+    plan.printed = printed.expect("it goes alone");
+    let run = simulate(&plan);
+    let mut errors = run.protocol_errors.iter();
+    let grown = errors.any(|(_, _, why)| why.contains("without end"));
+    assert!(grown, "{:?}", run.end);
 }
 
 /// The laws hold with every parameter, not only with those that are usual.
