@@ -413,6 +413,7 @@ mod tests {
             entry(2, 2_000, 12_000, 13_000),
         ]);
         run.requests[2].priority = 4;
+        (run.requests[1].registered, run.requests[2].registered) = (Some(2), Some(1));
         let row = |sent, received| MessageRow {
             sent,
             received,
@@ -449,6 +450,9 @@ mod tests {
             ("entry.wait_us.count[priority=4]", 1.0),
             ("entry.turnaround_us.max", 11.0),
             ("entry.passed_over.max", 1.0),
+            ("entry.overtaken.max", 1.0),
+            ("entry.overtaken.max[node=1]", 0.0),
+            ("holder_links", 2.0),
             ("sync_us.mean", 2.5),
             ("sync_us.max[1>2]", 3.0),
             ("sync_us.count[2>1]", 0.0),
