@@ -239,15 +239,65 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The quick claims get the published verdicts.
+/// Every claim of the sources is there, once.
 #[test]
-fn quick_claims_get_the_published_verdicts() {
+fn no_claim_is_missing() {
+    let mut command = Place::new().command(["list", "claims", "--json"]);
+    let finished = common::Finished::new(command.current_dir(root()).output().unwrap());
+    let listed =
+        serde_json::from_str::<Vec<serde_json::Value>>(&finished.expect(0).stdout).unwrap();
+    let mut ids = listed
+        .iter()
+        .map(|claim| claim["id"].as_str().unwrap().to_owned())
+        .collect::<Vec<_>>();
+    let sources = [
+        ("SAN", 31),
+        ("SUR", 5),
+        ("RAN", 29),
+        ("BAN", 36),
+        ("KAN", 37),
+        ("KAV", 30),
+    ];
+    let numbers = sources
+        .iter()
+        .flat_map(|(source, last)| (1..=*last).map(move |number| format!("{source}-{number}")));
+    let mut wanted = numbers.collect::<Vec<_>>();
+    ids.sort();
+    wanted.sort();
+    assert_eq!(ids, wanted);
+}
+
+/// The quick claims get the published verdicts, for the published reasons.
+#[test]
+fn quick_claims_are_as_the_published_table_says() {
     let place = Place::new();
     let out = place.path().join("out");
     let root = root();
     let mut command = place.command(["reproduce", "--quick", "--out"]);
     command.arg(&out).current_dir(root);
-    let finished = common::Finished::new(command.output().unwrap());
-    let finished = finished.expect(0);
-    assert!(finished.stdout.contains("reproduced"));
+    common::Finished::new(command.output().unwrap()).expect(0);
+    let published = rows(&root.join("results/reference/claims.csv"));
+    let quick = rows(&out.join("claims.csv"));
+    assert!(quick.len() > 30, "only {}", quick.len());
+    for row in quick {
+        let same = published.iter().find(|known| known["id"] == row["id"]);
+        let same = same.unwrap_or_else(|| panic!("{} is not in the table", row["id"]));
+        for column in ["claim", "verdict", "means", "evidence"] {
+            assert_eq!(row[column], same[column], "{column} of {}", row["id"]);
+        }
+    }
+}
+
+/// The table for people and the one for scripts are of the same reproduction, and complete.
+#[test]
+fn the_published_tables_agree() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let results = read("RESULTS.md");
+    let published = rows(&root().join("results/reference/claims.csv"));
+    assert_eq!(published.len(), 168);
+    for row in published {
+        assert_eq!(row["verdict"], row["published"], "{}", row["id"]);
+        let line = format!("| {} | {} |", row["id"], row["verdict"]);
+        assert!(results.contains(&line), "{line}");
+    }
 }

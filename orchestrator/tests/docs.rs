@@ -188,8 +188,11 @@ fn print_of(line: &str) -> String {
 /// A place from which the README's paths lead to the same files.
 fn place() -> Place {
     let place = Place::new();
-    std::os::unix::fs::symlink(root().join("experiments"), place.path().join("experiments"))
-        .expect("a link can be made");
+    fs::create_dir(place.path().join("results")).expect("a directory can be made");
+    for part in ["experiments", "results/papers"] {
+        std::os::unix::fs::symlink(root().join(part), place.path().join(part))
+            .expect("a link can be made");
+    }
     place
 }
 

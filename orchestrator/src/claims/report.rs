@@ -138,6 +138,18 @@ fn all(section: &mut Section, tried: &[Tried<'_>]) {
     });
     let headings = ["claim", "verdict", "what it says", "where", "engines"];
     section.table(&Table::new(headings).rows(rows));
+    let differ = |one: &Tried<'_>| {
+        let real = one.real.as_ref();
+        real.is_some_and(|real| !real.disagreements.is_empty())
+    };
+    if tried.iter().any(differ) {
+        section.say(
+            "Where engines differ: requests that come in the same instant in virtual time do not on \
+             processes, so a run opens differently, and times there contain what the machine itself \
+             takes. Where simulated runs do not vary at all, a message among thousands is a \
+             difference.",
+        );
+    }
 }
 
 fn seen(section: &mut Section, one: &Tried<'_>) {
