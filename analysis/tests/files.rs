@@ -241,6 +241,22 @@ fn the_columns_are_those_that_scripts_rely_on() {
 }
 
 #[test]
+fn a_run_from_before_a_computed_column_is_read_all_the_same() {
+    let dir = place("before").join("run");
+    let plan = plan("raymond", 3);
+    let run = eventful(&plan);
+    write(&dir, &plan, &run).unwrap();
+    let path = dir.join("entries.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    let without = text
+        .lines()
+        .map(|line| line.rsplit_once(',').unwrap().0.to_owned() + "\n");
+    fs::write(&path, without.collect::<String>()).unwrap();
+    let (_, read_run, _) = files::read(&dir).unwrap();
+    assert_eq!(read_run, run);
+}
+
+#[test]
 fn a_request_is_one_readable_line() {
     let dir = place("line").join("run");
     let plan = plan("raymond", 3);

@@ -12,6 +12,10 @@ pub(super) struct Table {
     pub columns: &'static [&'static str],
 }
 
+/// Columns that are computed from the others when a run is written, and never read back: runs from
+/// before there were such columns are as good.
+const COMPUTED: [&str; 1] = ["overtaken"];
+
 /// What a field holds when it is written: empty if unknown.
 pub(super) type Field = Option<String>;
 
@@ -58,7 +62,8 @@ impl Table {
         let header = reader.headers().map_err(|error| unreadable(&path, error))?;
         let place = |&column: &&'static str| {
             let place = header.iter().position(|name| name == column);
-            place.ok_or_else(|| FilesError::Header {
+            let computed = COMPUTED.contains(&column).then_some(header.len());
+            place.or(computed).ok_or_else(|| FilesError::Header {
                 path: path.clone(),
                 column,
                 expected: self.columns.join(","),
