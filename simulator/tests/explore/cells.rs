@@ -34,6 +34,29 @@ fn no_cell_lets_two_in_or_anybody_wait_for_ever() {
 }
 
 #[test]
+fn no_cell_of_four_nodes_does_either() {
+    all_cells_are_fine(&[1, 1, 0, 1]);
+}
+
+#[test]
+#[ignore = "fifty searches of up to some million states; scripts/soak has the time"]
+fn no_cell_does_if_all_four_nodes_ask() {
+    all_cells_are_fine(&[1, 1, 1, 1]);
+}
+
+/// Every cell, on ordered and unordered links, its role moving as often as it can.
+fn all_cells_are_fine(wants: &[u32]) {
+    for cell in taxonomy::of("controller") {
+        for order in [Order::Fifo, Order::Any] {
+            let params = tightened(cell.params);
+            let mut search = Search::of("controller", &params, wants, order);
+            search.options.max_states = 40 * BUDGET;
+            search.is_fine();
+        }
+    }
+}
+
+#[test]
 fn every_way_to_spread_the_news_is_safe_and_live() {
     for algorithm in ["cdc", "ddc"] {
         for order in [Order::Fifo, Order::Any] {
