@@ -61,7 +61,8 @@ fn show_row(row: &[String], widths: &[usize]) -> String {
     let indent = line.chars().count();
     let mut text = String::new();
     let width = widths[others.len()];
-    for part in last.lines().flat_map(|line| wrap(line, width)) {
+    // Not `lines`, which takes a cell with nothing in it for no line at all.
+    for part in last.split('\n').flat_map(|line| wrap(line, width)) {
         line.push_str(&part);
         text.push_str(line.trim_end());
         text.push('\n');
@@ -103,6 +104,13 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_with_nothing_at_its_end_is_a_row() {
+        let mut table = Table::new(["name", ""]);
+        table.row(["raymond", ""]);
+        assert_eq!(table.show(), "name\n───────  \nraymond\n");
+    }
 
     #[test]
     fn columns_line_up_and_the_last_is_wrapped() {
