@@ -5,8 +5,8 @@ use crate::expression::Expression;
 use crate::statistics::Moments;
 use crate::words::significant;
 
-/// A quantity in the same cell of two sets of runs that no chance explains, in a sentence; `None` if
-/// there is no such cell.
+/// The first cell of two sets of runs in which a quantity differs by more than chance explains, in a
+/// sentence, if there is one; `None` if it was not measured in both.
 ///
 /// Where it is the same in all runs of both, it must be equal; elsewhere the 99 % intervals must
 /// overlap.
@@ -15,16 +15,18 @@ pub fn disagreement(
     real: &Evidence,
     among: &Selection,
     value: &Expression,
-) -> Option<String> {
+) -> Option<Option<String>> {
     let moments = |evidence: &Evidence, cell| {
         let rows = evidence.rows(cell);
         Moments::of(rows.filter_map(|row| evidence.value(row, value)))
     };
-    let differs = |&cell: &usize| {
-        let (a, b) = (moments(simulated, cell), moments(real, cell));
-        if a.n == 0 || b.n == 0 {
-            return None;
-        }
+    let cells = simulated.selected(among).into_iter().map(|cell| {
+        let pair = (moments(simulated, cell), moments(real, cell));
+        (cell, pair)
+    });
+    let measured = cells.filter(|(_, (a, b))| a.n > 0 && b.n > 0);
+    let measured = measured.collect::<Vec<_>>();
+    let differs = |&(cell, (a, b)): &(usize, (Moments, Moments))| {
         let ends = |of: Moments| of.interval(LEVEL).unwrap_or((of.mean, of.mean));
         let ((a_low, a_high), (b_low, b_high)) = (ends(a), ends(b));
         let rounding = 1e-9 * (1.0 + a.mean.abs());
@@ -38,7 +40,7 @@ pub fn disagreement(
             )
         })
     };
-    simulated.selected(among).iter().find_map(differs)
+    (!measured.is_empty()).then(|| measured.iter().find_map(differs))
 }
 
 #[cfg(test)]
@@ -65,11 +67,15 @@ mod tests {
     fn what_never_varies_must_be_equal() {
         let cost = Expression::parse("cost").unwrap();
         let differ = |a: &[f64], b: &[f64]| {
-            disagreement(&evidence(a), &evidence(b), &Selection::new(), &cost).is_some()
+            let compared = disagreement(&evidence(a), &evidence(b), &Selection::new(), &cost);
+            compared.expect("both have it").is_some()
         };
         assert!(!differ(&[8.0, 8.0], &[8.0, 8.0]));
         assert!(differ(&[8.0, 8.0], &[8.1, 8.1]));
         assert!(!differ(&[7.9, 8.1, 8.0], &[8.0, 8.2, 8.1]));
         assert!(differ(&[7.9, 8.1, 8.0, 8.0], &[9.0, 9.2, 9.1, 9.1]));
+        let unmeasured = evidence(&[]);
+        let compared = disagreement(&evidence(&[8.0]), &unmeasured, &Selection::new(), &cost);
+        assert_eq!(compared, None);
     }
 }

@@ -133,7 +133,11 @@ fn all(section: &mut Section, tried: &[Tried<'_>]) {
             Cell::toned(verdict.to_string(), tone(verdict)),
             Cell::text(&one.claim.says),
             Cell::text(&one.claim.place),
-            Cell::text(one.engines()),
+            Cell::text(match &one.real {
+                None => "",
+                Some(real) if real.disagreements.is_empty() => "agree",
+                Some(_) => "differ",
+            }),
         ]
     });
     let headings = ["claim", "verdict", "what it says", "where", "engines"];

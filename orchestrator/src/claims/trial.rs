@@ -121,7 +121,7 @@ impl<'a> Trial<'a> {
                 let real = real.swept.get(sweep.as_str())?;
                 let formulas = expectation.formulas();
                 let value = formulas.first().copied()?;
-                Some(disagreement(simulated, real, among, value))
+                disagreement(simulated, real, among, value)
             }
             Kind::Explore { .. } | Kind::Recompute { .. } => None,
         });
