@@ -111,7 +111,7 @@ fn random_partitions_among_processes_only_delay() {
         let blocks = cut.words();
         let line = format!(
             "run {name} -n 6 --entries 4 --think exp:5ms --hold 5ms --bound 20ms --seed {seed} \
-             --fault '{CUT} {blocks} for 400ms' --out run"
+             --delay '4ms 4ms' --fault '{CUT} {blocks} for 400ms' --out run"
         );
         place.line(&line).expect(0);
         let run = place.path().join("run");
