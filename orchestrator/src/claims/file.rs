@@ -311,8 +311,11 @@ impl Runs {
             Some(Value::Array(names)) => names,
             _ => Vec::new(),
         };
-        known.extend(measured.into_iter().map(Value::String));
-        known.dedup();
+        for name in measured.into_iter().map(Value::String) {
+            if !known.contains(&name) {
+                known.push(name);
+            }
+        }
         table.insert("measure".to_owned(), Value::Array(known));
         Ok(Self {
             grid: grid(name, &table, path)?,
