@@ -1,5 +1,6 @@
 //! One member of a group: what it is told, what it does on an event, and what it records.
 
+pub mod agenda;
 pub mod conductor;
 pub mod control;
 mod demand;

@@ -7,7 +7,6 @@
 //! [`child`] is one process, [`stage`] is all of them from launch to finish, [`settled`] decides
 //! when nothing moves any more, [`faults`] kills, pauses and restarts, and [`merge`] makes one account of the files they left.
 
-mod agenda;
 pub(crate) mod child;
 mod faults;
 mod merge;
@@ -71,7 +70,7 @@ pub(crate) fn launch_time(
     dir: &Path,
     members: usize,
 ) -> Result<Duration, Failure> {
-    stage::allow_files(members)?;
+    child::allow_files(members)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();

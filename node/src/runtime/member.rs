@@ -1,26 +1,31 @@
 //! The member itself: one event after another, each on disk before it shows.
+//!
+//! Here is its life, from hello to done, and what it is told on the way. [`mail`] is what comes and
+//! goes through the socket, [`events`] what happens here and what is done about it.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+mod events;
+mod mail;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
-use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId};
 use chaos::wire::{self, Bundle, Inbox, Port, monotonic_ns};
-use tracing::{debug, info, trace};
+use tracing::info;
 
+use self::events::token_kind;
+use self::mail::Arrival;
 use super::ControlChannel;
 use super::recorder::Recorder;
 use super::usage::{cpu_ms, usage};
-use super::witness::{Testimony, Witness};
+use super::witness::Witness;
+use crate::agenda::Agenda;
 use crate::control::{Counts, Order, Report, Start};
 use crate::frame::Seal;
 use crate::lookout::Lookout;
-use crate::members::{self, Alarm, Effect, Event, Members};
-use crate::plan::Plan;
+use crate::members::{Alarm, Effect, Event, Members};
 use crate::record::Record;
-use crate::stamp;
-use crate::transport::{self, Config, Identity, Transport};
+use crate::transport::{Config, Identity, Transport};
 
 /// Bytes of kernel buffer asked for on each side of the socket; the kernel may give less.
 const SOCKET_BUFFER: usize = 1 << 20;
@@ -78,8 +83,7 @@ pub(super) struct Member {
     witness: Witness,
     pub(super) recorder: Recorder,
     wake_up: wire::Alarm,
-    alarms: BinaryHeap<Reverse<Armed>>,
-    alarms_armed: u64,
+    alarms: Agenda<Alarm>,
     arrivals: VecDeque<Arrival>,
     traffic: BTreeMap<NodeId, Traffic>,
     entries: u64,
@@ -107,53 +111,11 @@ pub(super) struct Member {
     message: Vec<u8>,
 }
 
-/// Something the transport brought that has not been handled.
-#[derive(Clone, Copy)]
-enum Arrival {
-    Message {
-        from: NodeId,
-        message: MessageId,
-        delay_ns: u64,
-    },
-    /// The member posted it to itself: it is handled like a message, and not counted.
-    Posted {
-        message: MessageId,
-    },
-    Link {
-        neighbour: NodeId,
-        change: Change,
-    },
-    /// A peer has been silent for so long that it is taken for dead, or has begun another life.
-    Silence {
-        peer: NodeId,
-    },
-}
-
 /// Algorithm messages to and from one peer, in the current session.
 #[derive(Clone, Copy, Default)]
 struct Traffic {
     sent: u64,
     received: u64,
-}
-
-/// An alarm and its place in the order of time, ties in the order they were armed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Armed {
-    at_ns: u64,
-    nth: u64,
-    alarm: Alarm,
-}
-
-impl Ord for Armed {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at_ns, self.nth).cmp(&(other.at_ns, other.nth))
-    }
-}
-
-impl PartialOrd for Armed {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl Member {
@@ -202,8 +164,7 @@ impl Member {
             recorder: Recorder::create(&records)
                 .map_err(|error| format!("cannot make {}: {error}", records.display()))?,
             wake_up: wire::Alarm::new().map_err(|error| format!("cannot make a timer: {error}"))?,
-            alarms: BinaryHeap::new(),
-            alarms_armed: 0,
+            alarms: Agenda::default(),
             arrivals: VecDeque::new(),
             traffic: BTreeMap::new(),
             entries: 0,
@@ -230,7 +191,7 @@ impl Member {
     async fn live(&mut self, control: &mut ControlChannel) -> Result<(), String> {
         if let Some(members) = &mut self.members {
             for (at_ns, alarm) in members.opening() {
-                self.arm(at_ns, alarm);
+                self.alarms.add(at_ns, alarm);
             }
         }
         let mut inbox = Inbox::new();
@@ -285,10 +246,7 @@ impl Member {
     fn let_out(&mut self, control: &ControlChannel) -> Result<(), String> {
         self.transmit()?;
         self.report_idleness(control);
-        let alarm_ns = self
-            .alarms
-            .peek()
-            .map(|Reverse(armed)| self.zero_ns + armed.at_ns);
+        let alarm_ns = self.alarms.next_ns().map(|at_ns| self.zero_ns + at_ns);
         let next = match self.arrivals.is_empty() {
             true => alarm_ns
                 .into_iter()
@@ -298,216 +256,6 @@ impl Member {
         };
         next.map_or(Ok(()), |at_ns| self.wake_up.set(at_ns))
             .map_err(|error| format!("cannot set the timer: {error}"))
-    }
-
-    /// Handles the first arrival, or else the first alarm that is due; says whether there was one.
-    fn handle_one(&mut self) -> Result<bool, String> {
-        let now_ns = self.now_ns();
-        let event = match self.arrivals.pop_front() {
-            Some(Arrival::Message {
-                from,
-                message,
-                delay_ns,
-            }) => {
-                let kind = self.kind(message);
-                self.traffic.entry(from).or_default().received += 1;
-                if Some(kind) == self.token_kind {
-                    self.token_since_ns = Some(now_ns);
-                }
-                self.recorder.add(
-                    now_ns,
-                    &Record::Received {
-                        from,
-                        kind,
-                        delay_ns,
-                    },
-                );
-                Event::Message { from, message }
-            }
-            Some(Arrival::Posted { message }) => Event::Message {
-                from: self.me,
-                message,
-            },
-            Some(Arrival::Link { neighbour, change }) => {
-                // What an ended session has not brought is lost, so both ends count anew.
-                self.traffic.insert(neighbour, Traffic::default());
-                Event::Link { neighbour, change }
-            }
-            Some(Arrival::Silence { peer }) => {
-                let lookout = self.lookout.as_mut();
-                if !lookout.is_some_and(|lookout| lookout.suspect(peer)) {
-                    return Ok(true);
-                }
-                self.recorder.add(now_ns, &Record::Suspected { peer });
-                let change = Change::Down;
-                Event::Peer { peer, change }
-            }
-            None => match self.alarms.peek() {
-                Some(Reverse(armed)) if armed.at_ns <= now_ns => {
-                    let alarm = armed.alarm;
-                    self.alarms.pop();
-                    Event::Alarm(alarm)
-                }
-                _ => return Ok(false),
-            },
-        };
-        self.happen(now_ns, event)?;
-        Ok(true)
-    }
-
-    /// Lets an event happen and does what is to be done about it, except for letting it out.
-    fn happen(&mut self, now_ns: u64, event: Event) -> Result<(), String> {
-        let Some(members) = &mut self.members else {
-            return Ok(());
-        };
-        let mut effects = std::mem::take(&mut self.effects);
-        trace!(now_ns, ?event, "happens");
-        members.handle(now_ns, self.me, event, &mut effects);
-        for effect in effects.drain(..) {
-            match effect {
-                Effect::Send {
-                    to,
-                    message,
-                    charge: _,
-                    held_ns,
-                } => self.send(now_ns, held_ns, to, message)?,
-                Effect::Lose { to, message } => self.lose(now_ns, to, message),
-                Effect::Hit { step } => self.hits.push(step),
-                Effect::Post { message } => self.arrivals.push_back(Arrival::Posted { message }),
-                Effect::Arm { at_ns, alarm } => self.arm(at_ns, alarm),
-                Effect::Record(record) => self.record(now_ns, &record)?,
-            }
-        }
-        self.effects = effects;
-        Ok(())
-    }
-
-    fn send(
-        &mut self,
-        now_ns: u64,
-        held_ns: u64,
-        to: NodeId,
-        message: MessageId,
-    ) -> Result<(), String> {
-        let kind = self.kind(message);
-        let Some(members) = &mut self.members else {
-            return Ok(());
-        };
-        // The time it was sent travels with it: the receiver knows the delay, whatever the order.
-        stamp::write(now_ns.saturating_sub(held_ns), &mut self.message);
-        let stamped = self.message.len();
-        members.group().encode(message, &mut self.message);
-        members.group_mut().discard(message);
-        let bytes = (self.message.len() - stamped) as u32;
-        self.recorder.add(now_ns, &Record::Sent { to, kind, bytes });
-        self.traffic.entry(to).or_default().sent += 1;
-        self.transport.send(to, &self.message);
-        self.transport
-            .overflow()
-            .map_or(Ok(()), |overflow| Err(overflow.to_string()))
-    }
-
-    fn lose(&mut self, now_ns: u64, to: NodeId, message: MessageId) {
-        let kind = self.kind(message);
-        self.recorder.add(now_ns, &Record::Lost { to, kind });
-        if let Some(members) = &mut self.members {
-            members.group_mut().discard(message);
-        }
-    }
-
-    fn arm(&mut self, at_ns: u64, alarm: Alarm) {
-        self.alarms_armed += 1;
-        self.alarms.push(Reverse(Armed {
-            at_ns,
-            nth: self.alarms_armed,
-            alarm,
-        }));
-    }
-
-    /// Writes down what happened, and asks the kernel for its testimony about who is inside.
-    fn record(&mut self, now_ns: u64, record: &members::Record) -> Result<(), String> {
-        trace!(now_ns, ?record);
-        let witness_failed = |error| format!("the witness file failed: {error}");
-        let witness = match record {
-            members::Record::Entered { .. } => {
-                self.inside_since_ns = Some(now_ns);
-                self.entries += 1;
-                self.hits.extend(self.catch.take());
-                match self.witness.enter().map_err(witness_failed)? {
-                    Testimony::Admitted(slot) => Some(slot),
-                    Testimony::Refused => None,
-                }
-            }
-            members::Record::Left => {
-                self.inside_since_ns = None;
-                self.witness.leave().map_err(witness_failed)?;
-                None
-            }
-            members::Record::Arrived { .. }
-            | members::Record::Asked
-            | members::Record::Retired
-            | members::Record::Tampered { .. }
-            | members::Record::Note { .. }
-            | members::Record::ProtocolError { .. } => None,
-        };
-        self.recorder.add(now_ns, &Record::of(record, witness));
-        Ok(())
-    }
-
-    fn kind(&self, message: MessageId) -> u8 {
-        let members = self
-            .members
-            .as_ref()
-            .expect("only an algorithm has messages");
-        u8::try_from(members.group().kind(message)).expect("an algorithm has few kinds")
-    }
-
-    /// Takes in a batch of what has arrived.
-    fn take_datagrams(&mut self, inbox: &mut Inbox) -> Result<(), String> {
-        let places = self
-            .port
-            .receive(inbox)
-            .map_err(|error| format!("cannot receive: {error}"))?;
-        let now_ns = self.now_ns();
-        let mut sink = Sink {
-            members: &mut self.members,
-            arrivals: &mut self.arrivals,
-            now_ns,
-        };
-        for (from, datagram) in inbox.datagrams(places) {
-            let received = self
-                .transport
-                .receive(self.zero_ns + now_ns, datagram, &mut |event| {
-                    sink.take(event);
-                });
-            // It has been counted by its reason.
-            if let Err(reason) = received {
-                debug!(%from, ?reason, "a datagram is not believed");
-            }
-        }
-        Ok(())
-    }
-
-    fn tick(&mut self, now_ns: u64) {
-        let mut sink = Sink {
-            members: &mut self.members,
-            arrivals: &mut self.arrivals,
-            now_ns,
-        };
-        self.transport
-            .tick(self.zero_ns + now_ns, &mut |event| sink.take(event));
-    }
-
-    /// Sends what the transport has to send.
-    fn transmit(&mut self) -> Result<(), String> {
-        let now_ns = monotonic_ns();
-        let mut sent = Ok(());
-        while let Some(peer) = self.transport.poll_transmit(now_ns, &mut self.datagram) {
-            let to = self.book[peer.index()];
-            sent = sent.and(self.bundle.send(&self.port, to, &self.datagram));
-        }
-        sent.and(self.bundle.flush(&self.port))
-            .map_err(|error| format!("cannot send: {error}"))
     }
 
     fn flush(&mut self) -> Result<(), String> {
@@ -609,69 +357,4 @@ impl Member {
         });
         Ok(())
     }
-}
-
-/// Takes what the transport brings, and puts it in line.
-struct Sink<'a> {
-    members: &'a mut Option<Members>,
-    arrivals: &'a mut VecDeque<Arrival>,
-    now_ns: u64,
-}
-
-impl Sink<'_> {
-    fn take(&mut self, event: transport::Event<'_>) {
-        match event {
-            transport::Event::Message { from, bytes } => {
-                let Some(members) = self.members else {
-                    return;
-                };
-                // It was sealed with this run's key, so its sender meant it; what a member of
-                // another build means may still be no message here, and then it is as good as lost.
-                let Some((sent_ns, bytes)) = stamp::read(bytes) else {
-                    return;
-                };
-                if let Ok(message) = members.group_mut().decode(bytes) {
-                    let delay_ns = self.now_ns.saturating_sub(sent_ns);
-                    self.arrivals.push_back(Arrival::Message {
-                        from,
-                        message,
-                        delay_ns,
-                    });
-                }
-            }
-            transport::Event::LinkDown { peer } => {
-                info!(%peer, "link down");
-                self.arrivals.push_back(Arrival::Link {
-                    neighbour: peer,
-                    change: Change::Down,
-                });
-            }
-            transport::Event::LinkUp { peer } => {
-                info!(%peer, "link up");
-                self.arrivals.push_back(Arrival::Link {
-                    neighbour: peer,
-                    change: Change::Up,
-                });
-            }
-            // What is lost with an earlier life of a peer is lost.
-            transport::Event::Restarted { peer, .. } => {
-                info!(%peer, "in a later life");
-                self.arrivals.push_back(Arrival::Silence { peer });
-            }
-            transport::Event::Silent { peer } => {
-                info!(%peer, "silent for too long");
-                self.arrivals.push_back(Arrival::Silence { peer });
-            }
-            // No algorithm here says how to take back that somebody is dead.
-            transport::Event::Heard { peer } => info!(%peer, "heard again"),
-        }
-    }
-}
-
-/// The number of the kind of message that carries the token, where there is one.
-fn token_kind(plan: &Plan) -> Option<u8> {
-    let token = plan.entry().token?;
-    let machine = (plan.entry().machine)(&plan.params, &plan.printed);
-    let place = machine.kinds().iter().position(|kind| *kind == token)?;
-    u8::try_from(place).ok()
 }

@@ -18,6 +18,8 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdout, Command};
 use tokio::sync::mpsc;
 
+use crate::Failure;
+
 /// What is heard of the children, all in one place.
 #[derive(Debug)]
 pub(crate) enum Heard {
@@ -184,4 +186,27 @@ pub(crate) fn last_lines(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let lines = text.lines().collect::<Vec<_>>();
     lines[lines.len().saturating_sub(5)..].join("\n")
+}
+
+/// Raises the limit of open files where so many members need it: each takes two here; the usual limit is 1 024.
+pub(super) fn allow_files(members: usize) -> Result<(), Failure> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let needed = 2 * members as u64 + 64;
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    if limit.maximum.is_some_and(|most| most < needed) {
+        return Err(Failure::Usage(format!(
+            "{members} members need {needed} open files, and this user may have {}; raise the hard \
+             limit (ulimit -Hn) or run fewer members",
+            limit.maximum.unwrap_or_default()
+        )));
+    }
+    let raised = Rlimit {
+        current: Some(needed),
+        maximum: limit.maximum,
+    };
+    setrlimit(Resource::Nofile, raised)
+        .map_err(|error| Failure::Testbed(format!("cannot raise the limit of open files: {error}")))
 }

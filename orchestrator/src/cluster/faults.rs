@@ -6,11 +6,11 @@
 
 use algorithms::NodeId;
 use chaos::timeline::Timeline;
+use node::agenda::Agenda;
 use node::control::Order;
 use node::mischief::{Blow, Mischief, Sighting, Target, Task, news_takes_ns};
 use rustix::process::Signal;
 
-use super::agenda::Agenda;
 use super::proxy;
 use super::stage::{Life, Stage};
 use crate::Failure;
@@ -18,7 +18,7 @@ use crate::Failure;
 /// How far the plan's faults have come.
 #[derive(Debug)]
 pub(super) struct Faults {
-    pub(super) agenda: Agenda,
+    pub(super) agenda: Agenda<Task>,
     /// Who is struck, and what happened.
     pub(super) mischief: Mischief,
     search: Option<Search>,

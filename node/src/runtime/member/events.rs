@@ -1,0 +1,175 @@
+//! What happens at a member, one event at a time, and what is done about it.
+//!
+//! Nothing here waits or leaves: effects go to the recorder, the transport and the agenda of alarms,
+//! and the member's life lets them out once they are on disk.
+
+use algorithms::erased::MessageId;
+use algorithms::{Change, NodeId};
+use tracing::trace;
+
+use super::mail::Arrival;
+use super::{Member, Traffic};
+use crate::members::{self, Effect, Event};
+use crate::plan::Plan;
+use crate::record::Record;
+use crate::runtime::witness::Testimony;
+use crate::stamp;
+
+impl Member {
+    /// Handles the first arrival, or else the first alarm that is due; says whether there was one.
+    pub(super) fn handle_one(&mut self) -> Result<bool, String> {
+        let now_ns = self.now_ns();
+        let event = match self.arrivals.pop_front() {
+            Some(Arrival::Message {
+                from,
+                message,
+                delay_ns,
+            }) => {
+                let kind = self.kind(message);
+                self.traffic.entry(from).or_default().received += 1;
+                if Some(kind) == self.token_kind {
+                    self.token_since_ns = Some(now_ns);
+                }
+                self.recorder.add(
+                    now_ns,
+                    &Record::Received {
+                        from,
+                        kind,
+                        delay_ns,
+                    },
+                );
+                Event::Message { from, message }
+            }
+            Some(Arrival::Posted { message }) => Event::Message {
+                from: self.me,
+                message,
+            },
+            Some(Arrival::Link { neighbour, change }) => {
+                // What an ended session has not brought is lost, so both ends count anew.
+                self.traffic.insert(neighbour, Traffic::default());
+                Event::Link { neighbour, change }
+            }
+            Some(Arrival::Silence { peer }) => {
+                let lookout = self.lookout.as_mut();
+                if !lookout.is_some_and(|lookout| lookout.suspect(peer)) {
+                    return Ok(true);
+                }
+                self.recorder.add(now_ns, &Record::Suspected { peer });
+                let change = Change::Down;
+                Event::Peer { peer, change }
+            }
+            None => match self.alarms.due(now_ns) {
+                Some(alarm) => Event::Alarm(alarm),
+                None => return Ok(false),
+            },
+        };
+        self.happen(now_ns, event)?;
+        Ok(true)
+    }
+
+    /// Lets an event happen and does what is to be done about it, except for letting it out.
+    pub(super) fn happen(&mut self, now_ns: u64, event: Event) -> Result<(), String> {
+        let Some(members) = &mut self.members else {
+            return Ok(());
+        };
+        let mut effects = std::mem::take(&mut self.effects);
+        trace!(now_ns, ?event, "happens");
+        members.handle(now_ns, self.me, event, &mut effects);
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Send {
+                    to,
+                    message,
+                    charge: _,
+                    held_ns,
+                } => self.send(now_ns, held_ns, to, message)?,
+                Effect::Lose { to, message } => self.lose(now_ns, to, message),
+                Effect::Hit { step } => self.hits.push(step),
+                Effect::Post { message } => self.arrivals.push_back(Arrival::Posted { message }),
+                Effect::Arm { at_ns, alarm } => self.alarms.add(at_ns, alarm),
+                Effect::Record(record) => self.record(now_ns, &record)?,
+            }
+        }
+        self.effects = effects;
+        Ok(())
+    }
+
+    fn send(
+        &mut self,
+        now_ns: u64,
+        held_ns: u64,
+        to: NodeId,
+        message: MessageId,
+    ) -> Result<(), String> {
+        let kind = self.kind(message);
+        let Some(members) = &mut self.members else {
+            return Ok(());
+        };
+        // The time it was sent travels with it: the receiver knows the delay, whatever the order.
+        stamp::write(now_ns.saturating_sub(held_ns), &mut self.message);
+        let stamped = self.message.len();
+        members.group().encode(message, &mut self.message);
+        members.group_mut().discard(message);
+        let bytes = (self.message.len() - stamped) as u32;
+        self.recorder.add(now_ns, &Record::Sent { to, kind, bytes });
+        self.traffic.entry(to).or_default().sent += 1;
+        self.transport.send(to, &self.message);
+        self.transport
+            .overflow()
+            .map_or(Ok(()), |overflow| Err(overflow.to_string()))
+    }
+
+    fn lose(&mut self, now_ns: u64, to: NodeId, message: MessageId) {
+        let kind = self.kind(message);
+        self.recorder.add(now_ns, &Record::Lost { to, kind });
+        if let Some(members) = &mut self.members {
+            members.group_mut().discard(message);
+        }
+    }
+
+    /// Writes down what happened, and asks the kernel for its testimony about who is inside.
+    fn record(&mut self, now_ns: u64, record: &members::Record) -> Result<(), String> {
+        trace!(now_ns, ?record);
+        let witness_failed = |error| format!("the witness file failed: {error}");
+        let witness = match record {
+            members::Record::Entered { .. } => {
+                self.inside_since_ns = Some(now_ns);
+                self.entries += 1;
+                self.hits.extend(self.catch.take());
+                match self.witness.enter().map_err(witness_failed)? {
+                    Testimony::Admitted(slot) => Some(slot),
+                    Testimony::Refused => None,
+                }
+            }
+            members::Record::Left => {
+                self.inside_since_ns = None;
+                self.witness.leave().map_err(witness_failed)?;
+                None
+            }
+            members::Record::Arrived { .. }
+            | members::Record::Asked
+            | members::Record::Retired
+            | members::Record::Tampered { .. }
+            | members::Record::Note { .. }
+            | members::Record::ProtocolError { .. } => None,
+        };
+        self.recorder.add(now_ns, &Record::of(record, witness));
+        Ok(())
+    }
+
+    fn kind(&self, message: MessageId) -> u8 {
+        let members = self
+            .members
+            .as_ref()
+            .expect("only an algorithm has messages");
+        u8::try_from(members.group().kind(message)).expect("an algorithm has few kinds")
+    }
+}
+
+/// The number of the kind of message that carries the token, where there is one.
+pub(super) fn token_kind(plan: &Plan) -> Option<u8> {
+    let token = plan.entry().token?;
+    let machine = (plan.entry().machine)(&plan.params, &plan.printed);
+    let place = machine.kinds().iter().position(|kind| *kind == token)?;
+    u8::try_from(place).ok()
+}

@@ -1,0 +1,143 @@
+//! A member's mail: datagrams in, through the transport, into the line of arrivals; and out again.
+
+use std::collections::VecDeque;
+
+use algorithms::erased::MessageId;
+use algorithms::{Change, NodeId};
+use chaos::wire::{Inbox, monotonic_ns};
+use tracing::{debug, info};
+
+use super::Member;
+use crate::members::Members;
+use crate::stamp;
+use crate::transport;
+
+/// Something the transport brought that has not been handled.
+#[derive(Clone, Copy)]
+pub(super) enum Arrival {
+    Message {
+        from: NodeId,
+        message: MessageId,
+        delay_ns: u64,
+    },
+    /// The member posted it to itself: it is handled like a message, and not counted.
+    Posted {
+        message: MessageId,
+    },
+    Link {
+        neighbour: NodeId,
+        change: Change,
+    },
+    /// A peer has been silent for so long that it is taken for dead, or has begun another life.
+    Silence {
+        peer: NodeId,
+    },
+}
+
+impl Member {
+    /// Takes in a batch of what has arrived.
+    pub(super) fn take_datagrams(&mut self, inbox: &mut Inbox) -> Result<(), String> {
+        let places = self
+            .port
+            .receive(inbox)
+            .map_err(|error| format!("cannot receive: {error}"))?;
+        let now_ns = self.now_ns();
+        let mut sink = Sink {
+            members: &mut self.members,
+            arrivals: &mut self.arrivals,
+            now_ns,
+        };
+        for (from, datagram) in inbox.datagrams(places) {
+            let received = self
+                .transport
+                .receive(self.zero_ns + now_ns, datagram, &mut |event| {
+                    sink.take(event);
+                });
+            // It has been counted by its reason.
+            if let Err(reason) = received {
+                debug!(%from, ?reason, "a datagram is not believed");
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the transport the time.
+    pub(super) fn tick(&mut self, now_ns: u64) {
+        let mut sink = Sink {
+            members: &mut self.members,
+            arrivals: &mut self.arrivals,
+            now_ns,
+        };
+        self.transport
+            .tick(self.zero_ns + now_ns, &mut |event| sink.take(event));
+    }
+
+    /// Sends what the transport has to send.
+    pub(super) fn transmit(&mut self) -> Result<(), String> {
+        let now_ns = monotonic_ns();
+        let mut sent = Ok(());
+        while let Some(peer) = self.transport.poll_transmit(now_ns, &mut self.datagram) {
+            let to = self.book[peer.index()];
+            sent = sent.and(self.bundle.send(&self.port, to, &self.datagram));
+        }
+        sent.and(self.bundle.flush(&self.port))
+            .map_err(|error| format!("cannot send: {error}"))
+    }
+}
+
+/// Takes what the transport brings, and puts it in line.
+struct Sink<'a> {
+    members: &'a mut Option<Members>,
+    arrivals: &'a mut VecDeque<Arrival>,
+    now_ns: u64,
+}
+
+impl Sink<'_> {
+    fn take(&mut self, event: transport::Event<'_>) {
+        match event {
+            transport::Event::Message { from, bytes } => {
+                let Some(members) = self.members else {
+                    return;
+                };
+                // It was sealed with this run's key, so its sender meant it; what a member of
+                // another build means may still be no message here, and then it is as good as lost.
+                let Some((sent_ns, bytes)) = stamp::read(bytes) else {
+                    return;
+                };
+                if let Ok(message) = members.group_mut().decode(bytes) {
+                    let delay_ns = self.now_ns.saturating_sub(sent_ns);
+                    self.arrivals.push_back(Arrival::Message {
+                        from,
+                        message,
+                        delay_ns,
+                    });
+                }
+            }
+            transport::Event::LinkDown { peer } => {
+                info!(%peer, "link down");
+                self.arrivals.push_back(Arrival::Link {
+                    neighbour: peer,
+                    change: Change::Down,
+                });
+            }
+            transport::Event::LinkUp { peer } => {
+                info!(%peer, "link up");
+                self.arrivals.push_back(Arrival::Link {
+                    neighbour: peer,
+                    change: Change::Up,
+                });
+            }
+            // What is lost with an earlier life of a peer is lost.
+            transport::Event::Restarted { peer, .. } => {
+                info!(%peer, "in a later life");
+                self.arrivals.push_back(Arrival::Silence { peer });
+            }
+            transport::Event::Silent { peer } => {
+                info!(%peer, "silent for too long");
+                self.arrivals.push_back(Arrival::Silence { peer });
+            }
+            // No algorithm here says how to take back that somebody is dead.
+            transport::Event::Heard { peer } => info!(%peer, "heard again"),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Watching a run until it is over: asking round, conducting, and doing what is due.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use algorithms::NodeId;
+use algorithms::registry::Links;
+use node::conductor::Settled;
+use node::control::Order;
+use node::run::End;
+use tokio::time::{Instant, sleep_until};
+
+use super::Stage;
+use super::place::{Life, Place};
+use crate::Failure;
+use crate::cluster::settled::Finding;
+
+/// How often the group is asked whether it still moves, while it may.
+const ASK_EVERY: Duration = Duration::from_millis(200);
+/// The same where a conductor waits for the answer.
+const CONDUCT_EVERY: Duration = Duration::from_micros(500);
+/// How often an interruption is noticed.
+const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
+/// More messages per member than this since the last entry is a live-lock.
+const LIVELY: u64 = 1_000;
+/// So long after the last loss every session that ended has begun anew.
+const SESSIONS_SETTLE_NS: u64 = 5 * node::transport::Config::SESSION_SILENCE_NS;
+
+impl Stage<'_> {
+    /// Watches the run until it is over.
+    pub(super) async fn watch(&mut self) -> Result<End, Failure> {
+        let limit_ns = self.cluster.plan.time_limit_ns.unwrap_or(u64::MAX);
+        loop {
+            let (next_task, may_ask) = (self.next_task(), self.may_ask());
+            tokio::select! {
+                heard = self.heard.recv() => {
+                    let heard = heard.expect("the stage keeps an ear of its own");
+                    if let Some(finding) = self.hear(heard)?
+                        && let Some(end) = self.judge(finding)
+                    {
+                        return Ok(end);
+                    }
+                }
+                () = sleep_until(self.ask_at), if may_ask => self.ask(),
+                () = sleep_until(next_task) => {
+                    let now_ns = self.now_ns();
+                    while let Some(task) = self.faults.agenda.due(now_ns) {
+                        self.perform(task)?;
+                    }
+                }
+            }
+            if self.cluster.interrupted.load(Ordering::Relaxed) {
+                return Ok(End::Interrupted);
+            }
+            if self.now_ns() >= limit_ns {
+                return Ok(End::TimeLimit);
+            }
+        }
+    }
+
+    /// When the next task is due, or else when to look up again.
+    fn next_task(&self) -> Instant {
+        let now = Instant::now();
+        let next_ns = self.faults.agenda.next_ns();
+        let next_ns = next_ns.map(|at_ns| at_ns.saturating_sub(self.now_ns()));
+        now + next_ns.map_or(LOOK_UP_EVERY, |ns| {
+            Duration::from_nanos(ns).min(LOOK_UP_EVERY)
+        })
+    }
+
+    /// Whether a round of questions would be answered: nobody is paused, or about to be reaped.
+    fn may_ask(&self) -> bool {
+        let answers = |place: &Place| match place.life {
+            Life::Running | Life::Dead | Life::Revived => true,
+            Life::Paused | Life::Killed(_) => false,
+        };
+        !self.rounds.is_open() && self.places.iter().all(answers)
+    }
+
+    /// Begins a round of questions.
+    fn ask(&mut self) {
+        let asked = self.running().collect::<Vec<_>>();
+        let nodes = (0..self.places.len() as u32).map(NodeId);
+        let dead = nodes
+            .filter(|node| !asked.contains(node))
+            .collect::<Vec<_>>();
+        let round = self.rounds.begin(asked.len());
+        for node in asked {
+            let dead = dead.clone();
+            self.places[node.index()].tell(Order::Count { round, dead });
+        }
+    }
+
+    /// What a completed round of answers means for the run.
+    fn judge(&mut self, Finding { settled, sum }: Finding) -> Option<End> {
+        if sum.entries > self.entries {
+            self.entries = sum.entries;
+            self.sent_at_entry = sum.sent;
+            (self.cluster.progress)(sum.entries);
+        }
+        // Where somebody died, what it had sent and been sent no longer counts.
+        self.sent_at_entry = self.sent_at_entry.min(sum.sent);
+        let nodes = self.places.len() as u64;
+        if sum.waiting > 0 && sum.sent - self.sent_at_entry > LIVELY * nodes {
+            return Some(End::LiveLock);
+        }
+        let soon = self.conductor.is_some() || self.all_idle();
+        self.ask_at = Instant::now() + if soon { CONDUCT_EVERY } else { ASK_EVERY };
+        if !settled {
+            self.moved_ns = self.now_ns();
+            return None;
+        }
+        let world = Settled {
+            now_ns: self.now_ns(),
+            inside: sum.inside > 0,
+            waiting: sum.waiting > 0,
+        };
+        let conductor = self.conductor.as_mut();
+        if let Some((node, cue)) = conductor.and_then(|conductor| conductor.next(world)) {
+            self.places[node.index()].idle = false;
+            self.places[node.index()].tell(Order::Cue { cue });
+            return None;
+        }
+        match sum.waiting {
+            0 => Some(End::Finished),
+            // A fault that is yet to come may set it in motion again.
+            _ if !self.faults.agenda.is_empty() => None,
+            // So may a link that comes back, where both ends count anew after a session's end.
+            _ if self.sessions_may_end() => None,
+            // So may a silence that is not yet taken for a death; the next question shows it.
+            _ if self.expects_suspicion() => None,
+            _ => Some(End::Deadlock),
+        }
+    }
+
+    /// Whether a session may just have ended, or may be about to begin anew: where links have them,
+    /// and something could get lost until a moment ago.
+    fn sessions_may_end(&self) -> bool {
+        let plan = self.cluster.plan;
+        let until_ns = plan.faults.harms_until_ns();
+        let over_ns = until_ns.map(|until_ns| until_ns.saturating_add(SESSIONS_SETTLE_NS));
+        let just_now = over_ns.is_some_and(|over_ns| self.now_ns() < over_ns);
+        plan.entry().links == Links::Sessions && just_now
+    }
+
+    fn expects_suspicion(&self) -> bool {
+        let suspects_after_ns = self.cluster.plan.suspects_after_ns();
+        suspects_after_ns
+            .is_some_and(|silence_ns| self.now_ns() < self.moved_ns.saturating_add(2 * silence_ns))
+    }
+
+    pub(super) fn all_idle(&self) -> bool {
+        self.places
+            .iter()
+            .all(|place| place.idle || !place.is_alive())
+    }
+}
