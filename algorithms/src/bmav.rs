@@ -9,7 +9,7 @@
 //! when everybody asks; links need not keep order.
 
 use crate::params::{Domain, Param, Params};
-use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
+use crate::registry::{Entry, Family, Graph, Links, Order};
 use crate::votes::resources::Resources;
 use crate::votes::{self, FORMS, NOTES, PAPER};
 
@@ -21,10 +21,6 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1) alone, about 5(N-1) when everybody asks",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[
         votes::TAU,
         votes::REJECT,
@@ -44,18 +40,16 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     refuses,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
     wants_peer_events: true,
     token: None,
     notes: NOTES,
-    crashes: 0,
     state_bytes: votes::state_bytes,
     defects: votes::defects::BMAV,
     forms: FORMS,
     machine: votes::machine,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

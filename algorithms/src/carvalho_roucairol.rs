@@ -28,7 +28,7 @@ use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
@@ -42,24 +42,14 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "0 to 2(N-1) messages per entry",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[Param {
         name: "start",
         domain: Domain::Choice(&["all", "staircase"]),
         help: "whom each asks at first: all others, as in the paper, or those with smaller numbers",
     }],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: None,
-    notes: &[],
-    crashes: 0,
     // I, R and S together name everybody once or twice.
     state_bytes: |nodes| size_of::<CarvalhoRoucairol>() as u64 + 24 * nodes,
     defects: DEFECTS,
@@ -71,6 +61,7 @@ pub(crate) static ENTRY: Entry = Entry {
         kind: FormKind::AtMost,
     }],
     machine: |_, _| &Of::<CarvalhoRoucairol>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

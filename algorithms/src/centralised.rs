@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
 use crate::erased::Of;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 use crate::setup::Setup;
 
@@ -38,23 +38,11 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3 messages per entry, 0 for the coordinator's own",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
-    params: &[],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: None,
-    notes: &[],
-    crashes: 0,
     // The one long queue, shared out among all.
     state_bytes: |_| (size_of::<Centralised>() + size_of::<NodeId>()) as u64,
-    defects: &[],
     forms: &[
         ClosedForm {
             metric: Metric::MessagesPerEntry,
@@ -73,6 +61,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     machine: |_, _| &Of::<Centralised>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

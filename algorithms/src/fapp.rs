@@ -31,7 +31,7 @@ mod machine;
 use crate::erased::Of;
 use crate::mra::LIGHT;
 use crate::precedence;
-use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
+use crate::registry::{Entry, Family, Graph, Links, Order};
 use machine::Fapp;
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -43,25 +43,17 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2 x distance alone; less under load",
     explanation: EXPLANATION,
     graph: Graph::Tree,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[precedence::aging("step")],
     refuses: precedence::refuses,
-    admits: |_| 1,
     order: Order::Fifo,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("TOKEN"),
-    notes: &[],
-    crashes: 0,
     // PL has at most one's neighbours and oneself: four on average, in a tree.
     state_bytes: |_| (size_of::<Fapp>() + 4 * size_of::<machine::Place>()) as u64,
     defects: defects::ALL,
     forms: &[LIGHT],
     machine: |_, _| &Of::<Fapp>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
 use crate::erased::Of;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 use crate::setup::Setup;
 
@@ -42,23 +42,11 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1) messages per entry",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
-    params: &[],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Fifo,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: None,
-    notes: &[],
-    crashes: 0,
     // The latest stamp of everybody, and a queue that may hold everybody.
     state_bytes: |nodes| size_of::<Lamport>() as u64 + 32 * nodes,
-    defects: &[],
     forms: &[ClosedForm {
         metric: Metric::MessagesPerEntry,
         formula: "3(N-1)",
@@ -67,6 +55,7 @@ pub(crate) static ENTRY: Entry = Entry {
         kind: FormKind::Exact,
     }],
     machine: |_, _| &Of::<Lamport>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

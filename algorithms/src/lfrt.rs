@@ -39,7 +39,7 @@ mod printed;
 use crate::erased::Of;
 use crate::mra::REGISTERED;
 use crate::precedence;
-use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
+use crate::registry::{Entry, Family, Graph, Links, Order};
 use machine::Lfrt;
 use printed::{PrintedLfrt, ROUTED_BY_ORQ};
 
@@ -52,17 +52,9 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "at most E + N-1, E the number of edges",
     explanation: EXPLANATION,
     graph: Graph::Digraph,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
-    params: &[],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Sessions,
     wants_link_events: true,
-    wants_peer_events: false,
     token: Some("TOKEN"),
     notes: &[
         REGISTERED,
@@ -75,15 +67,14 @@ pub(crate) static ENTRY: Entry = Entry {
             "requesters that were passed over because no way to them was found",
         ),
     ],
-    crashes: 0,
     // LRQ and the numbers served may have an entry for everybody.
     state_bytes: |nodes| size_of::<Lfrt>() as u64 + 64 * nodes,
     defects: defects::LFRT,
-    forms: &[],
     machine: |_, print| match print.leaves_out(ROUTED_BY_ORQ) {
         true => &Of::<PrintedLfrt>::MACHINE,
         false => &Of::<Lfrt>::MACHINE,
     },
+    ..Entry::PLAIN
 };
 
 pub(crate) static WITH_PRIORITIES: Entry = Entry {

@@ -28,7 +28,7 @@ use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 use crate::sanders::costs;
 use crate::sanders::structure::{Set, Structure};
@@ -44,25 +44,16 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(K-1) to 5(K-1) messages per entry, K about sqrt(N)",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[Param {
         name: "quorums",
         domain: Domain::Text { default: "grid" },
         help: "plane, grid, cyclic, tree, mq, or each node's quorum such as 0,1;1,2;0,2",
     }],
     refuses,
-    admits: |_| 1,
     // An INQUIRE that overtakes its LOCKED is taken for an old one.
     order: Order::Fifo,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: None,
-    notes: &[],
-    crashes: 0,
     // A quorum may be everybody.
     state_bytes: |nodes| size_of::<Maekawa>() as u64 + 12 * nodes,
     defects: DEFECTS,
@@ -83,6 +74,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     machine: |_, _| &Of::<Maekawa>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

@@ -35,7 +35,7 @@ mod printed;
 use crate::erased::Of;
 use crate::precedence;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 use machine::Mra;
 use printed::{NEXT_HOPS, PrintedMra};
@@ -49,20 +49,10 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2 x distance alone; no less under load",
     explanation: EXPLANATION,
     graph: Graph::Tree,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
-    params: &[],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Fifo,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("TOKEN"),
     notes: &[REGISTERED],
-    crashes: 0,
     // LDQ has an entry for everybody who waits behind this site: few on average, in a tree.
     state_bytes: |_| (size_of::<Mra>() + 8 * size_of::<machine::Waiting>()) as u64,
     defects: defects::MRA,
@@ -71,6 +61,7 @@ pub(crate) static ENTRY: Entry = Entry {
         true => &Of::<PrintedMra>::MACHINE,
         false => &Of::<Mra>::MACHINE,
     },
+    ..Entry::PLAIN
 };
 
 pub(crate) static WITH_PRIORITIES: Entry = Entry {

@@ -25,7 +25,7 @@ use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Sna
 use crate::erased::Of;
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 use crate::setup::Setup;
 
@@ -38,20 +38,9 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "H(N-1) ~ ln N messages on average alone, at most N",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
-    params: &[],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("TOKEN"),
-    notes: &[],
-    crashes: 0,
     state_bytes: |_| size_of::<NaimiTrehel>() as u64,
     defects: DEFECTS,
     forms: &[ClosedForm {
@@ -62,6 +51,7 @@ pub(crate) static ENTRY: Entry = Entry {
         kind: FormKind::Mean,
     }],
     machine: |_, _| &Of::<NaimiTrehel>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

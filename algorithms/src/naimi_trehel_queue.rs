@@ -28,7 +28,7 @@ use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Sna
 use crate::erased::Of;
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 use crate::setup::Setup;
 
@@ -41,20 +41,10 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "H(N-1) ~ ln N messages on average alone, 2 when everybody asks",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
-    params: &[],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("TOKEN"),
     notes: &[("forwarded", "requests passed on")],
-    crashes: 0,
     // Its queue and the token's hold at most everybody once, all together.
     state_bytes: |_| (size_of::<NaimiTrehelQueue>() + 2 * size_of::<NodeId>()) as u64,
     defects: DEFECTS,
@@ -76,6 +66,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     machine: |_, _| &Of::<NaimiTrehelQueue>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

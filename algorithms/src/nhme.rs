@@ -8,7 +8,7 @@
 //! that go on the oldest request wins. The machine is [`votes`](crate::votes), by the rule of time
 //! stamps. Cost: `3(n-1)` alone, about `5(n-1)` when everybody asks; links need not keep order.
 
-use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
+use crate::registry::{Entry, Family, Graph, Links, Order};
 use crate::votes::{self, FORMS, NOTES, PAPER};
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -19,24 +19,17 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1) alone, about 5(N-1) when everybody asks",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[votes::TAU, votes::REJECT],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
     wants_peer_events: true,
     token: None,
     notes: NOTES,
-    crashes: 0,
     state_bytes: votes::state_bytes,
     defects: votes::defects::NHME,
     forms: FORMS,
     machine: votes::machine,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

@@ -25,7 +25,7 @@ use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Sna
 use crate::erased::Of;
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 use crate::setup::Setup;
 
@@ -38,20 +38,9 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2 x distance alone; 4(N-1)/N saturated",
     explanation: EXPLANATION,
     graph: Graph::Tree,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
-    params: &[],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("PRIVILEGE"),
-    notes: &[],
-    crashes: 0,
     // A queue of at most one's neighbours and oneself: four on average, in a tree.
     state_bytes: |_| (size_of::<Raymond>() + 4 * size_of::<NodeId>()) as u64,
     defects: DEFECTS,
@@ -73,6 +62,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     machine: |_, _| &Of::<Raymond>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

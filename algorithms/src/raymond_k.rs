@@ -23,7 +23,7 @@ use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Sna
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 use crate::setup::Setup;
 
@@ -36,10 +36,6 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2N-k-1 to 2(N-1) messages per entry",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[Param {
         name: "k",
         domain: Domain::Integer {
@@ -49,17 +45,11 @@ pub(crate) static ENTRY: Entry = Entry {
         },
         help: "how many may be inside at once",
     }],
-    refuses: |_, _| None,
     admits: k,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: None,
-    notes: &[],
-    crashes: 0,
     state_bytes: |nodes| size_of::<RaymondK>() as u64 + 16 * nodes,
-    defects: &[],
     forms: &[
         ClosedForm {
             metric: Metric::MessagesPerEntry,
@@ -84,6 +74,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     machine: |_, _| &Of::<RaymondK>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

@@ -243,6 +243,40 @@ pub enum Load {
 }
 
 impl Entry {
+    /// What goes without saying: one inside, any number of nodes, no parameters, notes, defects or
+    /// closed forms, no crash survived and no news asked for. An entry begins with what is
+    /// particular to it and ends with `..Entry::PLAIN`. Who it is, its cost, graph, order, links,
+    /// token, size and machine are no matter of course: they mean nothing here, and every entry
+    /// states its own.
+    pub const PLAIN: Self = Self {
+        sizes: Sizes {
+            least: 1,
+            fits: None,
+        },
+        params: &[],
+        refuses: |_, _| None,
+        admits: |_| 1,
+        wants_link_events: false,
+        wants_peer_events: false,
+        notes: &[],
+        crashes: 0,
+        defects: &[],
+        forms: &[],
+
+        name: "",
+        title: "",
+        paper: "",
+        family: Family::Token,
+        cost: "",
+        explanation: "",
+        graph: Graph::Complete,
+        order: Order::Fifo,
+        links: Links::Patient,
+        token: None,
+        state_bytes: |_| 0,
+        machine: |_, _| unreachable!("every entry names its machine"),
+    };
+
     /// Whether the algorithm admits that many nodes.
     pub fn admits_size(&self, nodes: u32) -> bool {
         nodes >= self.sizes.least && self.sizes.fits.is_none_or(|fits| fits(nodes))

@@ -30,7 +30,7 @@ use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 use crate::setup::Setup;
 
@@ -43,10 +43,6 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2(N-1) messages per entry",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[Param {
         name: "modulo",
         domain: Domain::Integer {
@@ -56,15 +52,9 @@ pub(crate) static ENTRY: Entry = Entry {
         },
         help: "keep sequence numbers modulo this; 2N-1 is enough, fewer are not; 0: no bound",
     }],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: None,
-    notes: &[],
-    crashes: 0,
     // The put-off replies may be everybody's.
     state_bytes: |nodes| size_of::<RicartAgrawala>() as u64 + 8 * nodes,
     defects: DEFECTS,
@@ -76,6 +66,7 @@ pub(crate) static ENTRY: Entry = Entry {
         kind: FormKind::Exact,
     }],
     machine: |_, _| &Of::<RicartAgrawala>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

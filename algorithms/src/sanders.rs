@@ -43,7 +43,7 @@ use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::printed::Printed;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 use conditions::Conditions;
 use machine::Sanders;
@@ -59,20 +59,13 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "|I\\i| + 2|R\\i| messages per entry, more in conflict",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: PARAMS,
     refuses,
-    admits: |_| 1,
     // An INQUIRE that overtakes its GRANT is taken for an old one.
     order: Order::Fifo,
     links: Links::Patient,
-    wants_link_events: false,
     wants_peer_events: true,
     token: None,
-    notes: &[],
     crashes: 1,
     // With the structure 'complete', R is everybody.
     state_bytes: |nodes| size_of::<Sanders>() as u64 + 12 * nodes,
@@ -117,6 +110,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     machine: |_, _| &Of::<Sanders>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const PARAMS: &[Param] = &[

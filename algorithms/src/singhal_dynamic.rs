@@ -26,7 +26,7 @@ use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Sna
 use crate::erased::Of;
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
@@ -40,20 +40,9 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "0 to 2(N-1) messages per entry",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
-    params: &[],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: None,
-    notes: &[],
-    crashes: 0,
     // R and I may each be everybody.
     state_bytes: |nodes| size_of::<SinghalDynamic>() as u64 + 16 * nodes,
     defects: DEFECTS,
@@ -65,6 +54,7 @@ pub(crate) static ENTRY: Entry = Entry {
         kind: FormKind::AtMost,
     }],
     machine: |_, _| &Of::<SinghalDynamic>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

@@ -35,7 +35,7 @@ use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 use crate::setup::Setup;
 
@@ -48,10 +48,6 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "(N+1)/2 messages on average alone, up to N, 0 for the holder",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[Param {
         name: "retry",
         domain: Domain::Integer {
@@ -61,15 +57,10 @@ pub(crate) static ENTRY: Entry = Entry {
         },
         help: "a request still open after so many times N bounds T goes to everybody, once",
     }],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("TOKEN"),
     notes: &[("retries", "requests told to everybody, having waited long")],
-    crashes: 0,
     // SV and SN; the token's vectors exist once.
     state_bytes: |nodes| size_of::<SinghalHeuristic>() as u64 + 9 * nodes,
     defects: DEFECTS,
@@ -81,6 +72,7 @@ pub(crate) static ENTRY: Entry = Entry {
         kind: FormKind::Mean,
     }],
     machine: |_, _| &Of::<SinghalHeuristic>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

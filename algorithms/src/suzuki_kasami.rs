@@ -29,7 +29,7 @@ use crate::broadcast;
 use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
 use crate::erased::Of;
 use crate::printed::Defect;
-use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
+use crate::registry::{Entry, Family, Graph, Links, Order};
 use crate::setup::Setup;
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -40,25 +40,15 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "N messages per entry, 0 for the holder",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
-    params: &[],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("PRIVILEGE"),
-    notes: &[],
-    crashes: 0,
     // RN; LN and Q exist once.
     state_bytes: |nodes| size_of::<SuzukiKasami>() as u64 + 8 * nodes,
     defects: DEFECTS,
     forms: broadcast::FORMS,
     machine: |_, _| &Of::<SuzukiKasami>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
 use crate::erased::Of;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
@@ -41,23 +41,12 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1) alone, 5(N-1) when everybody asks",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
-    params: &[],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: None,
     notes: &[("attempts", "commits that an entry took")],
-    crashes: 0,
     // A number each; the buffer is empty at rest.
     state_bytes: |nodes| size_of::<TbDva>() as u64 + 8 * nodes,
-    defects: &[],
     forms: &[
         ClosedForm {
             metric: Metric::MessagesPerEntry,
@@ -76,6 +65,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     machine: |_, _| &Of::<TbDva>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

@@ -27,7 +27,7 @@ use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
@@ -41,10 +41,6 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1) alone, about 6(N-1) when everybody asks",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[
         Param {
             name: "retry",
@@ -63,14 +59,10 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     refuses: |params, nodes| weights(params, nodes).err(),
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: None,
     notes: &[("attempts", "rounds of votes that an entry took")],
-    crashes: 0,
     // A weight and a number each.
     state_bytes: |nodes| size_of::<Thomas>() as u64 + 16 * nodes,
     defects: DEFECTS,
@@ -82,6 +74,7 @@ pub(crate) static ENTRY: Entry = Entry {
         kind: FormKind::Exact,
     }],
     machine: |_, _| &Of::<Thomas>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

@@ -1,6 +1,8 @@
 //! What must be true of every algorithm there is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use algorithms::erased::{Event, Group, MessageId};
@@ -47,6 +49,63 @@ fn kinds_are_shouted_and_the_token_is_one_of_them() {
             assert!(kinds.contains(&token), "{}: {token}", entry.name);
         }
     }
+}
+
+/// `Entry::PLAIN` has a value for these only because it must have one.
+#[test]
+fn every_entry_states_what_is_no_matter_of_course() {
+    let decisions = [
+        "name",
+        "title",
+        "paper",
+        "family",
+        "cost",
+        "explanation",
+        "graph",
+        "order",
+        "links",
+        "token",
+        "state_bytes",
+        "machine",
+    ];
+    let mut plain = 0;
+    for (file, text) in sources() {
+        let entries = text.split(": Entry = Entry {\n").skip(1);
+        let entries = entries.map(|rest| rest.split("\n};").next().unwrap_or_default());
+        for entry in entries.filter(|entry| entry.contains("    ..Entry::PLAIN")) {
+            plain += 1;
+            for field in decisions {
+                let stated = entry.lines().any(|line| {
+                    let field = line.trim_start().strip_prefix(field);
+                    field.is_some_and(|rest| rest.starts_with([':', ',']))
+                });
+                assert!(stated, "{}: an entry without {field}", file.display());
+            }
+        }
+    }
+    assert!(
+        plain > registry::ALL.len() / 2,
+        "{plain} entries were found"
+    );
+}
+
+/// The crate's own files and what they say.
+fn sources() -> impl Iterator<Item = (PathBuf, String)> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for item in fs::read_dir(folder).expect("a folder of this crate") {
+            let path = item.expect("a readable folder").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(path),
+            }
+        }
+    }
+    let read = |file: &PathBuf| fs::read_to_string(file).expect("a file of this crate");
+    files
+        .into_iter()
+        .map(move |file| (file.clone(), read(&file)))
 }
 
 #[test]

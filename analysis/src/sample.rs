@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use algorithms::NodeId;
 use algorithms::params::Params;
 use algorithms::printed::Printed;
-use algorithms::registry::{self, ClosedForm, Entry, Family, Graph, Links, Order, Sizes};
+use algorithms::registry::{self, ClosedForm, Entry, Family, Graph, Links, Order};
 use chaos::Delay;
 use node::plan::Plan;
 use node::run::{FaultRow, RequestRow, Run};
@@ -62,27 +62,17 @@ pub(crate) fn toy(admitted: u32, forms: &'static [ClosedForm]) -> Entry {
         cost: "nothing",
         explanation: "It is for tests of what is said about algorithms.",
         graph: Graph::Complete,
-        sizes: Sizes {
-            least: 1,
-            fits: None,
-        },
-        params: &[],
-        refuses: |_, _| None,
         admits: match admitted {
             1 => |_| 1,
             _ => |_| 2,
         },
         order: Order::Any,
         links: Links::Patient,
-        wants_link_events: false,
-        wants_peer_events: false,
         token: None,
-        notes: &[],
-        crashes: 0,
         state_bytes: |_| 1,
-        defects: &[],
         forms,
         machine: |params, printed| (registered("raymond").machine)(params, printed),
+        ..Entry::PLAIN
     }
 }
 

@@ -3,7 +3,7 @@
 use super::defects::DEFECTS;
 use super::{BantaEfficient, forms, wait};
 use crate::erased::Of;
-use crate::registry::{ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order, Sizes};
+use crate::registry::{ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "banta-efficient",
@@ -14,20 +14,12 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "1+(N-1)/m messages in cycles of m entries, 0 for an idle holder",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[wait::PARAM],
     refuses: wait::refuses,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("TOKEN"),
     notes: forms::NOTES,
-    crashes: 0,
     // The two queues hold at most everybody once, all together.
     state_bytes: |_| (size_of::<BantaEfficient>() + 2 * size_of::<u32>()) as u64,
     defects: DEFECTS,
@@ -55,6 +47,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     machine: |_, _| &Of::<BantaEfficient>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

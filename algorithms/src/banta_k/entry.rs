@@ -7,7 +7,7 @@ use crate::banta_efficient::{forms, wait};
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -19,10 +19,6 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2+(N-2)/m messages in cycles of m entries, 0 for an idle holder",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[
         Param {
             name: "k",
@@ -45,11 +41,8 @@ pub(crate) static ENTRY: Entry = Entry {
     admits: k,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("TOKEN"),
     notes: forms::NOTES,
-    crashes: 0,
     // The queues hold at most everybody once, all together.
     state_bytes: |_| (size_of::<Drain>().max(size_of::<Pipeline>()) + 2 * size_of::<u32>()) as u64,
     defects: DEFECTS,
@@ -81,6 +74,7 @@ pub(crate) static ENTRY: Entry = Entry {
         "pipeline" if printed.is_repaired() => &Of::<Pipeline>::MACHINE,
         _ => &Of::<Drain>::MACHINE,
     },
+    ..Entry::PLAIN
 };
 
 /// How many may be inside.

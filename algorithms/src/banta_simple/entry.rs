@@ -5,7 +5,7 @@ use super::defects::DEFECTS;
 use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order, Sizes,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -17,21 +17,13 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "N messages alone, about 3 when everybody asks, 0 for the holder",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[Param {
         name: "rules",
         domain: Domain::Choice(&["numbered", "preliminary"]),
         help: "numbered as in section 4.6, or the preliminary ones of 4.3, which can starve",
     }],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("TOKEN"),
     notes: &[
         ("idle", "entries of a holder that nobody else wanted in"),
@@ -39,7 +31,6 @@ pub(crate) static ENTRY: Entry = Entry {
         ("appended", "sites put on the token queue at once"),
         ("stale", "updates that came after a newer one"),
     ],
-    crashes: 0,
     // What it has seen; the token's queue and history exist once.
     state_bytes: |nodes| size_of::<BantaSimple>() as u64 + 8 * nodes,
     defects: DEFECTS,
@@ -51,6 +42,7 @@ pub(crate) static ENTRY: Entry = Entry {
         kind: FormKind::Mean,
     }],
     machine: |_, _| &Of::<BantaSimple>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

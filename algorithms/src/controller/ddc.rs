@@ -6,7 +6,7 @@ use super::kernel::Kernel;
 use super::parameters::{self, CANDIDATES, HOP_LIMIT, MAX_REQ};
 use super::rows::distributed::Distributed;
 use crate::erased::Of;
-use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
+use crate::registry::{Entry, Family, Graph, Links, Order};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "ddc",
@@ -17,25 +17,18 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1)/N + (N-1)/max_req alone; 4 + (N-1)/max_req saturated",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: &[MAX_REQ, HOP_LIMIT, CANDIDATES],
     refuses: parameters::refuses,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("BECOME"),
     notes: parameters::NOTES,
-    crashes: 0,
     // The queue and the numbers exist once; what is remembered elsewhere is rare.
     state_bytes: |_| (size_of::<Kernel<Distributed>>() + 32) as u64,
     defects: defects::DDC,
     forms: forms::DDC,
     machine: |_, _| &Of::<Kernel<Distributed>>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

@@ -13,7 +13,7 @@ use super::rows::tree::Tree;
 use crate::erased::{Machine, Of};
 use crate::params::Params;
 use crate::printed::Defect;
-use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
+use crate::registry::{Entry, Family, Graph, Links, Order};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "controller",
@@ -24,25 +24,18 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "by its parameters; the table of cells says",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
     params: parameters::ALL,
     refuses: parameters::refuses,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("BECOME"),
     notes: parameters::NOTES,
-    crashes: 0,
     // Replicated queues have a number for everybody.
     state_bytes: |nodes| size_of::<Kernel<Distributed>>() as u64 + 32 + 16 * nodes,
     defects: DEFECTS,
     forms: forms::FRAMEWORK,
     machine: |params, _| machine(params),
+    ..Entry::PLAIN
 };
 
 fn machine(params: &Params) -> &'static dyn Machine {

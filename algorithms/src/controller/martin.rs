@@ -3,7 +3,7 @@
 use super::forms;
 use super::rows::ring::Ring;
 use crate::erased::Of;
-use crate::registry::{Entry, Family, Graph, Links, Order, Sizes};
+use crate::registry::{Entry, Family, Graph, Links, Order};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "martin",
@@ -14,25 +14,15 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "N-1 on average alone; 2 saturated",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    sizes: Sizes {
-        least: 1,
-        fits: None,
-    },
-    params: &[],
-    refuses: |_, _| None,
-    admits: |_| 1,
     order: Order::Any,
     links: Links::Patient,
-    wants_link_events: false,
-    wants_peer_events: false,
     token: Some("BECOME"),
     notes: &[("moves", "the role went one place round the ring")],
-    crashes: 0,
     // Its own request alone.
     state_bytes: |_| (size_of::<Ring>() + size_of::<u32>()) as u64,
-    defects: &[],
     forms: forms::MARTIN,
     machine: |_, _| &Of::<Ring>::MACHINE,
+    ..Entry::PLAIN
 };
 
 const EXPLANATION: &str = "\

@@ -6,7 +6,7 @@ use algorithms::contract::{Invariant, Snapshot};
 use algorithms::erased::{Machine, Of};
 use algorithms::params::Params;
 use algorithms::printed::Printed;
-use algorithms::registry::{Entry, Family, Graph, Links, Order, Sizes};
+use algorithms::registry::{Entry, Family, Graph, Links, Order};
 use algorithms::{
     After, Algorithm, Change, Message, NodeId, Outbox, Request, Setting, Setup, Timer, Topology,
 };
@@ -55,24 +55,12 @@ pub const fn entry(
         cost: "nothing",
         explanation: "a toy",
         graph: Graph::Complete,
-        sizes: Sizes {
-            least: 1,
-            fits: None,
-        },
-        params: &[],
-        refuses: |_, _| None,
-        admits: |_| 1,
         order: Order::Any,
         links: Links::Patient,
-        wants_link_events: false,
-        wants_peer_events: false,
         token: None,
-        notes: &[],
-        crashes: 0,
         state_bytes: |_| 8,
-        defects: &[],
-        forms: &[],
         machine,
+        ..Entry::PLAIN
     }
 }
 
