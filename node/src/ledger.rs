@@ -94,6 +94,7 @@ impl Ledger {
             Record::Left => self.left(now_ns, node),
             Record::Retired => self.measure.retired(),
             Record::Tampered { step } => self.tampered(now_ns, step),
+            Record::Traced(_) => {}
             Record::Note {
                 name,
                 value,

@@ -7,6 +7,7 @@ mod demand;
 pub mod frame;
 pub mod ledger;
 pub mod lookout;
+mod mail;
 mod measure;
 mod meddler;
 pub mod members;
@@ -18,6 +19,7 @@ pub mod runtime;
 pub mod stamp;
 pub mod tally;
 mod timers;
+pub mod trace;
 pub mod transport;
 pub mod workload;
 

@@ -7,13 +7,15 @@
 use std::collections::BTreeMap;
 
 use algorithms::NodeId;
-use algorithms::erased::{Group, MessageId};
+use algorithms::erased::MessageId;
 use algorithms::registry::Order;
 use chaos::language::{Event as Awaited, MessageFault, Selector};
 use chaos::timeline::{Begin, Deed};
 
+use crate::mail::Mail;
 use crate::members::{Alarm, Effect, Record};
 use crate::plan::Plan;
+use crate::trace::What;
 
 /// A message that is held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +24,6 @@ pub struct HeldId(u32);
 /// Meddles with what some members want done.
 #[derive(Debug)]
 pub(crate) struct Meddler {
-    kinds: &'static [&'static str],
     links: Order,
     bound_ns: u64,
     watches: Vec<Watch>,
@@ -72,10 +73,9 @@ enum Turn {
 }
 
 impl Meddler {
-    /// The meddler of the planned run with messages of these kinds, if a fault needs one.
-    pub(crate) fn new(plan: &Plan, kinds: &'static [&'static str]) -> Option<Self> {
+    /// The meddler of the planned run, if a fault needs one.
+    pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let mut meddler = Self {
-            kinds,
             links: plan.links,
             bound_ns: plan.bound_ns,
             watches: Vec::new(),
@@ -119,7 +119,7 @@ impl Meddler {
         node: NodeId,
         first: usize,
         effects: &mut Vec<Effect>,
-        group: &mut dyn Group,
+        mail: &mut Mail,
     ) {
         for effect in effects.split_off(first) {
             match effect {
@@ -136,7 +136,7 @@ impl Meddler {
                         charge,
                         sent_ns: now_ns,
                     };
-                    self.send(now_ns, held, effects, group);
+                    self.send(now_ns, held, effects, mail);
                 }
                 Effect::Record(record) => {
                     let hits = self.happened(node, &record);
@@ -209,18 +209,12 @@ impl Meddler {
         self.watches.iter_mut().filter_map(hit).collect()
     }
 
-    fn send(
-        &mut self,
-        now_ns: u64,
-        letter: Held,
-        effects: &mut Vec<Effect>,
-        group: &mut dyn Group,
-    ) {
+    fn send(&mut self, now_ns: u64, letter: Held, effects: &mut Vec<Effect>, mail: &mut Mail) {
         let Held {
             from, to, message, ..
         } = letter;
-        let kind = self.kinds[group.kind(message)];
-        let origin = group.origin(message).map(|origin| origin.0);
+        let kind = mail.kind(message);
+        let origin = mail.group.origin(message).map(|origin| origin.0);
         let is_nth = |selector: &Selector, seen: &mut BTreeMap<NodeId, u32>| {
             selector.matches(kind, from.0, to.0, origin)
                 && (count(seen, from) == selector.nth.get() || selector.all)
@@ -251,8 +245,8 @@ impl Meddler {
         match turn {
             Turn::Lose => effects.push(Effect::Lose { to, message }),
             Turn::Double => {
-                let again = group.duplicate(message);
-                self.pass(now_ns, letter, effects);
+                let again = mail.duplicate(message);
+                self.pass(now_ns, letter, effects, mail);
                 self.pass(
                     now_ns,
                     Held {
@@ -260,19 +254,20 @@ impl Meddler {
                         ..letter
                     },
                     effects,
+                    mail,
                 );
             }
-            Turn::Late(until_ns) => self.hold(until_ns, letter, effects),
-            Turn::Pass => self.pass(now_ns, letter, effects),
+            Turn::Late(until_ns) => self.hold(until_ns, letter, effects, mail),
+            Turn::Pass => self.pass(now_ns, letter, effects, mail),
         }
     }
 
     /// Lets a message go, unless its link keeps the order and an earlier one is held back.
-    fn pass(&mut self, now_ns: u64, letter: Held, effects: &mut Vec<Effect>) {
+    fn pass(&mut self, now_ns: u64, letter: Held, effects: &mut Vec<Effect>, mail: &Mail) {
         let until_ns = self.held_until.get(&(letter.from, letter.to)).copied();
         match until_ns {
             Some(until_ns) if self.links == Order::Fifo && until_ns > now_ns => {
-                self.hold(until_ns, letter, effects);
+                self.hold(until_ns, letter, effects, mail);
             }
             _ => {
                 let Held {
@@ -291,7 +286,7 @@ impl Meddler {
         }
     }
 
-    fn hold(&mut self, until_ns: u64, letter: Held, effects: &mut Vec<Effect>) {
+    fn hold(&mut self, until_ns: u64, letter: Held, effects: &mut Vec<Effect>, mail: &Mail) {
         let last_ns = self.held_until.entry((letter.from, letter.to)).or_default();
         let at_ns = match self.links {
             Order::Fifo => until_ns.max(*last_ns),
@@ -301,6 +296,14 @@ impl Meddler {
         let id = self.held_ever;
         self.held_ever += 1;
         self.held.insert(id, letter);
+        if mail.is_traced() {
+            let held = What::Hold {
+                to: letter.to,
+                letter: mail.letter(letter.message),
+                until_ns: at_ns,
+            };
+            effects.push(Effect::Record(Record::Traced(Box::new(held))));
+        }
         effects.push(Effect::Arm {
             at_ns,
             alarm: Alarm::Held(HeldId(id)),

@@ -19,9 +19,11 @@ use algorithms::{Change, NodeId, Request, Setting};
 use serde::{Deserialize, Serialize};
 
 use crate::demand::{Demand, Rhythm};
+use crate::mail::Mail;
 use crate::meddler::{HeldId, Meddler};
 use crate::plan::Plan;
 use crate::timers::{TimerId, Timers};
+use crate::trace::{Letter, What};
 
 /// Something that happens to one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +166,8 @@ pub enum Record {
         /// What was wrong.
         why: String,
     },
+    /// What only a trace tells; nothing of it where none is kept.
+    Traced(Box<What>),
 }
 
 /// Some members of a run.
@@ -171,7 +175,7 @@ pub struct Members {
     first: u32,
     seed: u64,
     demand: Demand,
-    group: Box<dyn Group>,
+    mail: Mail,
     clients: Vec<Client>,
     timers: Timers,
     meddler: Option<Meddler>,
@@ -225,14 +229,15 @@ impl Members {
         setting: &Setting,
         members: Range<u32>,
     ) -> Self {
+        let group = machine.group(setting, members.clone());
         Self {
             first: members.start,
             seed: plan.seed,
             demand: Demand::new(plan),
-            group: machine.group(setting, members.clone()),
+            mail: Mail::new(group, machine.kinds(), members.clone(), plan.trace),
             clients: vec![Client::default(); members.len()],
             timers: Timers::default(),
-            meddler: Meddler::new(plan, machine.kinds()),
+            meddler: Meddler::new(plan),
             client_alarms: 0,
             waiting: 0,
             wishes: Vec::new(),
@@ -297,7 +302,7 @@ impl Members {
         let first = effects.len();
         self.react(now_ns, node, event, effects);
         if let Some(meddler) = &mut self.meddler {
-            meddler.meddle(now_ns, node, first, effects, &mut *self.group);
+            meddler.meddle(now_ns, node, first, effects, &mut self.mail);
         }
     }
 
@@ -375,7 +380,7 @@ impl Members {
                 let message = meddler
                     .expect("only a meddler holds messages back")
                     .forget(id);
-                self.group.discard(message);
+                self.mail.group.discard(message);
             }
         }
     }
@@ -399,12 +404,32 @@ impl Members {
 
     /// The algorithm at these members and their messages under way.
     pub fn group(&self) -> &dyn Group {
-        &*self.group
+        &*self.mail.group
     }
 
     /// The same, to take in messages and to let go of them.
     pub fn group_mut(&mut self) -> &mut dyn Group {
-        &mut *self.group
+        &mut *self.mail.group
+    }
+
+    /// A second message of the same value and number.
+    pub fn duplicate(&mut self, message: MessageId) -> MessageId {
+        self.mail.duplicate(message)
+    }
+
+    /// A message that has come from elsewhere, and been decoded here, has this number.
+    pub fn set_number(&mut self, message: MessageId, number: u64) {
+        self.mail.set_number(message, number);
+    }
+
+    /// The number of a message under way; 0 where there is no trace to tell it.
+    pub fn number(&self, message: MessageId) -> u64 {
+        self.mail.number(message)
+    }
+
+    /// A message under way as a trace tells it.
+    pub fn letter(&self, message: MessageId) -> Letter {
+        self.mail.letter(message)
     }
 
     fn client(&mut self, node: NodeId) -> &mut Client {
@@ -503,30 +528,50 @@ impl Members {
         event: erased::Event,
         effects: &mut Vec<Effect>,
     ) {
+        let traced = self.mail.is_traced();
+        if traced && let Some(input) = What::of_input(event) {
+            effects.push(Effect::Record(Record::Traced(Box::new(input))));
+        }
         let mut wishes = std::mem::take(&mut self.wishes);
-        self.group.handle(node, event, &mut wishes);
+        self.mail.group.handle(node, event, &mut wishes);
         for wish in wishes.drain(..) {
             match wish {
                 algorithms::Effect::Send {
                     to,
                     message,
                     charge,
-                } => effects.push(Effect::Send {
-                    to,
-                    message,
-                    charge,
-                    held_ns: 0,
-                }),
-                algorithms::Effect::Post { message } => effects.push(Effect::Post { message }),
+                } => {
+                    self.mail.made(node, message);
+                    effects.push(Effect::Send {
+                        to,
+                        message,
+                        charge,
+                        held_ns: 0,
+                    });
+                }
+                algorithms::Effect::Post { message } => {
+                    self.mail.made(node, message);
+                    effects.push(Effect::Post { message });
+                }
                 algorithms::Effect::Enter { fence } => self.enter(now_ns, node, fence, effects),
                 algorithms::Effect::SetTimer { timer, after } => {
                     let (at_ns, id) = self.timers.set(self.seed, now_ns, node, timer, after);
+                    if traced {
+                        let set = What::timer_set(timer, at_ns);
+                        effects.push(Effect::Record(Record::Traced(Box::new(set))));
+                    }
                     effects.push(Effect::Arm {
                         at_ns,
                         alarm: Alarm::Timer(id),
                     });
                 }
-                algorithms::Effect::CancelTimer { timer } => self.timers.cancel(node, timer),
+                algorithms::Effect::CancelTimer { timer } => {
+                    self.timers.cancel(node, timer);
+                    if traced {
+                        let cancelled = What::timer_cancelled(timer);
+                        effects.push(Effect::Record(Record::Traced(Box::new(cancelled))));
+                    }
+                }
                 algorithms::Effect::Note {
                     name,
                     value,

@@ -92,12 +92,18 @@ pub enum Record<'a> {
         /// Whom.
         peer: NodeId,
     },
+    /// Something that only a trace tells.
+    Traced {
+        /// A line of the run's `events.jsonl`.
+        line: Cow<'a, str>,
+    },
 }
 
 impl<'a> Record<'a> {
-    /// What the core says happened. An entry gets its witness where the lock is taken.
-    pub fn of(record: &'a members::Record, witness: Option<u32>) -> Self {
-        match record {
+    /// What the core says happened. An entry gets its witness where the lock is taken. What only a
+    /// trace tells is told there.
+    pub fn of(record: &'a members::Record, witness: Option<u32>) -> Option<Self> {
+        Some(match record {
             members::Record::Arrived { priority } => Record::Arrived {
                 priority: *priority,
             },
@@ -122,7 +128,8 @@ impl<'a> Record<'a> {
             members::Record::ProtocolError { why } => Record::ProtocolError {
                 why: Cow::Borrowed(why),
             },
-        }
+            members::Record::Traced(_) => return None,
+        })
     }
 }
 

@@ -18,6 +18,7 @@ use algorithms::registry::{Entry, Links};
 use chaos::span::show_ns;
 use node::plan::Plan;
 use node::run::Run;
+use node::trace::Event;
 use node::transport::Overflow;
 use thiserror::Error;
 
@@ -29,6 +30,20 @@ pub fn simulate(
 ) -> Result<Run, Stuck> {
     simulate_machine(plan.machine(), plan, topology, watch)
 }
+
+/// The same for a plan that asks for a trace: whoever is given is told of every event.
+pub fn simulate_traced(
+    plan: &Plan,
+    topology: Topology,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    tracer: Tracer<'_>,
+) -> Result<Run, Stuck> {
+    let world = world::World::new(plan.machine(), Needs::of(plan.entry()), plan, topology);
+    world.traced(tracer).run(watch)
+}
+
+/// Whoever is told of every event of a run.
+pub type Tracer<'a> = &'a mut dyn FnMut(&Event);
 
 /// The same with a machine that need not be registered and needs what the plan's algorithm needs.
 pub fn simulate_machine(

@@ -14,10 +14,11 @@ use node::members::{Alarm, Effect, Event, Members, Record};
 use node::plan::Plan;
 use node::run::{End, Run, StateBytes};
 use node::tally::Tally;
+use node::trace::{self, What};
 
 use crate::links::Links;
 use crate::queue::Queue;
-use crate::{Needs, Progress, Stuck};
+use crate::{Needs, Progress, Stuck, Tracer};
 use ends::{ChangeId, DatagramId};
 use trouble::{TaskId, Trouble};
 
@@ -59,6 +60,8 @@ pub(crate) struct World<'a> {
     effects: Vec<Effect>,
     /// What the plan's faults do; an undisturbed world has none of it.
     trouble: Option<Box<Trouble>>,
+    /// Whoever is told of every event, if anybody is.
+    tracer: Option<Tracer<'a>>,
 }
 
 /// Something that will happen.
@@ -112,7 +115,10 @@ impl<'a> World<'a> {
             flights: Vec::new(),
             under_way: 0,
             ledger: Ledger::new(plan),
-            tally: Tally::new(plan.nodes, machine.kinds()),
+            tally: match plan.trace {
+                false => Tally::new(plan.nodes, machine.kinds()),
+                true => Tally::by_link(plan.nodes, machine.kinds()),
+            },
             delays: Delays::default(),
             events: 0,
             events_now: 0,
@@ -120,9 +126,18 @@ impl<'a> World<'a> {
             messages_in_vain: 0,
             effects: Vec::new(),
             trouble,
+            tracer: None,
         };
         world.open_trouble();
         world
+    }
+
+    /// The same world, in which somebody is told of every event; its plan asks for that.
+    pub(crate) fn traced(self, tracer: Tracer<'a>) -> Self {
+        Self {
+            tracer: Some(tracer),
+            ..self
+        }
     }
 
     /// Lets everything happen until it is over.
@@ -271,6 +286,7 @@ impl<'a> World<'a> {
                     let delay_ns = self.now_ns - sent_ns + held_ns;
                     self.delays.add(delay_ns, self.plan.bound_ns);
                 }
+                self.trace(to, |members| What::received(members, from, message));
                 self.tell(to, Event::Message { from, message });
             }
         }
@@ -295,7 +311,10 @@ impl<'a> World<'a> {
                     }
                     self.let_go(node, to, message);
                 }
-                Effect::Post { message } => self.let_go(node, node, message),
+                Effect::Post { message } => {
+                    self.trace(node, |members| What::posted(members, message));
+                    self.let_go(node, node, message);
+                }
                 Effect::Lose { to, message } => {
                     self.count_sent(node, to, message, None);
                     self.lose(node, to, message);
@@ -314,6 +333,7 @@ impl<'a> World<'a> {
                     if let Some(trouble) = &mut self.trouble {
                         trouble.watch(self.now_ns, node, &record);
                     }
+                    self.trace_record(node, &record);
                     self.ledger.record(self.now_ns, node, record);
                 }
             }
@@ -326,7 +346,8 @@ impl<'a> World<'a> {
 
     fn count_sent(&mut self, from: NodeId, to: NodeId, message: MessageId, charge: Option<NodeId>) {
         let kind = self.members.group().kind(message);
-        self.tally.sent(from, to, kind);
+        let bytes = self.trace_sent(from, to, message, charge);
+        self.tally.sent(from, to, kind, bytes);
         self.ledger.sent(charge);
         self.messages_in_vain += 1;
         if let Some(trouble) = &mut self.trouble {
@@ -351,11 +372,18 @@ impl<'a> World<'a> {
     /// A message will never arrive.
     fn lose(&mut self, from: NodeId, to: NodeId, message: MessageId) {
         self.held_ns(message);
+        let kind = self.members.group().kind(message);
+        self.count_lost(from, to, kind, self.members.number(message));
+        self.members.group_mut().discard(message);
+    }
+
+    /// A message of that kind and number will never arrive; what a member posts is not counted.
+    fn count_lost(&mut self, from: NodeId, to: NodeId, kind: usize, number: u64) {
         if from != to {
-            let kind = self.members.group().kind(message);
             self.tally.lost(from, to, kind);
         }
-        self.members.group_mut().discard(message);
+        let kind = self.tally.kind(kind).into();
+        self.trace(from, |_| What::Lose { to, number, kind });
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, message: MessageId) {
@@ -379,6 +407,41 @@ impl<'a> World<'a> {
             self.flights.resize(place + 1, Flight::default());
         }
         self.flights[place] = Flight { from, to, sent_ns };
+    }
+
+    /// Tells whoever is told of every event.
+    fn trace(&mut self, node: NodeId, what: impl FnOnce(&Members) -> What) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer(&trace::Event {
+                time_ns: self.now_ns,
+                node: Some(node),
+                what: what(&self.members),
+            });
+        }
+    }
+
+    fn trace_record(&mut self, node: NodeId, record: &Record) {
+        if self.tracer.is_some()
+            && let Some(what) = What::of_record(record, None, &self.plan.faults)
+        {
+            self.trace(node, |_| what);
+        }
+    }
+
+    /// Tells that a message leaves, and says how many bytes it has, which only a trace knows.
+    fn trace_sent(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        message: MessageId,
+        charge: Option<NodeId>,
+    ) -> u64 {
+        if !self.plan.trace {
+            return 0;
+        }
+        let bytes = self.members.letter(message).body.0.len();
+        self.trace(from, |members| What::sent(members, to, message, charge));
+        bytes as u64
     }
 
     fn progress(&self) -> Progress {

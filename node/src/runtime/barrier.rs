@@ -7,6 +7,7 @@ use super::ControlChannel;
 use super::member::Member;
 use crate::control::{Order, Report};
 use crate::record::Record;
+use crate::trace::What;
 
 impl Member {
     /// Reports what faults wait for, and waits until they are in force.
@@ -61,12 +62,9 @@ impl Member {
             }
         }
         let now_ns = self.now_ns();
-        self.recorder.add(
-            now_ns,
-            &Record::Stalled {
-                ns: now_ns - since_ns,
-            },
-        );
+        let ns = now_ns - since_ns;
+        self.recorder.add(now_ns, &Record::Stalled { ns });
+        self.trace(now_ns, |_| What::Stall { ns });
         Ok(())
     }
 }

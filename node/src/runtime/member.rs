@@ -1,15 +1,18 @@
 //! The member itself: one event after another, each on disk before it shows.
 //!
 //! Here is its life, from hello to done, and what it is told on the way. [`mail`] is what comes and
-//! goes through the socket, [`events`] what happens here and what is done about it.
+//! goes through the socket, [`events`] what happens here and what is done about it; [`tracer`] tells
+//! all of it, if asked.
 
 mod events;
 mod mail;
+mod tracer;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
 use algorithms::{Change, NodeId};
+use chaos::Timeline;
 use chaos::wire::{self, Bundle, Inbox, Port, monotonic_ns};
 use tracing::info;
 
@@ -82,6 +85,8 @@ pub(super) struct Member {
     members: Option<Members>,
     witness: Witness,
     pub(super) recorder: Recorder,
+    /// Set where everything is traced: the faults that a trace names.
+    traced: Option<Timeline>,
     wake_up: wire::Alarm,
     alarms: Agenda<Alarm>,
     arrivals: VecDeque<Arrival>,
@@ -163,6 +168,7 @@ impl Member {
                 .map_err(|error| format!("cannot open the witness files: {error}"))?,
             recorder: Recorder::create(&records)
                 .map_err(|error| format!("cannot make {}: {error}", records.display()))?,
+            traced: plan.trace.then(|| plan.faults.clone()),
             wake_up: wire::Alarm::new().map_err(|error| format!("cannot make a timer: {error}"))?,
             alarms: Agenda::default(),
             arrivals: VecDeque::new(),

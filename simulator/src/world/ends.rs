@@ -28,10 +28,10 @@ pub(super) struct Ends {
     datagrams: Vec<Datagram>,
     free: Vec<u32>,
     flying: usize,
-    /// The kinds of the messages of each link that were sent and not handed over.
-    undelivered: BTreeMap<(NodeId, NodeId), Vec<usize>>,
+    /// The messages of each link that were sent and not handed over.
+    undelivered: BTreeMap<(NodeId, NodeId), Vec<Undelivered>>,
     /// Those that their sender no longer answers for. They may still arrive, while anything flies.
-    abandoned: BTreeMap<(NodeId, NodeId), Vec<usize>>,
+    abandoned: BTreeMap<(NodeId, NodeId), Vec<Undelivered>>,
     /// Links that went down or up, by their number: at which member, to which neighbour.
     changes: Vec<(NodeId, NodeId, Change)>,
     /// Whether members are told of links that go down or come up.
@@ -55,6 +55,17 @@ struct End {
     clogged: bool,
     /// What the member's first life counted, if that is over.
     counted: Option<TransportRow>,
+}
+
+/// A message that was sent and not handed over.
+#[derive(Debug)]
+struct Undelivered {
+    kind: usize,
+    /// Its number; 0 without a trace.
+    number: u64,
+    /// By which a trace knows it again, for its number does not travel: a traced run is the same to
+    /// the byte. Empty without a trace.
+    bytes: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -153,7 +164,7 @@ impl Ends {
     /// Messages that have not been handed over.
     pub(super) fn undelivered(&self) -> impl Iterator<Item = (NodeId, NodeId, usize)> {
         let links = self.undelivered.iter();
-        links.flat_map(|(&(from, to), kinds)| kinds.iter().map(move |kind| (from, to, *kind)))
+        links.flat_map(|(&(from, to), sent)| sent.iter().map(move |sent| (from, to, sent.kind)))
     }
 
     fn transport(&self, me: NodeId, incarnation: u32) -> Box<Transport> {
@@ -181,18 +192,20 @@ impl Ends {
         std::mem::take(&mut self.datagrams[id as usize])
     }
 
-    /// A message is handed over; says whether it was counted as under way.
-    fn hand_over(&mut self, link: (NodeId, NodeId), kind: usize) -> bool {
+    /// A message of that kind, or of those bytes if it is traced, is handed over; says which it is
+    /// and whether it was counted as under way.
+    fn hand_over(&mut self, link: (NodeId, NodeId), kind: usize, bytes: &[u8]) -> (u64, bool) {
         for (list, counted) in [(&mut self.undelivered, true), (&mut self.abandoned, false)] {
-            let Some(kinds) = list.get_mut(&link) else {
+            let Some(sent) = list.get_mut(&link) else {
                 continue;
             };
-            if let Some(place) = kinds.iter().position(|of| *of == kind) {
-                kinds.remove(place);
-                if kinds.is_empty() {
+            let is_it = |sent: &Undelivered| sent.kind == kind && sent.bytes == bytes;
+            if let Some(place) = sent.iter().position(is_it) {
+                let Undelivered { number, .. } = sent.remove(place);
+                if sent.is_empty() {
                     list.remove(&link);
                 }
-                return counted;
+                return (number, counted);
             }
         }
         unreachable!("the transport hands a message over once");
@@ -200,10 +213,10 @@ impl Ends {
 
     /// Nobody answers any more for what is under way on a link; says how many messages that is.
     fn abandon(&mut self, link: (NodeId, NodeId)) -> usize {
-        let kinds = self.undelivered.remove(&link).unwrap_or_default();
-        let count = kinds.len();
+        let sent = self.undelivered.remove(&link).unwrap_or_default();
+        let count = sent.len();
         if count > 0 {
-            self.abandoned.entry(link).or_default().extend(kinds);
+            self.abandoned.entry(link).or_default().extend(sent);
         }
         count
     }
@@ -214,6 +227,7 @@ impl World<'_> {
     pub(super) fn dispatch(&mut self, from: NodeId, to: NodeId, message: MessageId) {
         let sent_ns = self.now_ns - self.held_ns(message);
         let kind = self.members.group().kind(message);
+        let number = self.members.number(message);
         let is_over = self.is_over(to);
         let trouble = self.trouble.as_mut().expect("it has a transport");
         let ends = trouble.ends.as_mut().expect("it has a transport");
@@ -221,18 +235,29 @@ impl World<'_> {
         let transport = transport.expect("only the living send");
         // The time it was sent travels with it, as on a cluster.
         let bytes = &mut ends.message;
-        stamp::write(sent_ns, bytes);
+        stamp::write(sent_ns, None, bytes);
         self.members.group().encode(message, bytes);
         self.members.group_mut().discard(message);
         let arrives = transport.is_up(to) && !is_over;
         transport.send(to, bytes);
         ends.overflow = ends.overflow.or(transport.overflow());
         if arrives {
-            ends.undelivered.entry((from, to)).or_default().push(kind);
+            let bytes = match self.plan.trace {
+                true => bytes.clone(),
+                false => Vec::new(),
+            };
+            ends.undelivered
+                .entry((from, to))
+                .or_default()
+                .push(Undelivered {
+                    kind,
+                    number,
+                    bytes,
+                });
             self.under_way += 1;
         } else {
             // Nobody is there who could take it, or no session in which it could travel.
-            self.tally.lost(from, to, kind);
+            self.count_lost(from, to, kind, number);
         }
     }
 
@@ -311,7 +336,7 @@ impl World<'_> {
     /// A member's transport dies with it: what was for the member is lost, and what it sent may yet
     /// arrive, but nobody repeats it.
     pub(super) fn end_transport(&mut self, node: NodeId) {
-        let (nodes, tally) = (self.plan.nodes, &mut self.tally);
+        let nodes = self.plan.nodes;
         let Some(ends) = self.trouble.as_mut().and_then(|all| all.ends.as_mut()) else {
             return;
         };
@@ -320,13 +345,15 @@ impl World<'_> {
             end.counted = end.counted.or(Some(transport.counters().into()));
         }
         end.tick_ns = None;
+        let mut lost = Vec::new();
         for other in (0..nodes).map(NodeId) {
             self.under_way -= ends.abandon((node, other));
-            let kinds = ends.undelivered.remove(&(other, node)).unwrap_or_default();
-            self.under_way -= kinds.len();
-            for kind in kinds {
-                tally.lost(other, node, kind);
-            }
+            let sent = ends.undelivered.remove(&(other, node)).unwrap_or_default();
+            self.under_way -= sent.len();
+            lost.extend(sent.into_iter().map(|sent| (other, sent)));
+        }
+        for (other, sent) in lost {
+            self.count_lost(other, node, sent.kind, sent.number);
         }
     }
 
@@ -335,9 +362,9 @@ impl World<'_> {
         let Some(ends) = self.trouble.as_mut().and_then(|all| all.ends.as_mut()) else {
             return;
         };
-        for ((from, to), kinds) in std::mem::take(&mut ends.abandoned) {
-            for kind in kinds {
-                self.tally.lost(from, to, kind);
+        for ((from, to), all) in std::mem::take(&mut ends.abandoned) {
+            for sent in all {
+                self.count_lost(from, to, sent.kind, sent.number);
             }
         }
     }
@@ -393,18 +420,23 @@ impl World<'_> {
         let Some(transport) = &mut ends.ends[node.index()].transport else {
             return;
         };
-        let group = self.members.group_mut();
+        let (group, traced) = (self.members.group_mut(), self.plan.trace);
         let mut heard = Vec::new();
         let mut sink = |event: transport::Event<'_>| match event {
             transport::Event::Message { from, bytes } => {
-                let sent = stamp::read(bytes);
-                let (sent_ns, bytes) = sent.expect("only members of this build speak here");
+                let stamped = match traced {
+                    true => bytes.to_vec(),
+                    false => Vec::new(),
+                };
+                let sent = stamp::read(bytes, false);
+                let (sent_ns, _, bytes) = sent.expect("only members of this build speak here");
                 let message = group.decode(bytes);
                 let message = message.expect("only members of this build speak here");
                 heard.push(Heard::Message {
                     from,
                     message,
                     sent_ns,
+                    stamped,
                 });
             }
             transport::Event::LinkDown { peer } => heard.push(Heard::Link(peer, Change::Down)),
@@ -445,13 +477,15 @@ impl World<'_> {
                 from,
                 message,
                 sent_ns,
+                stamped,
             } => {
                 if self.is_over(node) {
                     // Counted as lost when it was sent.
                     return self.members.group_mut().discard(message);
                 }
                 let kind = self.members.group().kind(message);
-                let counted = self.ends().hand_over((from, node), kind);
+                let (number, counted) = self.ends().hand_over((from, node), kind, &stamped);
+                self.members.set_number(message, number);
                 self.under_way += usize::from(!counted);
                 self.remember(message, from, node, sent_ns);
                 Due::Message(message)
@@ -473,12 +507,13 @@ impl World<'_> {
 }
 
 /// What a transport brings.
-#[derive(Clone, Copy)]
 enum Heard {
     Message {
         from: NodeId,
         message: MessageId,
         sent_ns: u64,
+        /// As it travelled; empty without a trace.
+        stamped: Vec<u8>,
     },
     Link(NodeId, Change),
     Silence(NodeId),

@@ -133,7 +133,7 @@ impl World<'_> {
         };
         let kind = self.members.group().kind(message);
         for delay_ns in again {
-            let message = self.members.group_mut().duplicate(message);
+            let message = self.members.duplicate(message);
             self.tally.doubled(from, to, kind);
             let at_ns = now_ns.saturating_add(*delay_ns);
             let at_ns = self.links.in_order(now_ns, from, to, at_ns);

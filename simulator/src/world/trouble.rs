@@ -130,7 +130,8 @@ impl Trouble {
             | Record::Retired
             | Record::Note { .. }
             | Record::Tampered { .. }
-            | Record::ProtocolError { .. } => {}
+            | Record::ProtocolError { .. }
+            | Record::Traced(_) => {}
         }
     }
 

@@ -14,6 +14,7 @@ use crate::plan::Plan;
 use crate::record::Record;
 use crate::runtime::witness::Testimony;
 use crate::stamp;
+use crate::trace::What;
 
 impl Member {
     /// Handles the first arrival, or else the first alarm that is due; says whether there was one.
@@ -38,12 +39,14 @@ impl Member {
                         delay_ns,
                     },
                 );
+                self.trace(now_ns, |members| What::received(members, from, message));
                 Event::Message { from, message }
             }
-            Some(Arrival::Posted { message }) => Event::Message {
-                from: self.me,
-                message,
-            },
+            Some(Arrival::Posted { message }) => {
+                let from = self.me;
+                self.trace(now_ns, |members| What::received(members, from, message));
+                Event::Message { from, message }
+            }
             Some(Arrival::Link { neighbour, change }) => {
                 // What an ended session has not brought is lost, so both ends count anew.
                 self.traffic.insert(neighbour, Traffic::default());
@@ -80,12 +83,18 @@ impl Member {
                 Effect::Send {
                     to,
                     message,
-                    charge: _,
+                    charge,
                     held_ns,
-                } => self.send(now_ns, held_ns, to, message)?,
+                } => {
+                    self.trace(now_ns, |members| What::sent(members, to, message, charge));
+                    self.send(now_ns, held_ns, to, message)?;
+                }
                 Effect::Lose { to, message } => self.lose(now_ns, to, message),
                 Effect::Hit { step } => self.hits.push(step),
-                Effect::Post { message } => self.arrivals.push_back(Arrival::Posted { message }),
+                Effect::Post { message } => {
+                    self.trace(now_ns, |members| What::posted(members, message));
+                    self.arrivals.push_back(Arrival::Posted { message });
+                }
                 Effect::Arm { at_ns, alarm } => self.alarms.add(at_ns, alarm),
                 Effect::Record(record) => self.record(now_ns, &record)?,
             }
@@ -102,11 +111,12 @@ impl Member {
         message: MessageId,
     ) -> Result<(), String> {
         let kind = self.kind(message);
+        let number = self.number(message);
         let Some(members) = &mut self.members else {
             return Ok(());
         };
         // The time it was sent travels with it: the receiver knows the delay, whatever the order.
-        stamp::write(now_ns.saturating_sub(held_ns), &mut self.message);
+        stamp::write(now_ns.saturating_sub(held_ns), number, &mut self.message);
         let stamped = self.message.len();
         members.group().encode(message, &mut self.message);
         members.group_mut().discard(message);
@@ -122,6 +132,8 @@ impl Member {
     fn lose(&mut self, now_ns: u64, to: NodeId, message: MessageId) {
         let kind = self.kind(message);
         self.recorder.add(now_ns, &Record::Lost { to, kind });
+        self.trace(now_ns, |members| What::sent(members, to, message, None));
+        self.trace(now_ns, |members| What::lost(members, to, message));
         if let Some(members) = &mut self.members {
             members.group_mut().discard(message);
         }
@@ -151,9 +163,13 @@ impl Member {
             | members::Record::Retired
             | members::Record::Tampered { .. }
             | members::Record::Note { .. }
-            | members::Record::ProtocolError { .. } => None,
+            | members::Record::ProtocolError { .. }
+            | members::Record::Traced(_) => None,
         };
-        self.recorder.add(now_ns, &Record::of(record, witness));
+        if let Some(kept) = Record::of(record, witness) {
+            self.recorder.add(now_ns, &kept);
+        }
+        self.trace_record(now_ns, record, witness);
         Ok(())
     }
 

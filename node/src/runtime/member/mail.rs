@@ -45,6 +45,7 @@ impl Member {
         let mut sink = Sink {
             members: &mut self.members,
             arrivals: &mut self.arrivals,
+            numbered: self.traced.is_some(),
             now_ns,
         };
         for (from, datagram) in inbox.datagrams(places) {
@@ -66,6 +67,7 @@ impl Member {
         let mut sink = Sink {
             members: &mut self.members,
             arrivals: &mut self.arrivals,
+            numbered: self.traced.is_some(),
             now_ns,
         };
         self.transport
@@ -89,6 +91,8 @@ impl Member {
 struct Sink<'a> {
     members: &'a mut Option<Members>,
     arrivals: &'a mut VecDeque<Arrival>,
+    /// Whether messages travel with their numbers.
+    numbered: bool,
     now_ns: u64,
 }
 
@@ -101,10 +105,11 @@ impl Sink<'_> {
                 };
                 // It was sealed with this run's key, so its sender meant it; what a member of
                 // another build means may still be no message here, and then it is as good as lost.
-                let Some((sent_ns, bytes)) = stamp::read(bytes) else {
+                let Some((sent_ns, number, bytes)) = stamp::read(bytes, self.numbered) else {
                     return;
                 };
                 if let Ok(message) = members.group_mut().decode(bytes) {
+                    members.set_number(message, number);
                     let delay_ns = self.now_ns.saturating_sub(sent_ns);
                     self.arrivals.push_back(Arrival::Message {
                         from,

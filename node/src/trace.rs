@@ -1,0 +1,448 @@
+//! Everything that happens in a run, one event after another: what `--trace` records.
+//!
+//! An event is a line of JSON in `events.jsonl`. What a member's algorithm is given (a request, a
+//! release, a message, a timer, news of a peer or a link) comes before what it does about that, and
+//! messages are there with their bytes: each member's inputs can be given to the same machine again,
+//! and what comes out compared with what came out then.
+//!
+//! ```text
+//! {"time_ns":7000,"node":2,"what":"request","priority":0}
+//! {"time_ns":7000,"node":2,"what":"send","to":1,"number":1,"kind":"REQUEST","body":"00","text":"Request"}
+//! {"time_ns":8000,"node":1,"what":"receive","from":2,"number":1,"kind":"REQUEST","body":"00"}
+//! ```
+//!
+//! A member numbers its messages from 1, in the order its algorithm makes them. Copies that a fault
+//! makes have the number of their original.
+
+use std::borrow::Cow;
+
+use algorithms::erased::{self, MessageId};
+use algorithms::{Change, NodeId, Timer};
+use chaos::Timeline;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::members::{Members, Record};
+use crate::run::FaultRow;
+
+/// Something that happened, when, and to whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When, in nanoseconds from the start.
+    pub time_ns: u64,
+    /// To which member; none where it is not about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What happened. Those marked *input* the algorithm is given, those marked *output* it makes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum What {
+    /// A client wants in, and waits in the member's own queue.
+    Arrive {
+        /// How urgently.
+        priority: u32,
+    },
+    /// *Input*: the algorithm is asked for the first in the queue.
+    Request {
+        /// How urgently.
+        priority: u32,
+    },
+    /// *Output*: the client is let in.
+    Enter {
+        /// The entry's fence, where the algorithm has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fence: Option<u64>,
+        /// Whether the algorithm had been asked.
+        invited: bool,
+        /// The lock file that the kernel granted (cluster; none if it refused).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        witness: Option<u32>,
+    },
+    /// *Input*: the client leaves.
+    Release,
+    /// A client will not ask again.
+    Retire,
+    /// *Output*, the first time a number is sent: a message leaves, or a copy that a fault made of
+    /// it. One of these is one `sent` of `messages.csv`.
+    Send {
+        /// The addressee.
+        to: NodeId,
+        /// The message.
+        #[serde(flatten)]
+        letter: Letter,
+        /// The node whose latest request pays for it, if the algorithm says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        charge: Option<NodeId>,
+        /// The message in words.
+        text: String,
+    },
+    /// *Output*: a fault holds the message back; it is sent when that is over.
+    Hold {
+        /// The addressee.
+        to: NodeId,
+        /// The message.
+        #[serde(flatten)]
+        letter: Letter,
+        /// When it is to leave.
+        until_ns: u64,
+    },
+    /// *Output*: a message to oneself that travels. It is in no other file.
+    Post {
+        /// The message.
+        #[serde(flatten)]
+        letter: Letter,
+    },
+    /// *Input*: a message arrives. From another member it is one `received` of `messages.csv`.
+    Receive {
+        /// The sender; the member itself if it posted the message.
+        from: NodeId,
+        /// The message.
+        #[serde(flatten)]
+        letter: Letter,
+    },
+    /// A message of this member will never arrive: one `lost` of `messages.csv`. It is told when
+    /// that is known for good, at the latest at the end.
+    Lose {
+        /// The addressee.
+        to: NodeId,
+        /// Which message of its sender.
+        number: u64,
+        /// Its kind.
+        kind: Cow<'static, str>,
+    },
+    /// *Output*: a timer is set, or moved.
+    SetTimer {
+        /// Its name.
+        timer: Cow<'static, str>,
+        /// Which of that name.
+        tag: u64,
+        /// When it goes off.
+        at_ns: u64,
+    },
+    /// *Output*: a timer is forgotten, if it was set.
+    CancelTimer {
+        /// Its name.
+        timer: Cow<'static, str>,
+        /// Which of that name.
+        tag: u64,
+    },
+    /// *Input*: a timer goes off.
+    Timer {
+        /// Its name.
+        timer: Cow<'static, str>,
+        /// Which of that name.
+        tag: u64,
+    },
+    /// *Input*: another member died, or is taken for dead.
+    PeerDown {
+        /// Which.
+        peer: NodeId,
+    },
+    /// *Input*: another member is there again.
+    PeerUp {
+        /// Which.
+        peer: NodeId,
+    },
+    /// *Input*: the session with a neighbour ended.
+    LinkDown {
+        /// Which.
+        neighbour: NodeId,
+    },
+    /// *Input*: there is a new session.
+    LinkUp {
+        /// Which.
+        neighbour: NodeId,
+    },
+    /// *Output*: a number that a claim is about.
+    Note {
+        /// What was counted or measured.
+        name: Cow<'static, str>,
+        /// How much.
+        value: u64,
+        /// The node whose latest request it belongs to, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        charge: Option<NodeId>,
+    },
+    /// *Output*: something that the paper says cannot happen.
+    ProtocolError {
+        /// What was wrong.
+        why: String,
+    },
+    /// A fault acted on what comes next: lost, doubled or held back a message, or hid a death.
+    Tamper {
+        /// Which fault.
+        fault: String,
+    },
+    /// The member waited for a fault to come into force (cluster).
+    Stall {
+        /// How long.
+        ns: u64,
+    },
+    /// A fault comes into force: a row of `faults.csv` that acted.
+    Fault {
+        /// What it is; its first word names it.
+        fault: String,
+        /// Whom or what it hits.
+        target: String,
+    },
+    /// It is over.
+    FaultOver {
+        /// What it was.
+        fault: String,
+        /// Whom or what it hit.
+        target: String,
+    },
+}
+
+/// A message as a trace tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Letter {
+    /// The how-manieth of its sender.
+    pub number: u64,
+    /// Its kind.
+    pub kind: Cow<'static, str>,
+    /// Whose request it is about, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<NodeId>,
+    /// The message as it travels between processes (postcard), in hexadecimal.
+    pub body: Body,
+}
+
+/// The bytes of a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Body(pub Vec<u8>);
+
+/// How `events.jsonl` names the lines of a table of faults that are about messages: each time such
+/// a fault acts there is a [`What::Tamper`] instead.
+const MESSAGES: &str = "messages";
+
+impl Event {
+    /// The event as a line, without its end.
+    pub fn line(&self) -> String {
+        serde_json::to_string(self).expect("an event is plain data")
+    }
+
+    /// When a fault began and when it was over, as far as it was and acted at all.
+    pub fn of_fault(row: &FaultRow) -> impl Iterator<Item = Event> {
+        let node = row.target.parse().ok().map(NodeId);
+        let (fault, target) = (row.fault.clone(), row.target.clone());
+        let acted = row.acted > 0 && target != MESSAGES;
+        let over = FaultRow::until_ns(row).map(|time_ns| Event {
+            time_ns,
+            node,
+            what: What::FaultOver {
+                fault: fault.clone(),
+                target: target.clone(),
+            },
+        });
+        let begun = Event {
+            time_ns: row.time_ns,
+            node,
+            what: What::Fault { fault, target },
+        };
+        let both = acted.then(|| [Some(begun), over]);
+        both.into_iter().flatten().flatten()
+    }
+}
+
+impl FaultRow {
+    /// When it was over, if it was in force for any time.
+    fn until_ns(&self) -> Option<u64> {
+        self.until_ns.filter(|until_ns| *until_ns > self.time_ns)
+    }
+}
+
+impl What {
+    /// A member's message leaves.
+    pub fn sent(members: &Members, to: NodeId, message: MessageId, charge: Option<NodeId>) -> Self {
+        What::Send {
+            to,
+            letter: members.letter(message),
+            charge,
+            text: members.group().describe(message),
+        }
+    }
+
+    /// A member sends itself a message that travels.
+    pub fn posted(members: &Members, message: MessageId) -> Self {
+        What::Post {
+            letter: members.letter(message),
+        }
+    }
+
+    /// A message arrives.
+    pub fn received(members: &Members, from: NodeId, message: MessageId) -> Self {
+        What::Receive {
+            from,
+            letter: members.letter(message),
+        }
+    }
+
+    /// A member's message will never arrive.
+    pub fn lost(members: &Members, to: NodeId, message: MessageId) -> Self {
+        let Letter { number, kind, .. } = members.letter(message);
+        What::Lose { to, number, kind }
+    }
+
+    /// What a member's record says, where no other event does.
+    pub fn of_record(record: &Record, witness: Option<u32>, faults: &Timeline) -> Option<Self> {
+        match record {
+            Record::Arrived { priority } => Some(What::Arrive {
+                priority: *priority,
+            }),
+            Record::Entered { fence, invited } => Some(What::Enter {
+                fence: *fence,
+                invited: *invited,
+                witness,
+            }),
+            Record::Retired => Some(What::Retire),
+            Record::Note {
+                name,
+                value,
+                charge,
+            } => Some(What::Note {
+                name: Cow::Borrowed(name),
+                value: *value,
+                charge: *charge,
+            }),
+            Record::ProtocolError { why } => Some(What::ProtocolError { why: why.clone() }),
+            Record::Tampered { step } => Some(What::Tamper {
+                fault: faults.steps[*step].name.clone(),
+            }),
+            Record::Traced(what) => Some(What::clone(what)),
+            // The algorithm is told of both, and that is traced.
+            Record::Asked | Record::Left => None,
+        }
+    }
+
+    /// A timer is set.
+    pub(crate) fn timer_set(Timer { name, tag }: Timer, at_ns: u64) -> Self {
+        What::SetTimer {
+            timer: Cow::Borrowed(name),
+            tag,
+            at_ns,
+        }
+    }
+
+    /// A timer is forgotten.
+    pub(crate) fn timer_cancelled(Timer { name, tag }: Timer) -> Self {
+        What::CancelTimer {
+            timer: Cow::Borrowed(name),
+            tag,
+        }
+    }
+
+    /// What the algorithm is given; messages are traced where they arrive.
+    pub(crate) fn of_input(event: erased::Event) -> Option<Self> {
+        Some(match event {
+            erased::Event::Request(request) => What::Request {
+                priority: request.priority,
+            },
+            erased::Event::Release => What::Release,
+            erased::Event::Receive { .. } => return None,
+            erased::Event::Timer(Timer { name, tag }) => What::Timer {
+                timer: Cow::Borrowed(name),
+                tag,
+            },
+            erased::Event::Peer { peer, change } => match change {
+                Change::Down => What::PeerDown { peer },
+                Change::Up => What::PeerUp { peer },
+            },
+            erased::Event::Link { neighbour, change } => match change {
+                Change::Down => What::LinkDown { neighbour },
+                Change::Up => What::LinkUp { neighbour },
+            },
+        })
+    }
+}
+
+impl Serialize for Body {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        serializer.serialize_str(&digits.map(digit).collect::<String>())
+    }
+}
+
+impl<'de> Deserialize<'de> for Body {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        let wrong = || de::Error::custom(format!("'{text}' is no message in hexadecimal"));
+        let half = |digit: &u8| {
+            let value = char::from(*digit).to_digit(16).ok_or_else(wrong)?;
+            Ok(value as u8)
+        };
+        let byte = |pair: &[u8]| match pair {
+            [high, low] => Ok(half(high)? << 4 | half(low)?),
+            _ => Err(wrong()),
+        };
+        let bytes = text.as_bytes().chunks(2).map(byte);
+        bytes.collect::<Result<_, _>>().map(Body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receive() -> Event {
+        Event {
+            time_ns: 8_000,
+            node: Some(NodeId(1)),
+            what: What::Receive {
+                from: NodeId(2),
+                letter: Letter {
+                    number: 1,
+                    kind: "TOKEN".into(),
+                    origin: Some(NodeId(4)),
+                    body: Body(vec![0, 0xaf, 0x10]),
+                },
+            },
+        }
+    }
+
+    #[test]
+    fn a_line_gives_the_event_back() {
+        let line = receive().line();
+        let expected = "{\"time_ns\":8000,\"node\":1,\"what\":\"receive\",\"from\":2,\"number\":1,\
+                        \"kind\":\"TOKEN\",\"origin\":4,\"body\":\"00af10\"}";
+        assert_eq!(line, expected);
+        let back: Event = serde_json::from_str(&line).expect("it was just written");
+        assert_eq!(back, receive());
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        for body in ["0", "0g", "ä"] {
+            let line = receive().line().replace("00af10", body);
+            let error = serde_json::from_str::<Event>(&line).expect_err(body);
+            assert!(error.to_string().contains("hexadecimal"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_fault_that_strikes_once_is_not_over_again() {
+        let mut row = FaultRow {
+            time_ns: 5,
+            fault: "kill".to_owned(),
+            target: "3".to_owned(),
+            until_ns: Some(5),
+            acted: 1,
+        };
+        let times = |row: &FaultRow| {
+            let events = Event::of_fault(row).map(|event| (event.time_ns, event.node));
+            events.collect::<Vec<_>>()
+        };
+        assert_eq!(times(&row), [(5, Some(NodeId(3)))]);
+        row.until_ns = Some(9);
+        row.target = "1-2".to_owned();
+        assert_eq!(times(&row), [(5, None), (9, None)]);
+        row.acted = 0;
+        assert_eq!(times(&row), []);
+    }
+}
