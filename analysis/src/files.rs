@@ -12,11 +12,13 @@
 //! | `faults.csv` | a fault | time_ns, fault, target, until_ns, acted |
 //! | `latency.hlog` | an interval | HdrHistogram log, tags wait, sync, turnaround, in nanoseconds |
 //! | `summary.csv` | the run | see [`Summary`](crate::Summary) |
+//! | `events.jsonl` | an event, where the run is traced | see [`Event`](node::trace::Event) |
 //!
 //! Columns are never renamed, only added; an empty field is an unknown value.
 
 mod draft;
 mod error;
+mod events;
 mod hlog;
 mod recheck;
 mod record;
@@ -25,6 +27,7 @@ mod tables;
 
 pub use draft::Draft;
 pub use error::FilesError;
+pub use events::{Events, read_events};
 pub use recheck::{Recheck, recheck};
 pub use record::{Provenance, utc};
 

@@ -5,6 +5,7 @@
 //! and no index: whatever was written before a `kill -9` can be read.
 
 use std::borrow::Cow;
+use std::io::Read;
 
 use algorithms::NodeId;
 use serde::{Deserialize, Serialize};
@@ -168,29 +169,73 @@ pub struct RecordError {
     why: String,
 }
 
-/// Reads a member's file: the records with their times. The last one may be cut off, as a kill in
-/// the middle of a write would leave it; anything else that does not decode is an error.
-pub fn read(bytes: &[u8]) -> Result<Vec<(u64, Record<'_>)>, RecordError> {
-    let mut records = Vec::new();
-    let mut rest = bytes;
-    let mut now_ns = 0_u64;
-    while !rest.is_empty() {
-        match postcard::take_from_bytes::<(u64, Record<'_>)>(rest) {
-            Ok(((since_ns, record), after)) => {
-                now_ns = now_ns.saturating_add(since_ns);
-                records.push((now_ns, record));
-                rest = after;
-            }
-            Err(postcard::Error::DeserializeUnexpectedEnd) => break,
-            Err(error) => {
-                return Err(RecordError {
-                    at: bytes.len() - rest.len(),
-                    why: error.to_string(),
-                });
+/// Reads a member's file, one record after another, however long it is.
+///
+/// The last one may be cut off, as a kill in the middle of a write would leave it; anything else
+/// that does not decode is an error.
+#[derive(Debug)]
+pub struct RecordReader<R> {
+    source: R,
+    bytes: Vec<u8>,
+    /// What of the bytes has been read.
+    taken: usize,
+    /// Bytes of the file before these.
+    before: usize,
+    now_ns: u64,
+}
+
+/// So much is read at a time; a record may be longer.
+const READ_BYTES: usize = 16 * 1024;
+
+impl<R: Read> RecordReader<R> {
+    /// Nothing read yet.
+    pub fn new(source: R) -> Self {
+        Self {
+            source,
+            bytes: Vec::new(),
+            taken: 0,
+            before: 0,
+            now_ns: 0,
+        }
+    }
+
+    /// The next record with its time; none at the end.
+    pub fn read(&mut self) -> Result<Option<(u64, Record<'static>)>, RecordError> {
+        loop {
+            let rest = &self.bytes[self.taken..];
+            match postcard::take_from_bytes::<(u64, Record<'static>)>(rest) {
+                Ok(((since_ns, record), after)) => {
+                    self.taken = self.bytes.len() - after.len();
+                    self.now_ns = self.now_ns.saturating_add(since_ns);
+                    return Ok(Some((self.now_ns, record)));
+                }
+                Err(postcard::Error::DeserializeUnexpectedEnd) => {
+                    if !self.read_on()? {
+                        return Ok(None);
+                    }
+                }
+                Err(error) => return Err(self.error(error.to_string())),
             }
         }
     }
-    Ok(records)
+
+    /// Reads some more of the file; says whether there was more.
+    fn read_on(&mut self) -> Result<bool, RecordError> {
+        self.bytes.drain(..self.taken);
+        self.before += std::mem::take(&mut self.taken);
+        let mut more = (&mut self.source).take(READ_BYTES as u64);
+        match more.read_to_end(&mut self.bytes) {
+            Ok(read) => Ok(read > 0),
+            Err(error) => Err(self.error(error.to_string())),
+        }
+    }
+
+    fn error(&self, why: String) -> RecordError {
+        RecordError {
+            at: self.before + self.taken,
+            why,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -243,6 +288,29 @@ mod tests {
             writer.add(now_ns, &record);
         }
         writer.bytes().to_vec()
+    }
+
+    fn read(bytes: &[u8]) -> Result<Vec<(u64, Record<'static>)>, RecordError> {
+        let mut reader = RecordReader::new(bytes);
+        let mut records = Vec::new();
+        while let Some(record) = reader.read()? {
+            records.push(record);
+        }
+        Ok(records)
+    }
+
+    #[test]
+    fn a_file_longer_than_is_read_at_a_time_is_read() {
+        let mut writer = RecordWriter::default();
+        let line = |length: usize| Record::Traced {
+            line: "x".repeat(length).into(),
+        };
+        let records = [5, READ_BYTES - 20, 3 * READ_BYTES, 0, 700].map(line);
+        for (now_ns, record) in (1..).zip(&records) {
+            writer.add(now_ns, record);
+        }
+        let expected: Vec<_> = (1..).zip(records).collect();
+        assert_eq!(read(writer.bytes()).unwrap(), expected);
     }
 
     #[test]

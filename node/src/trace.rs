@@ -231,7 +231,8 @@ impl Event {
         let node = row.target.parse().ok().map(NodeId);
         let (fault, target) = (row.fault.clone(), row.target.clone());
         let acted = row.acted > 0 && target != MESSAGES;
-        let over = FaultRow::until_ns(row).map(|time_ns| Event {
+        let until_ns = row.until_ns.filter(|until_ns| *until_ns > row.time_ns);
+        let over = until_ns.map(|time_ns| Event {
             time_ns,
             node,
             what: What::FaultOver {
@@ -244,15 +245,8 @@ impl Event {
             node,
             what: What::Fault { fault, target },
         };
-        let both = acted.then(|| [Some(begun), over]);
+        let both = acted.then_some([Some(begun), over]);
         both.into_iter().flatten().flatten()
-    }
-}
-
-impl FaultRow {
-    /// When it was over, if it was in force for any time.
-    fn until_ns(&self) -> Option<u64> {
-        self.until_ns.filter(|until_ns| *until_ns > self.time_ns)
     }
 }
 

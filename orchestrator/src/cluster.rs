@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use algorithms::NodeId;
+use analysis::files::Events;
 use node::plan::Plan;
 use node::run::Run;
 use tokio::sync::mpsc;
@@ -47,6 +48,11 @@ pub(crate) struct Cluster<'a> {
 impl Cluster<'_> {
     /// Runs it. Must be called on the main thread, which is the one the children depend on.
     pub(crate) fn run(&self) -> Result<Run, Failure> {
+        self.run_traced(None)
+    }
+
+    /// The same; what its members trace, where the plan asks for that, goes to the events.
+    pub(crate) fn run_traced(&self, events: Option<&mut Events>) -> Result<Run, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -56,7 +62,7 @@ impl Cluster<'_> {
             Failure::Testbed(format!("cannot make {}: {error}", members.display()))
         })?;
         let played = runtime.block_on(async { Stage::new(self, members.clone())?.play().await })?;
-        let run = merge::merge(self.plan, &members, played)?;
+        let run = merge::merge(self.plan, &members, played, events)?;
         sweep_up(&members).map_err(|error| {
             Failure::Testbed(format!("cannot tidy {}: {error}", members.display()))
         })?;

@@ -90,7 +90,7 @@ const FLAGS: &[Case] = &[
     case("a time limit of nothing", "--time-limit", &["run", "raymond", "--time-limit", "0"]),
     case("a seed beyond what a file holds", "18446744073709551615", &["run", "raymond", "--seed", "18446744073709551615"]),
     case("an engine that is none", "quantum", &["run", "raymond", "--engine", "quantum"]),
-    case("a trace of every message", "--trace", &["run", "raymond", "--trace"]),
+    case("a trace of many runs", "trace", &["compare", "raymond", "lamport", "--trace"]),
     case("more state than memory", "GiB", &["run", "lamport", "-n", "1000000"]),
     case("more records than memory", "GiB", &["run", "raymond", "--total", "1000000000000"]),
     case("a name that is no directory", "a/b", &["run", "raymond", "--name", "a/b"]),

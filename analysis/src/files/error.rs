@@ -14,7 +14,8 @@ pub enum FilesError {
     /// A file is not there.
     #[error(
         "{0} is missing; a run directory has run.json, entries.csv, messages.csv, counters.csv, \
-         transport.csv, nodes.csv, faults.csv, latency.hlog and summary.csv"
+         transport.csv, nodes.csv, faults.csv, latency.hlog and summary.csv, and events.jsonl where \
+         it is traced"
     )]
     Missing(PathBuf),
     /// The operating system refused.

@@ -5,7 +5,7 @@ use std::path::Path;
 use node::plan::Plan;
 
 use super::record::{Record, Sentence};
-use super::{FilesError, Provenance, read_run, tables};
+use super::{FilesError, Provenance, events, read_run, tables};
 use crate::{Judgement, judge};
 
 /// A run judged again.
@@ -17,7 +17,7 @@ pub struct Recheck {
     pub plan: Plan,
     /// Where it came from.
     pub provenance: Provenance,
-    /// Where `run.json` and `summary.csv` say otherwise, one sentence each.
+    /// Where `run.json`, `summary.csv` and `events.jsonl` say otherwise, one sentence each.
     pub differences: Vec<String>,
 }
 
@@ -31,6 +31,7 @@ pub fn recheck(dir: &Path) -> Result<Recheck, FilesError> {
     let judgement = judge(record.plan(), &topology, &run);
     let mut differences = tables::compare_summary(dir, &judgement.summary)?;
     differences.splice(0..0, compare(&record.verdict, &Sentence::of(&judgement)));
+    differences.extend(events::compare(dir, record.plan(), &run)?);
     let (plan, provenance) = record.into_plan();
     Ok(Recheck {
         judgement,

@@ -1,44 +1,84 @@
 //! One account of a run from the files its members left.
 
-use std::fs;
-use std::path::Path;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use algorithms::NodeId;
 use algorithms::registry::Links;
+use analysis::files::Events;
 use node::ledger::Ledger;
 use node::members;
 use node::mischief::TokenTrail;
 use node::plan::Plan;
-use node::record::{self, Record};
+use node::record::{Record, RecordReader};
 use node::run::{End, Engine, FaultRow, MessageRow, Run, deaths};
 use node::tally::LINKS_COUNTED_UP_TO;
+use node::trace::{Event, What};
 
 use super::stage::Played;
 use crate::Failure;
 
-/// Reads every member's records, puts them in order of time, and tells them to the ledger.
-pub(super) fn merge(plan: &Plan, members: &Path, played: Played) -> Result<Run, Failure> {
+/// Reads every member's records in order of time, and tells them to the ledger; what is traced goes
+/// to the events.
+pub(super) fn merge(
+    plan: &Plan,
+    members: &Path,
+    played: Played,
+    events: Option<&mut Events>,
+) -> Result<Run, Failure> {
     let mut files = Vec::new();
+    let mut next = BinaryHeap::new();
     for node in (0..plan.nodes).map(NodeId) {
-        // Only a member's first life runs the algorithm; later ones have nothing to tell.
+        let mut file = Records::open(members, node)?;
+        next.extend(file.read()?.map(|at_ns| Reverse((at_ns, node))));
+        files.push(file);
+    }
+    let mut account = Account::new(plan, events);
+    while let Some(Reverse((at_ns, node))) = next.pop() {
+        let file = &mut files[node.index()];
+        if let Some(record) = file.record.take() {
+            account.tell(at_ns, node, record);
+        }
+        next.extend(file.read()?.map(|at_ns| Reverse((at_ns, node))));
+    }
+    Ok(account.close(played))
+}
+
+/// What a member has recorded, as far as it has been read.
+struct Records {
+    path: PathBuf,
+    reader: RecordReader<File>,
+    /// The next one.
+    record: Option<Record<'static>>,
+}
+
+impl Records {
+    /// Only a member's first life runs the algorithm; later ones have nothing to tell.
+    fn open(members: &Path, node: NodeId) -> Result<Self, Failure> {
         let path = members.join(format!("{node}.0.rec"));
-        let bytes = fs::read(&path).map_err(|error| {
+        let file = File::open(&path).map_err(|error| {
             Failure::Testbed(format!("cannot read {}: {error}", path.display()))
         })?;
-        files.push((node, path, bytes));
+        Ok(Self {
+            path,
+            reader: RecordReader::new(file),
+            record: None,
+        })
     }
-    let mut all = Vec::new();
-    for (node, path, bytes) in &files {
-        let records = record::read(bytes)
-            .map_err(|error| Failure::Testbed(format!("{}: {error}", path.display())))?;
-        all.extend(
-            records
-                .into_iter()
-                .map(|(at_ns, record)| (at_ns, *node, record)),
-        );
+
+    /// Reads the next record; says when that was.
+    fn read(&mut self) -> Result<Option<u64>, Failure> {
+        let next = self.reader.read();
+        let next =
+            next.map_err(|error| Failure::Testbed(format!("{}: {error}", self.path.display())))?;
+        let (at_ns, record) = next.unzip();
+        self.record = record;
+        Ok(at_ns)
     }
-    all.sort_by_key(|&(at_ns, node, _)| (at_ns, node));
-    Ok(Account::new(plan).of(all, played))
 }
 
 struct Account<'a> {
@@ -50,10 +90,14 @@ struct Account<'a> {
     suspicions: Vec<(u64, NodeId, NodeId)>,
     /// What the ledger does not keep.
     rest: Run,
+    /// Where what is traced goes.
+    events: Option<&'a mut Events>,
+    /// Messages that may have been lost with their sessions, where that is traced.
+    unreceived: Unreceived,
 }
 
 impl<'a> Account<'a> {
-    fn new(plan: &'a Plan) -> Self {
+    fn new(plan: &'a Plan, events: Option<&'a mut Events>) -> Self {
         let machine = (plan.entry().machine)(&plan.params, &plan.printed);
         Self {
             plan,
@@ -62,18 +106,21 @@ impl<'a> Account<'a> {
             token: TokenTrail::new(plan, machine.kinds()),
             suspicions: Vec::new(),
             rest: Run::default(),
+            events,
+            unreceived: Unreceived::default(),
         }
     }
 
-    fn of(mut self, records: Vec<(u64, NodeId, Record<'_>)>, played: Played) -> Run {
-        for (at_ns, node, record) in records {
-            self.tell(at_ns, node, record);
-        }
+    fn close(mut self, played: Played) -> Run {
         let token = self.token;
         if played.end == End::Finished && self.plan.entry().links == Links::Sessions {
             // Nothing is under way any more: what did not arrive was lost with its session.
             for row in self.rest.messages.values_mut() {
                 row.lost = row.sent.saturating_sub(row.received);
+            }
+            if let Some(events) = self.events {
+                let lost = self.unreceived.lost(played.ended_ns);
+                lost.for_each(|event| events.add(&event));
             }
         }
         let deaths = deaths(&played.faults);
@@ -173,12 +220,71 @@ impl<'a> Account<'a> {
             }
             Record::Stalled { .. } => {}
             Record::Suspected { peer } => self.suspicions.push((at_ns, node, peer)),
+            Record::Traced { line } => {
+                if let Some(events) = &mut self.events {
+                    events.add_line(&line);
+                }
+                if self.plan.entry().links == Links::Sessions {
+                    self.unreceived.note(&line);
+                }
+            }
         }
     }
 
     fn link(&mut self, from: NodeId, to: NodeId, kind: u8) -> &mut MessageRow {
-        let to = (self.plan.nodes <= LINKS_COUNTED_UP_TO).then_some(to);
+        let by_link = self.plan.trace || self.plan.nodes <= LINKS_COUNTED_UP_TO;
+        let to = by_link.then_some(to);
         let kind = self.kinds.get(usize::from(kind)).copied().unwrap_or("?");
         self.rest.messages.entry((from, to, kind)).or_default()
+    }
+}
+
+/// Messages that were sent and neither received nor lost to a fault, so often each.
+#[derive(Default)]
+struct Unreceived(BTreeMap<(NodeId, u64), (u64, NodeId, Cow<'static, str>)>);
+
+impl Unreceived {
+    /// Takes note of a line of the trace. Only members of this build write them.
+    fn note(&mut self, line: &str) {
+        let Ok(Event {
+            node: Some(node),
+            what,
+            ..
+        }) = serde_json::from_str(line)
+        else {
+            return;
+        };
+        match what {
+            What::Send { to, letter, .. } => {
+                let unheard = (0, to, letter.kind);
+                self.0.entry((node, letter.number)).or_insert(unheard).0 += 1;
+            }
+            What::Receive { from, letter } => self.arrived(from, letter.number),
+            What::Lose { number, .. } => self.arrived(node, number),
+            _ => {}
+        }
+    }
+
+    fn arrived(&mut self, from: NodeId, number: u64) {
+        if let Entry::Occupied(mut sent) = self.0.entry((from, number)) {
+            sent.get_mut().0 -= 1;
+            if sent.get().0 == 0 {
+                sent.remove();
+            }
+        }
+    }
+
+    /// The losses, now that it is over.
+    fn lost(self, time_ns: u64) -> impl Iterator<Item = Event> {
+        self.0
+            .into_iter()
+            .flat_map(move |((from, number), (times, to, kind))| {
+                let event = Event {
+                    time_ns,
+                    node: Some(from),
+                    what: What::Lose { to, number, kind },
+                };
+                (0..times).map(move |_| event.clone())
+            })
     }
 }

@@ -1,10 +1,12 @@
 //! `orchestrator run`: one scenario, from start to verdict.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::Judgement;
+use analysis::files::{Events, FilesError};
 use clap::Args;
 use node::run::{End, Engine};
 
@@ -48,11 +50,23 @@ impl Run {
         let interrupted = interrupt::flag_on_interrupt()?;
         let pending = Pending::begin(self.out.as_deref(), &resolved.name)?;
         let bar = Bar::new(&resolved);
+        let unwritten = |error: FilesError| Failure::Testbed(error.to_string());
+        let events = resolved.plan.trace.then(|| Events::begin(pending.dir()));
+        let mut events = events.transpose().map_err(unwritten)?;
         let run = match resolved.engine {
-            Engine::Sim => simulate(&resolved, &bar, &interrupted)?,
-            Engine::Cluster => launch(&resolved, &bar, pending.dir(), &interrupted)?,
+            Engine::Sim => simulate(&resolved, &bar, &interrupted, events.as_mut())?,
+            Engine::Cluster => launch(
+                &resolved,
+                &bar,
+                pending.dir(),
+                &interrupted,
+                events.as_mut(),
+            )?,
         };
         drop(bar);
+        events
+            .map_or(Ok(()), |events| events.finish(&run))
+            .map_err(unwritten)?;
         let judgement = analysis::judge(&resolved.plan, &resolved.topology, &run);
         let directory = pending.finish(&resolved.plan, &run, &judgement)?;
         let place = Where {
@@ -69,16 +83,26 @@ fn simulate(
     resolved: &Resolved,
     bar: &Bar,
     interrupted: &AtomicBool,
+    events: Option<&mut Events>,
 ) -> Result<node::run::Run, Failure> {
+    // A run whose events cannot be written has failed, however long it would still take.
+    let failed = Cell::new(false);
     let mut watch = |progress: simulator::Progress| {
         bar.show(&progress);
-        match interrupted.load(Ordering::Relaxed) {
+        match interrupted.load(Ordering::Relaxed) || failed.get() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
     };
-    let topology = resolved.topology.clone();
-    simulator::simulate(&resolved.plan, topology, &mut watch).map_err(|stuck| match stuck {
+    let (plan, topology) = (&resolved.plan, resolved.topology.clone());
+    let simulated = match events {
+        None => simulator::simulate(plan, topology, &mut watch),
+        Some(events) => simulator::simulate_traced(plan, topology, &mut watch, &mut |event| {
+            events.add(event);
+            failed.set(events.has_failed());
+        }),
+    };
+    simulated.map_err(|stuck| match stuck {
         simulator::Stuck::Standstill { .. } => Failure::Usage(stuck.to_string()),
         simulator::Stuck::Overflow(_) => Failure::Testbed(stuck.to_string()),
     })
@@ -89,6 +113,7 @@ fn launch(
     bar: &Bar,
     dir: &Path,
     interrupted: &AtomicBool,
+    events: Option<&mut Events>,
 ) -> Result<node::run::Run, Failure> {
     let executable = std::env::current_exe()
         .map_err(|error| Failure::Testbed(format!("cannot find this program: {error}")))?;
@@ -100,7 +125,7 @@ fn launch(
         interrupted,
         progress: &|entries| bar.show_entries(entries),
     };
-    cluster.run()
+    cluster.run_traced(events)
 }
 
 fn exit(run: &node::run::Run, judgement: &Judgement) -> Exit {

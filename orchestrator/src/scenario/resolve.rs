@@ -141,7 +141,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         seed,
         time_limit_ns: time_limit_ns(scenario, engine)?,
         warm_up_entries,
-        trace: trace(scenario)?,
+        trace: scenario.trace.unwrap_or(false),
         faults,
         detect_after_ns,
         detector: trouble::detector(scenario, entry)?,
@@ -378,16 +378,6 @@ fn time_limit_ns(scenario: &Scenario, engine: Engine) -> Result<Option<u64>, Mis
         Some(limit) => Ok(Some(limit.0)),
         None if engine == Engine::Cluster => Ok(Some(60_000_000_000)),
         None => Ok(None),
-    }
-}
-
-fn trace(scenario: &Scenario) -> Result<bool, Misfit> {
-    match scenario.trace {
-        Some(true) => Err(Misfit::new(
-            "trace",
-            "no engine records every send and receipt yet",
-        )),
-        Some(false) | None => Ok(false),
     }
 }
 

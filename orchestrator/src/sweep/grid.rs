@@ -343,6 +343,12 @@ impl Grid {
     pub(crate) fn resolve(&self, cell: usize, repetition: u64) -> Result<Resolved, String> {
         let Cell { values, said } = &self.cells[cell];
         let resolved = said.resolve_with_seed(self.seed.wrapping_add(repetition));
+        let resolved = resolved.and_then(|resolved| match resolved.plan.trace {
+            false => Ok(resolved),
+            true => {
+                Err("trace: of these runs only numbers are kept; trace one with run".to_owned())
+            }
+        });
         resolved.map_err(|why| match values.as_slice() {
             [] => why,
             values => format!("in the cell {}: {why}", label(&self.keys, values)),

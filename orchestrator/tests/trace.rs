@@ -1,0 +1,269 @@
+//! `--trace`: everything that happened is in `events.jsonl`, and the tables agree with it.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use common::{Place, rows};
+use serde_json::Value;
+
+/// Runs in which messages meet every fate; whether nothing may be under way at the end.
+const RUNS: [(&str, bool); 6] = [
+    ("raymond -n 5 --entries 4", true),
+    (
+        "naimi-trehel -n 6 --entries 5 --loss 10% --duplicate 10% --links any",
+        true,
+    ),
+    (
+        "suzuki-kasami -n 4 --entries 3 --fault 'duplicate message REQUEST' --fault 'delay message PRIVILEGE by 3ms'",
+        true,
+    ),
+    (
+        "ricart-agrawala -n 4 --entries 3 --fault 'lose message REPLY #2' --time-limit 2s",
+        false,
+    ),
+    (
+        "lamport -n 4 --entries 4 --fault 'when enter 2 kill 2' --detect-after 1ms..2ms --time-limit 2s",
+        false,
+    ),
+    (
+        "lfrt -n 5 --entries 4 --fault 'at 5ms cut 3 random edges for 1500ms' --time-limit 6s",
+        false,
+    ),
+];
+
+#[test]
+fn a_trace_tells_what_the_tables_tell() {
+    for (line, settles) in RUNS {
+        for engine in ["sim", "cluster"] {
+            let place = Place::new();
+            let line = format!("run {line} --engine {engine} --seed 3 --trace --out run");
+            let finished = place.line(&line);
+            assert!(
+                [0, 1, 3].contains(&finished.code),
+                "{line}: {}{}",
+                finished.stdout,
+                finished.stderr
+            );
+            let run = place.path().join("run");
+            let events = events(&run);
+            in_order_of_time(&events, &line);
+            same_messages(&events, &run, &line);
+            same_entries(&events, &run, &line);
+            every_message_has_one_fate(&events, settles, &line);
+            let checked = place.line("check run");
+            assert_eq!(checked.code, finished.code, "{line}: {}", checked.stderr);
+            assert!(
+                !checked.stderr.contains("events.jsonl"),
+                "{line}: {}",
+                checked.stderr
+            );
+        }
+    }
+}
+
+#[test]
+fn a_traced_run_is_the_same_run() {
+    let lines = [
+        "raymond --entries 5",
+        "naimi-trehel -n 6 --entries 5 --loss 10% --reorder 20% --fault 'at 3ms rate 200kbit on all'",
+        "lamport -n 5 --entries 4 --fault 'at 10ms kill 2' --fault 'duplicate message RELEASE #2'",
+        "raymond -n 120 --entries 1",
+    ];
+    for line in lines {
+        let place = Place::new();
+        for (out, trace) in [("first", " --trace"), ("second", " --trace"), ("plain", "")] {
+            let line = format!("run {line} --engine sim --seed 5{trace} --out {out}");
+            let finished = place.line(&line);
+            assert!(finished.code != 2, "{line}: {}", finished.stderr);
+        }
+        let [first, second, plain] =
+            ["first", "second", "plain"].map(|out| contents(&place.path().join(out)));
+        assert!(first["events.jsonl"].len() > 1_000, "{line}");
+        assert!(!plain.contains_key("events.jsonl"), "{line}");
+        for (file, bytes) in &first {
+            assert!(*bytes == second[file], "{line}: {file} differs");
+            // A trace counts bytes, and links of large groups, besides.
+            if !["events.jsonl", "messages.csv", "report.html"].contains(&file.as_str()) {
+                assert!(
+                    *bytes == plain[file],
+                    "{line}: {file} differs from an untraced run"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn processes_leave_no_events_unless_asked() {
+    let place = Place::new();
+    place
+        .line("run raymond -n 3 --entries 2 --out run")
+        .expect(0);
+    assert!(!place.path().join("run/events.jsonl").exists());
+}
+
+#[test]
+fn a_trace_of_many_nodes_counts_by_link() {
+    for (trace, by_link) in [("", false), ("--trace", true)] {
+        let place = Place::new();
+        let line = format!("run raymond -n 120 --entries 1 --engine sim {trace} --out run");
+        place.line(&line).expect(0);
+        let rows = rows(&place.path().join("run/messages.csv"));
+        assert!(rows.len() > 100);
+        assert!(rows.iter().all(|row| row["to"].is_empty() != by_link));
+        assert!(rows.iter().all(|row| row["bytes"].is_empty() != by_link));
+    }
+}
+
+#[test]
+fn what_was_changed_afterwards_is_noticed() {
+    let place = Place::new();
+    place
+        .line("run raymond -n 4 --entries 2 --engine sim --trace --out run")
+        .expect(0);
+    let path = place.path().join("run/events.jsonl");
+    let whole = fs::read_to_string(&path).expect("text");
+    let without = |what: &str| {
+        let at = whole
+            .find(&format!("\"what\":\"{what}\""))
+            .expect("there is one");
+        let start = whole[..at].rfind('\n').map_or(0, |end| end + 1);
+        let end = at + whole[at..].find('\n').expect("a line ends") + 1;
+        format!("{}{}", &whole[..start], &whole[end..])
+    };
+    for (what, table) in [
+        ("send", "messages.csv"),
+        ("receive", "messages.csv"),
+        ("enter", "entries.csv"),
+    ] {
+        fs::write(&path, without(what)).expect("it can be written");
+        let checked = place.line("check run").expect(1);
+        let said = &checked.stderr;
+        assert!(
+            said.contains("events.jsonl") && said.contains(table),
+            "{what}: {said}"
+        );
+    }
+    fs::write(&path, &whole[..whole.len() - 10]).expect("it can be written");
+    let torn = place.line("check run").expect(2);
+    let last = format!("line {}", whole.lines().count());
+    assert!(torn.stderr.contains(&last), "{}", torn.stderr);
+    fs::remove_file(&path).expect("it is there");
+    let missing = place.line("check run").expect(2);
+    assert!(
+        missing.stderr.contains("events.jsonl is missing"),
+        "{}",
+        missing.stderr
+    );
+}
+
+fn in_order_of_time(events: &[Value], line: &str) {
+    let times = events.iter().map(|event| number(event, "time_ns"));
+    assert!(times.is_sorted(), "{line}");
+}
+
+/// By (from, to, kind): sent, received, lost.
+fn same_messages(events: &[Value], run: &Path, line: &str) {
+    let mut told = BTreeMap::<_, [u64; 3]>::new();
+    for event in events {
+        let (link, fate) = match fate(event) {
+            Some((from, to, fate)) if from != to => ((from, to), fate),
+            _ => continue,
+        };
+        let kind = event["kind"].as_str().expect("a kind").to_owned();
+        told.entry((link, kind)).or_default()[fate] += 1;
+    }
+    let rows = rows(&run.join("messages.csv")).into_iter().map(|row| {
+        let count = |column: &str| row[column].parse::<u64>().expect("a number");
+        let link = (count("from"), count("to"));
+        let counts = ["sent", "received", "lost"].map(count);
+        ((link, row["kind"].clone()), counts)
+    });
+    assert_eq!(told, rows.collect(), "{line}");
+}
+
+fn same_entries(events: &[Value], run: &Path, line: &str) {
+    let told = events.iter().filter(|event| event["what"] == "enter");
+    let told: BTreeSet<_> = told
+        .map(|event| (number(event, "node"), number(event, "time_ns")))
+        .collect();
+    let rows = rows(&run.join("entries.csv")).into_iter();
+    let rows = rows.filter(|row| !row["enter_ns"].is_empty()).map(|row| {
+        let count = |column: &str| row[column].parse::<u64>().expect("a number");
+        (count("node"), count("enter_ns"))
+    });
+    assert_eq!(told, rows.collect(), "{line}");
+    assert!(!told.is_empty(), "{line}");
+}
+
+/// A message arrives or is lost as often as it was sent, never before, and as what it was sent.
+fn every_message_has_one_fate(events: &[Value], settles: bool, line: &str) {
+    let mut under_way = BTreeMap::<_, (u64, String)>::new();
+    let mut last = BTreeMap::<u64, u64>::new();
+    for event in events {
+        let what = event["what"].as_str().expect("a word");
+        let body = event["body"].as_str().unwrap_or_default().to_owned();
+        if ["send", "hold", "post"].contains(&what) {
+            let made = last.entry(number(event, "node")).or_default();
+            let this = number(event, "number");
+            assert!(this <= *made + 1, "{line}: {event} skips a number");
+            *made = this.max(*made);
+        }
+        let Some((from, to, fate)) = fate(event) else {
+            continue;
+        };
+        let id = (from, to, number(event, "number"));
+        if fate == 0 {
+            under_way.entry(id).or_insert((0, body)).0 += 1;
+            continue;
+        }
+        let sent = under_way.get_mut(&id);
+        let (copies, sent) = sent.unwrap_or_else(|| panic!("{line}: {event} was not sent"));
+        assert!(what == "lose" || *sent == body, "{line}: {event}");
+        *copies = copies
+            .checked_sub(1)
+            .unwrap_or_else(|| panic!("{line}: {event} again"));
+    }
+    if settles {
+        under_way.retain(|_, (copies, _)| *copies > 0);
+        assert_eq!(under_way, BTreeMap::new(), "{line}");
+    }
+}
+
+/// From whom to whom, and whether it is sent, received or lost; a post counts as sent.
+fn fate(event: &Value) -> Option<(u64, u64, usize)> {
+    let node = number(event, "node");
+    match event["what"].as_str().expect("a word") {
+        "send" => Some((node, number(event, "to"), 0)),
+        "post" => Some((node, node, 0)),
+        "receive" => Some((number(event, "from"), node, 1)),
+        "lose" => Some((node, number(event, "to"), 2)),
+        _ => None,
+    }
+}
+
+fn number(event: &Value, field: &str) -> u64 {
+    event[field].as_u64().unwrap_or(u64::MAX)
+}
+
+fn events(run: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(run.join("events.jsonl")).expect("a trace");
+    let event = |line| serde_json::from_str(line).expect("an event");
+    text.lines().map(event).collect()
+}
+
+/// Every file but those that tell when and where it was.
+fn contents(run: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(run)
+        .expect("a run")
+        .map(|file| file.expect("a file"));
+    let files = files.map(|file| {
+        let name = file.file_name().to_string_lossy().into_owned();
+        (name, fs::read(file.path()).expect("a file"))
+    });
+    let told = |name: &String| !["run.json", "report.html"].contains(&name.as_str());
+    files.filter(|(name, _)| told(name)).collect()
+}
