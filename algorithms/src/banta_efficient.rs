@@ -34,7 +34,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
+use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
 use crate::setup::Setup;
 
 pub(crate) use entry::ENTRY;
@@ -93,15 +93,7 @@ impl fmt::Debug for Token {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "UPDATE", "TOKEN"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Update { .. } => 1,
-            Message::Token(_) => 2,
-        }
-    }
+    kinds! { Request: "REQUEST", Update: "UPDATE", Token: "TOKEN" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

@@ -33,7 +33,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{NodeId, Outbox, Timer};
+use crate::contract::{NodeId, Outbox, Timer, kinds};
 
 pub(crate) use entry::ENTRY;
 
@@ -97,16 +97,7 @@ impl fmt::Debug for Token {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "UPDATE", "TOKEN", "RELEASE"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Update { .. } => 1,
-            Message::Token(_) => 2,
-            Message::Release => 3,
-        }
-    }
+    kinds! { Request: "REQUEST", Update: "UPDATE", Token: "TOKEN", Release: "RELEASE" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

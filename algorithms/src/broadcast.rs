@@ -23,8 +23,7 @@ pub(crate) const FORMS: &[ClosedForm] = &[
 
 /// It is the holder once in n times, and then enters for nothing.
 fn light(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.load == Load::OneAtATime;
-    fits.then(|| f64::from(run.nodes - 1))
+    run.is_alone().then(|| f64::from(run.nodes - 1))
 }
 
 /// With a constant delay the request of whoever left last arrives together with the token it sent,

@@ -23,7 +23,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::Defect;
@@ -101,57 +103,47 @@ const DEFECTS: &[Defect] = &[
         what: "whoever replies while it waits has the other in R again, but it is not said that it \
                must ask again at once",
         rules: &["asks-back"],
-        needs_printed: &[],
-        needs_repaired: &[],
         with: &[("start", "staircase")],
         schedule: "req 1; req 2; 1>0:REQUEST; req 0; 2>0:REQUEST; 2>1:REQUEST; 0>1:REPLY; exit 1; \
                    0>1:REQUEST; 0>2:REPLY; 1>2:REPLY; exit 2; 1>0:REPLY",
         result: "deadlock: 0 waits for 2, which it has not asked",
+        ..Defect::BLANK
     },
     Defect {
         id: "sanders-C2",
         what: "a reply that arrives takes its sender out of R, but not out of I, which property a \
                wants to be part of R",
         rules: &["reply-ends-informing"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 0; 0>1:REQUEST; 1>0:REPLY; exit 0; req 1; 1>0:REQUEST; 0>1:REPLY; exit 1; \
                    1>0:RELEASE",
         result: "every exit sends RELEASEs to nodes that do not keep the sender's status",
+        ..Defect::BLANK
     },
     Defect {
         id: "sanders-C3",
         what: "\"if j in I_i, then i in S_i\"; an algorithm \"will be satisfied\"",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "read: if j in I_i then i in S_j; it will be correct",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-CR1",
         what: "the survey lets a node ask those who have asked it since its last request, and at \
                first nobody has",
         rules: &["starts-by-asking"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 0; req 1",
         result: "0 and 1 are inside",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-CR2",
         what: "the survey clears the list when a node asks: who replies while it waits does not wait \
                for the other again",
         rules: &["asks-back", "waits-for-the-new"],
-        needs_printed: &[],
-        needs_repaired: &[],
         with: &[("start", "staircase")],
         schedule: "req 1; req 2; 1>0:REQUEST; req 0; 2>0:REQUEST; 2>1:REQUEST; 0>1:REPLY; exit 1; \
                    0>1:REQUEST; 0>2:REPLY; 1>2:REPLY; 1>0:REPLY",
         result: "0 and 2 are inside",
+        ..Defect::BLANK
     },
 ];
 
@@ -172,15 +164,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "REPLY", "RELEASE"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Reply => 1,
-            Message::Release => 2,
-        }
-    }
+    kinds! { Request: "REQUEST", Reply: "REPLY", Release: "RELEASE" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

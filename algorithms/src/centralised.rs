@@ -22,7 +22,9 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
@@ -94,8 +96,8 @@ meet at one node.
 --holder says which node is the coordinator.";
 
 fn light(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.load == Load::OneAtATime;
-    fits.then(|| 3.0 * f64::from(run.nodes - 1) / f64::from(run.nodes))
+    run.is_alone()
+        .then(|| 3.0 * f64::from(run.nodes - 1) / f64::from(run.nodes))
 }
 
 /// With a constant delay a request arrives together with the release before it, so the queue goes
@@ -119,15 +121,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "GRANT", "RELEASE"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request => 0,
-            Message::Grant => 1,
-            Message::Release => 2,
-        }
-    }
+    kinds! { Request: "REQUEST", Grant: "GRANT", Release: "RELEASE" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

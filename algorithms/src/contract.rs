@@ -92,6 +92,24 @@ pub trait Message:
     fn origin(&self) -> Option<NodeId>;
 }
 
+/// Names the kinds of a message, variant by variant: `kinds! { Request: "REQUEST", Token: "TOKEN" }`
+/// stands in the place of [`Message::KINDS`] and [`Message::kind`].
+macro_rules! kinds {
+    ($($variant:ident: $name:literal),+ $(,)?) => {
+        const KINDS: &'static [&'static str] = &[$($name),+];
+
+        fn kind(&self) -> usize {
+            enum Place {
+                $($variant),+
+            }
+            match self {
+                $(Self::$variant { .. } => Place::$variant as usize),+
+            }
+        }
+    };
+}
+pub(crate) use kinds;
+
 /// A distributed mutual exclusion algorithm at one node.
 ///
 /// A driver handles one event, performs everything in the outbox in order, then takes the next.

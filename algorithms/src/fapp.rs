@@ -29,8 +29,8 @@ mod defects;
 mod machine;
 
 use crate::erased::Of;
-use crate::mra::LIGHT;
 use crate::precedence;
+use crate::raymond::LIGHT;
 use crate::registry::{Entry, Family, Graph, Links, Order};
 use machine::Fapp;
 

@@ -26,7 +26,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
@@ -118,15 +120,7 @@ impl Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "ACK", "RELEASE"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Ack { .. } => 1,
-            Message::Release { .. } => 2,
-        }
-    }
+    kinds! { Request: "REQUEST", Ack: "ACK", Release: "RELEASE" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

@@ -23,12 +23,14 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 use crate::sanders::costs;
 use crate::sanders::structure::{Set, Structure};
@@ -112,12 +114,11 @@ const DEFECTS: &[Defect] = &[Defect {
     what: "only the newcomer is told FAILED: who was first in a queue and is overtaken, while an \
            INQUIRE is out, never learns it",
     rules: &["the-overtaken-are-told"],
-    needs_printed: &[],
-    needs_repaired: &[],
     with: &[("quorums", "mq")],
     schedule: "req 0; req 1; req 2; 0>1:REQUEST; 1>2:REQUEST; 0>2:REQUEST; 2>1:REQUEST; 1>2:FAILED; \
                2>0:LOCKED",
     result: "deadlock: 1 keeps its own lock, which 0 needs, and hopes for 2's, which 0 has",
+    ..Defect::BLANK
 }];
 
 fn refuses(params: &Params, nodes: u32) -> Option<String> {
@@ -177,7 +178,7 @@ fn least(run: &Circumstances<'_>) -> Option<Vec<u32>> {
 }
 
 fn light(run: &Circumstances<'_>) -> Option<f64> {
-    if !(run.undisturbed && run.load == Load::OneAtATime) {
+    if !run.is_alone() {
         return None;
     }
     let least = least(run)?;
@@ -210,24 +211,13 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &[
-        "REQUEST",
-        "LOCKED",
-        "FAILED",
-        "INQUIRE",
-        "RELINQUISH",
-        "RELEASE",
-    ];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Locked => 1,
-            Message::Failed => 2,
-            Message::Inquire => 3,
-            Message::Relinquish => 4,
-            Message::Release => 5,
-        }
+    kinds! {
+        Request: "REQUEST",
+        Locked: "LOCKED",
+        Failed: "FAILED",
+        Inquire: "INQUIRE",
+        Relinquish: "RELINQUISH",
+        Release: "RELEASE",
     }
 
     fn origin(&self) -> Option<NodeId> {

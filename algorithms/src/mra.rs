@@ -34,9 +34,8 @@ mod printed;
 
 use crate::erased::Of;
 use crate::precedence;
-use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
-};
+use crate::raymond::LIGHT;
+use crate::registry::{Entry, Family, Graph, Links, Order};
 use machine::Mra;
 use printed::{NEXT_HOPS, PrintedMra};
 
@@ -81,21 +80,6 @@ pub(crate) const REGISTERED: (&str, &str) = (
     "registered",
     "place of a request in the order in which the holder wrote requests down",
 );
-
-/// The token is where the last request was made, so requester and holder are two sites drawn
-/// uniformly; a REQUEST goes one way and the TOKEN comes back, once per edge between them.
-pub(crate) const LIGHT: ClosedForm = ClosedForm {
-    metric: Metric::MessagesPerEntry,
-    formula: "2 x mean distance",
-    condition: "one request at a time, by a site drawn uniformly",
-    value: light,
-    kind: FormKind::Mean,
-};
-
-fn light(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.load == Load::OneAtATime;
-    fits.then(|| run.topology.mean_distance().map(|hops| 2.0 * hops))?
-}
 
 const EXPLANATION: &str = "\
 The sites form a tree, and one token moves along its edges, as in Raymond's

@@ -21,11 +21,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 use crate::setup::Setup;
 
@@ -43,13 +45,7 @@ pub(crate) static ENTRY: Entry = Entry {
     token: Some("TOKEN"),
     state_bytes: |_| size_of::<NaimiTrehel>() as u64,
     defects: DEFECTS,
-    forms: &[ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "H(N-1)",
-        condition: "one request at a time, by a site drawn uniformly",
-        value: light,
-        kind: FormKind::Mean,
-    }],
+    forms: &[LIGHT],
     machine: |_, _| &Of::<NaimiTrehel>::MACHINE,
     ..Entry::PLAIN
 };
@@ -91,29 +87,32 @@ const DEFECTS: &[Defect] = &[
         what: "the survey forwards every request at a site that does not want in, at an idle \
                holder too",
         rules: &["idle-holder-sends"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; 1>0:REQUEST; 0>0:REQUEST; 0>1:REQUEST",
         result: "deadlock: the request comes back to 1, which is now its own next; 0 has the \
                  token and no use for it",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-NT2",
         what: "the survey does not say that a requester becomes a root; it decides by having no next",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "the same: whoever wants in and has no next does not read its NewRoot before the \
                  next request overwrites it",
+        ..Defect::BLANK
     },
 ];
 
+/// The mean over the trees that path reversal makes is the harmonic number of N-1.
+pub(crate) const LIGHT: ClosedForm = ClosedForm {
+    metric: Metric::MessagesPerEntry,
+    formula: "H(N-1)",
+    condition: "one request at a time, by a site drawn uniformly",
+    value: light,
+    kind: FormKind::Mean,
+};
+
 fn light(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.load == Load::OneAtATime;
-    fits.then(|| (1..run.nodes).map(|k| 1.0 / f64::from(k)).sum())
+    run.is_alone()
+        .then(|| (1..run.nodes).map(|k| 1.0 / f64::from(k)).sum())
 }
 
 /// What sites say to each other.
@@ -126,14 +125,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "TOKEN"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Token => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Token: "TOKEN" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

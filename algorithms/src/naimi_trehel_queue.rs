@@ -24,8 +24,11 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
+use crate::naimi_trehel::LIGHT;
 use crate::printed::Defect;
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
@@ -49,13 +52,7 @@ pub(crate) static ENTRY: Entry = Entry {
     state_bytes: |_| (size_of::<NaimiTrehelQueue>() + 2 * size_of::<NodeId>()) as u64,
     defects: DEFECTS,
     forms: &[
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "H(N-1)",
-            condition: "one request at a time, by a site drawn uniformly",
-            value: light,
-            kind: FormKind::Mean,
-        },
+        LIGHT,
         ClosedForm {
             metric: Metric::MessagesPerEntry,
             formula: "2",
@@ -107,29 +104,20 @@ const DEFECTS: &[Defect] = &[
         id: "banta-NQ1",
         what: "the survey does not say what an idle holder does with a request",
         rules: &["idle-holder-sends"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 queues it until it next leaves, which may be never",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-NQ2",
         what: "the survey does not say that whoever passes a request on turns to the requester",
         rules: &["path-reversal"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; 1>0:REQUEST; 0>1:TOKEN; exit 1; req 2; 2>0:REQUEST; 0>1:REQUEST; \
                    1>2:TOKEN; exit 2; req 0; 0>1:REQUEST; 1>2:REQUEST",
         result: "more messages, nothing worse: the detour is paid again by the next request",
+        ..Defect::BLANK
     },
 ];
-
-fn light(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.load == Load::OneAtATime;
-    fits.then(|| (1..run.nodes).map(|k| 1.0 / f64::from(k)).sum())
-}
 
 /// Whoever leaves knows the end of the line, and its request is there before that site leaves. The
 /// hold must be the longer, or the first holder begins with free entries before any request has
@@ -153,14 +141,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "TOKEN"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Token { .. } => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Token: "TOKEN" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

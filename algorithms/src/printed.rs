@@ -225,11 +225,8 @@ mod tests {
             id,
             what: "something",
             rules,
-            needs_printed: &[],
-            needs_repaired: &[],
-            with: &[],
-            schedule: "",
             result: "",
+            ..Defect::BLANK
         }
     }
 

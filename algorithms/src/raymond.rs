@@ -21,7 +21,9 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
 use crate::printed::Defect;
 use crate::registry::{
@@ -45,13 +47,7 @@ pub(crate) static ENTRY: Entry = Entry {
     state_bytes: |_| (size_of::<Raymond>() + 4 * size_of::<NodeId>()) as u64,
     defects: DEFECTS,
     forms: &[
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "2 x mean distance",
-            condition: "one request at a time, by a site drawn uniformly",
-            value: light,
-            kind: FormKind::Mean,
-        },
+        LIGHT,
         ClosedForm {
             metric: Metric::MessagesPerEntry,
             formula: "4(N-1)/N",
@@ -107,29 +103,31 @@ const DEFECTS: &[Defect] = &[
         what: "the survey serves a site's queue only when the privilege comes, so an idle root \
                neither lets it go nor uses it",
         rules: &["idle-root-serves"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 has the privilege and no use for it, 1 waits",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-R2",
         what: "\"no special sequence numbers or queue structures are needed\", and log(n) messages",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "a misreading: each site has a queue, and it is 2 x the distance to the privilege",
+        ..Defect::BLANK
     },
 ];
 
 /// The privilege is where the last request was made, so requester and holder are two sites drawn
 /// uniformly; a REQUEST goes one way and the privilege comes back, once per edge between them.
+pub(crate) const LIGHT: ClosedForm = ClosedForm {
+    metric: Metric::MessagesPerEntry,
+    formula: "2 x mean distance",
+    condition: "one request at a time, by a site drawn uniformly",
+    value: light,
+    kind: FormKind::Mean,
+};
+
 fn light(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.load == Load::OneAtATime;
-    fits.then(|| run.topology.mean_distance().map(|hops| 2.0 * hops))?
+    run.is_alone()
+        .then(|| run.topology.mean_distance().map(|hops| 2.0 * hops))?
 }
 
 fn saturated(run: &Circumstances<'_>) -> Option<f64> {
@@ -148,14 +146,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "PRIVILEGE"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request => 0,
-            Message::Privilege => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Privilege: "PRIVILEGE" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

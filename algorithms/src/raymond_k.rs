@@ -19,11 +19,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 use crate::setup::Setup;
 
@@ -113,8 +115,7 @@ fn k(params: &Params) -> u32 {
 }
 
 fn alone(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.load == Load::OneAtATime;
-    fits.then(|| 2.0 * f64::from(run.nodes - 1))
+    run.is_alone().then(|| 2.0 * f64::from(run.nodes - 1))
 }
 
 fn most(run: &Circumstances<'_>) -> Option<f64> {
@@ -138,14 +139,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "REPLY"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Reply { .. } => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Reply: "REPLY" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

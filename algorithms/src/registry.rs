@@ -242,6 +242,13 @@ pub enum Load {
     Other,
 }
 
+impl Circumstances<'_> {
+    /// Whether nothing disturbs a request but what it costs itself: there is one at a time.
+    pub fn is_alone(&self) -> bool {
+        self.undisturbed && self.load == Load::OneAtATime
+    }
+}
+
 impl Entry {
     /// What goes without saying: one inside, any number of nodes, no parameters, notes, defects or
     /// closed forms, no crash survived and no news asked for. An entry begins with what is

@@ -25,7 +25,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::Defect;
@@ -106,13 +108,12 @@ const DEFECTS: &[Defect] = &[Defect {
     what: "a node's own number does not raise the highest it has seen; harmless as long as numbers \
            have no bound",
     rules: &["own-number-is-seen"],
-    needs_printed: &[],
-    needs_repaired: &[],
     with: &[("modulo", "3")],
     schedule: "req 0; 0>1:REQUEST; 1>0:REPLY; exit 0; req 1; 1>0:REQUEST; req 0; 0>1:REQUEST; \
                1>0:REPLY; 0>1:REPLY",
     result: "0 and 1 are inside: 0 asks with 1 twice, which lies far enough from 1's number 2 to \
              seem later",
+    ..Defect::BLANK
 }];
 
 fn messages_per_entry(run: &Circumstances<'_>) -> Option<f64> {
@@ -130,14 +131,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "REPLY"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Reply => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Reply: "REPLY" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

@@ -24,7 +24,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::broadcast;
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
 use crate::printed::Defect;
 use crate::registry::{Entry, Family, Graph, Links, Order};
@@ -87,32 +89,22 @@ const DEFECTS: &[Defect] = &[
         id: "banta-RT1",
         what: "the survey has no rule for an idle holder: a request that reaches it is only noted",
         rules: &["idle-holder-sends"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 has the token and no use for it, 1 waits",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-RT2",
         what: "the survey cites the paper of 1981, whose algorithm has no token",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "a misprint: the token is in the correspondence of 1983",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-RT3",
         what: "\"n messages per each critical section entry\" leaves out the holder, whose entries \
                are free",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "n-1 on average when one node at a time asks",
+        ..Defect::BLANK
     },
 ];
 
@@ -139,14 +131,7 @@ impl fmt::Debug for Token {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "TOKEN"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Token(_) => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Token: "TOKEN" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

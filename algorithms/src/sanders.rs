@@ -230,7 +230,7 @@ fn exact(run: &Circumstances<'_>) -> Option<f64> {
 }
 
 fn light(run: &Circumstances<'_>) -> Option<f64> {
-    if !(run.undisturbed && run.load == Load::OneAtATime) {
+    if !run.is_alone() {
         return None;
     }
     let least = least(&structure_of(run)?.0);

@@ -22,7 +22,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
 use crate::printed::Defect;
 use crate::registry::{
@@ -91,12 +93,10 @@ const DEFECTS: &[Defect] = &[Defect {
     what: "the survey copies the inform set into the request set at the exit and does not say that \
            it is emptied",
     rules: &["inform-set-is-emptied"],
-    needs_printed: &[],
-    needs_repaired: &[],
-    with: &[],
     schedule: "req 0; req 1; 1>0:REQUEST; exit 0; req 0; 0>1:REPLY; exit 1; 0>1:REQUEST; 1>0:REPLY; \
                exit 0; req 1; 1>0:REQUEST; 0>1:REPLY; 0>1:REPLY",
     result: "0 replies to 1 at every exit, asked or not; in a larger group that lets two in",
+    ..Defect::BLANK
 }];
 
 fn most(run: &Circumstances<'_>) -> Option<f64> {
@@ -114,14 +114,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "REPLY"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Reply => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Reply: "REPLY" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

@@ -30,12 +30,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
+use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
 use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 use crate::setup::Setup;
 
@@ -113,51 +113,37 @@ const DEFECTS: &[Defect] = &[
         what: "a request can be stranded when a message is slower than the token's way over two \
                others: its number then looks old",
         rules: &["retry"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; req 2; 2>0:REQUEST; req 0; 0>2:TOKEN; exit 2; 0>2:REQUEST; req 2; \
                    2>0:TOKEN; exit 0; 1>0:REQUEST; 0>1:TOKEN; exit 1; 2>0:REQUEST; 2>1:REQUEST",
         result: "deadlock: 1 holds the token idle, 2 waits until somebody else happens to ask",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-SH1",
         what: "the survey says that a request carries the state vector",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "a misreading: it carries the site and its number; vectors travel with the token",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-SH2",
         what: "the survey merges the vectors when the token arrives",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "a misreading: they are merged when the site leaves",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-SH3",
         what: "\"about (n+1)/2 messages\" is the cost of a lone request only",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "n messages when everybody wants in",
+        ..Defect::BLANK
     },
 ];
 
 /// Sites stand in the order of their last entries, the holder first; the r-th asks the r before it
 /// and moves to the front. So `r + 1` messages for r = 1 ... n-1, and none for the holder.
 fn light(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.load == Load::OneAtATime;
     let nodes = f64::from(run.nodes);
-    fits.then(|| (nodes - 1.0) * (nodes + 2.0) / (2.0 * nodes))
+    run.is_alone()
+        .then(|| (nodes - 1.0) * (nodes + 2.0) / (2.0 * nodes))
 }
 
 /// What sites say to each other.
@@ -192,14 +178,7 @@ pub(crate) enum State {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "TOKEN"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Token(_) => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Token: "TOKEN" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

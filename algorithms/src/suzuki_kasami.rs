@@ -26,7 +26,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::broadcast;
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::erased::Of;
 use crate::printed::Defect;
 use crate::registry::{Entry, Family, Graph, Links, Order};
@@ -87,43 +89,31 @@ const DEFECTS: &[Defect] = &[
         id: "banta-SK1",
         what: "the survey has no rule for an idle holder: a request that reaches it is only noted",
         rules: &["idle-holder-sends"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 has the privilege and no use for it, 1 waits",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-SK2",
         what: "the survey does not say that a leaving node marks its own request as served in LN",
         rules: &["served-is-marked"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; 1>0:REQUEST; 0>1:PRIVILEGE; exit 1; req 0; 0>1:REQUEST; 1>0:PRIVILEGE; \
                    exit 0; 0>1:PRIVILEGE",
         result: "the privilege goes to 1, which did not ask again: a protocol error",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-SK3",
         what: "requests are numbered \"from 1 to n\"; the numbers are counters without a bound",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "a misprint",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-SK4",
         what: "\"n messages per each critical section entry\" leaves out the holder, whose entries \
                are free",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "n-1 on average when one node at a time asks",
+        ..Defect::BLANK
     },
 ];
 
@@ -152,14 +142,7 @@ impl fmt::Debug for Privilege {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "PRIVILEGE"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Privilege(_) => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Privilege: "PRIVILEGE" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

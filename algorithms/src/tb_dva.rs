@@ -23,10 +23,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
+use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
 use crate::erased::Of;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
@@ -103,7 +103,7 @@ load a DISSENT and a BALLOT more, 5(N-1). From exit to entry two messages.";
 
 fn light(run: &Circumstances<'_>) -> Option<f64> {
     let at_once = (run.note)("attempts").is_some_and(|(sum, count)| sum == count);
-    let fits = run.undisturbed && run.load == Load::OneAtATime && at_once;
+    let fits = run.is_alone() && at_once;
     fits.then(|| 3.0 * f64::from(run.nodes - 1))
 }
 
@@ -149,17 +149,7 @@ impl Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["COMMIT", "DISSENT", "BALLOT", "VOTE", "REL"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Commit(_) => 0,
-            Message::Dissent(_) => 1,
-            Message::Ballot(_) => 2,
-            Message::Vote(_) => 3,
-            Message::Rel(_) => 4,
-        }
-    }
+    kinds! { Commit: "COMMIT", Dissent: "DISSENT", Ballot: "BALLOT", Vote: "VOTE", Rel: "REL" }
 
     fn origin(&self) -> Option<NodeId> {
         Some(self.commit().req.id)

@@ -21,13 +21,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer,
+    After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
 };
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::printed::Defect;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
@@ -115,23 +115,20 @@ const DEFECTS: &[Defect] = &[
         id: "kanrar-TH-D1",
         what: "a candidate without a majority waits for ever for votes that its rivals have",
         rules: &["losers-withdraw"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 0; req 1; req 2; 0>1:REQ; 0>2:REQ; 1>0:REQ; 1>2:REQ; 2>0:REQ; 2>1:REQ",
         result: "deadlock: everybody has voted for itself",
+        ..Defect::BLANK
     },
     Defect {
         id: "kanrar-TH-D2",
         what: "losers that wait equally long meet again",
         rules: &["back-off-is-random"],
-        needs_printed: &[],
         needs_repaired: &["kanrar-TH-D1"],
-        with: &[],
         schedule: "req 0; req 1; req 2; 0>1:REQ; 0>2:REQ; 1>0:REQ; 1>2:REQ; 2>0:REQ; 2>1:REQ; \
                    timer 0:T1; timer 1:T1; timer 2:T1; 0>1:REL; 0>2:REL; 1>0:REL; 1>2:REL; 2>0:REL; \
                    2>1:REL; timer 0:TB; timer 1:TB; timer 2:TB",
         result: "live-lock: when messages take equally long, every round is a split vote",
+        ..Defect::BLANK
     },
 ];
 
@@ -139,7 +136,7 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
     let at_once = (run.note)("attempts").is_some_and(|(sum, count)| sum == count);
     // A REQ that comes after its REL is not answered.
     let ordered = run.order == Order::Fifo;
-    let fits = run.undisturbed && run.load == Load::OneAtATime && at_once && ordered;
+    let fits = run.is_alone() && at_once && ordered;
     fits.then(|| 3.0 * f64::from(run.nodes - 1))
 }
 
@@ -187,15 +184,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQ", "VOTE", "REL"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Req(_) => 0,
-            Message::Vote(_) => 1,
-            Message::Rel(_) => 2,
-        }
-    }
+    kinds! { Req: "REQ", Vote: "VOTE", Rel: "REL" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

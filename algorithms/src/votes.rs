@@ -33,7 +33,7 @@ mod voter;
 use crate::erased::{Machine, Of};
 use crate::params::{Domain, Param, Params};
 use crate::printed::Printed;
-use crate::registry::{Circumstances, ClosedForm, FormKind, Load, Metric};
+use crate::registry::{Circumstances, ClosedForm, FormKind, Metric};
 
 /// Where it is from.
 pub(crate) const PAPER: &str = "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency control in \
@@ -106,8 +106,7 @@ pub(crate) const FORMS: &[ClosedForm] = &[
 ];
 
 fn alone(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.load == Load::OneAtATime;
-    fits.then(|| 3.0 * f64::from(run.nodes - 1))
+    run.is_alone().then(|| 3.0 * f64::from(run.nodes - 1))
 }
 
 fn alone_and_steady(run: &Circumstances<'_>) -> Option<f64> {

@@ -9,21 +9,18 @@ pub(super) const DEFECTS: &[Defect] = &[
                goes there",
         rules: &["idle-holder-is-good"],
         needs_printed: &["banta-E7"],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1; req 1",
         result: "deadlock: the request is lost, 1 has the token and waits for it",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-E2",
         what: "\"append\" does not empty the local queue, so its sites are queued again with the \
                next request",
         rules: &["append-empties"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; req 2; 1>0:REQUEST; 2>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1",
         result: "the queue is [1 1 2]: 1 sends the token to itself, an uninvited entry",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-E3",
@@ -31,49 +28,43 @@ pub(super) const DEFECTS: &[Defect] = &[
                left",
         rules: &["wait-is-a-timer"],
         needs_printed: &["banta-E5"],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; req 2; 1>0:REQUEST; 2>0:REQUEST; timer 0:wait; 0>2:UPDATE; \
                    0>1:TOKEN; exit 1",
         result: "deadlock: 2's request was there in time, but 0 files it when it is good no more",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-E4",
         what: "two time periods suffice only if a message that arrives at the last instant is read \
                before the wait ends",
         rules: &["strays-are-forwarded"],
-        needs_printed: &[],
-        needs_repaired: &[],
         with: &[("wait", "2T")],
         schedule: "req 1; 1>0:REQUEST; req 2; 0>2:UPDATE; timer 0:wait; 2>0:REQUEST; 0>1:TOKEN; \
                    exit 1",
         result: "deadlock: 0 files 2's request, which took exactly T like the update before it, and \
                  is good no more",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-E5",
         what: "a request that takes longer than T is filed where nobody reads it",
         rules: &["strays-are-forwarded"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; req 2; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1; 0>2:UPDATE; \
                    2>0:REQUEST",
         result: "deadlock: 2 waits until 0 happens to be the good site again",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-E5b",
         what: "an update that takes longer than T is believed, though it was overtaken by a newer \
                one",
         rules: &["epochs"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; 1>0:REQUEST; req 2; 2>0:REQUEST; timer 0:wait; req 0; 0>1:TOKEN; exit 1; \
                    1>0:UPDATE; 0>1:REQUEST; timer 1:wait; req 1; 1>2:TOKEN; exit 2; 2>1:UPDATE; \
                    0>2:UPDATE; timer 2:wait; 2>0:TOKEN; exit 0; req 2; 2>1:REQUEST; 1>2:REQUEST",
         result: "deadlock, even if strays are passed on: a request follows the old update back to \
                  its owner",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-E6",
@@ -81,33 +72,26 @@ pub(super) const DEFECTS: &[Defect] = &[
                read when the token comes by",
         rules: &["every-exit-appends"],
         needs_printed: &["banta-E5"],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; req 2; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; 2>0:REQUEST; 0>2:UPDATE; \
                    0>3:UPDATE; req 0; req 3; 0>1:REQUEST; 3>1:REQUEST; exit 1; timer 1:wait; \
                    1>0:TOKEN; exit 0; 0>3:TOKEN; 1>2:UPDATE; exit 3",
         result: "deadlock: the token has been where 2's request is, and 2 waits",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-E7",
         what: "an idle holder that wants in asks itself, tells everybody that it is the good site, \
                and waits 2T",
         rules: &["holder-enters"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 0; timer 0:wait; exit 0",
         result: "right, but n-1 messages and a wait for what is free",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-E8",
         what: "have_token is not initialised; and to let the holder in at once without care is \
                unsafe, for a request during its stay finds an empty queue and sends the token away",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "an omission; the print is saved by leaving its own id on the queue during its stay",
+        ..Defect::BLANK
     },
 ];

@@ -7,77 +7,61 @@ pub(super) const DEFECTS: &[Defect] = &[
         id: "banta-S1",
         what: "a holder that wants in asks its good site, itself, and from then on only files requests",
         rules: &["holder-enters"],
-        needs_printed: &[],
-        needs_repaired: &[],
         with: &[("rules", "preliminary")],
         schedule: "req 0",
         result: "deadlock: 0 has the token and waits for it, and whoever asks 0 waits too",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-S2",
         what: "an update that was overtaken by a newer one is believed (section 4.3)",
         rules: &["epochs"],
-        needs_printed: &[],
-        needs_repaired: &[],
         with: &[("rules", "preliminary")],
         schedule: STALE_POINTER,
         result: "deadlock: a request follows an old update back to its owner, which files it; the \
                  token idles elsewhere",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-S3",
         what: "with the preliminary rules a request may run after the token for ever (admitted in \
                section 4.5.2)",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "starvation by design, with --param rules=preliminary; numbers repair it",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-S4",
         what: "a holder that nobody follows keeps the good site it knew",
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result: "harmless once the holder enters at once and epochs are kept",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-N1",
         what: "the history records requests that were served (section 4.6), so one that is queued \
                is queued again by the next site with a copy",
         rules: &["queued-is-recorded"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; req 2; 1>0:REQUEST; 0>1:TOKEN; 2>0:REQUEST; req 0; 0>1:REQUEST#2; \
                    0>1:REQUEST; exit 1; 1>0:TOKEN; exit 0; 0>2:TOKEN; exit 2",
         result: "2 is queued twice and sends the token to itself: an uninvited entry",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-N2",
         what: "numbers do not help against an update that was overtaken (section 4.6)",
         rules: &["epochs"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: STALE_POINTER,
         result: "the deadlock of banta-S2",
+        ..Defect::BLANK
     },
     Defect {
         id: "banta-N3",
         what: "\"at most n-1 sites\" see a request: it is passed on even where it has been before, \
                and after it was queued",
         rules: &["seen-is-dropped"],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 1; req 2; 1>0:REQUEST",
         result: "more messages, nothing worse: a copy runs after the token that its owner has \
                  already had",
+        ..Defect::BLANK
     },
 ];
 

@@ -5,7 +5,7 @@ use super::defects::DEFECTS;
 use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
+    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -78,6 +78,5 @@ REQUEST, a TOKEN and about one UPDATE; the thesis hopes for 2. Links need not
 keep order.";
 
 fn light(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.load == Load::OneAtATime;
-    fits.then(|| f64::from(run.nodes - 1))
+    run.is_alone().then(|| f64::from(run.nodes - 1))
 }

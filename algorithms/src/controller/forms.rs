@@ -60,7 +60,7 @@ pub(super) const MARTIN: &[ClosedForm] = &[
     messages(
         "N-1",
         ALONE,
-        |run| alone(run).then(|| others(run)),
+        |run| run.is_alone().then(|| others(run)),
         FormKind::Mean,
     ),
     messages("2", MARTIN_CROWD, martin_saturated, FormKind::Exact),
@@ -108,12 +108,12 @@ fn account(run: &Circumstances<'_>) -> Option<f64> {
 }
 
 fn cdc_alone(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = alone(run) && is_cell(run.params, "centralised");
+    let fits = run.is_alone() && is_cell(run.params, "centralised");
     fits.then(|| moving_alone(run))
 }
 
 fn ddc_alone(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = alone(run) && is_cell(run.params, "distributed");
+    let fits = run.is_alone() && is_cell(run.params, "distributed");
     fits.then(|| moving_alone(run))
 }
 
@@ -125,7 +125,7 @@ fn moving_alone(run: &Circumstances<'_>) -> f64 {
 fn fixed_alone(run: &Circumstances<'_>) -> Option<f64> {
     let said = Said(run.params);
     let here = ["centralised", "distributed", "ring"].contains(&said.word("queue", ""));
-    let fits = alone(run) && here && said.word("migrate", "") == "never";
+    let fits = run.is_alone() && here && said.word("migrate", "") == "never";
     fits.then(|| 3.0 * others(run) / f64::from(run.nodes))
 }
 
@@ -135,13 +135,13 @@ fn token_alone(run: &Circumstances<'_>) -> Option<f64> {
     let copies = said.word("queue", "") == "replicated" || said.word("seek", "") == "broadcast";
     let ring = said.word("queue", "") == "ring" && said.is_static() && said.groups().is_none();
     let token = copies && !said.is_static() && said.tests_on_wake();
-    let fits = alone(run) && said.word("migrate", "") == "each" && (ring || token);
+    let fits = run.is_alone() && said.word("migrate", "") == "each" && (ring || token);
     let plain = said.candidates().is_empty();
     (fits && plain).then(|| others(run))
 }
 
 fn copies_alone(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = alone(run) && is_cell(run.params, "replicated");
+    let fits = run.is_alone() && is_cell(run.params, "replicated");
     let nodes = f64::from(run.nodes);
     (fits && run.nodes > 1).then(|| (nodes + 1.0) * others(run) / nodes + 1.0 / max_req(run))
 }
@@ -181,10 +181,6 @@ fn martin_saturated(run: &Circumstances<'_>) -> Option<f64> {
     let long_enough = run.constant_hold? >= run.constant_delay?;
     let fits = run.undisturbed && run.load == Load::Saturated && run.whole_cycles && long_enough;
     fits.then_some(if run.nodes == 1 { 0.0 } else { 2.0 })
-}
-
-fn alone(run: &Circumstances<'_>) -> bool {
-    run.undisturbed && run.load == Load::OneAtATime
 }
 
 fn saturated(run: &Circumstances<'_>) -> bool {

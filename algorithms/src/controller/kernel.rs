@@ -23,7 +23,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::migration_info::{Cause, Column, MigrationInfo, TENURE};
+use super::migration_info::{Cause, Column, MigrationInfo};
 use super::news::News;
 use super::requests_info::{Heard, Letter, Parcel, RequestsInfo, Role};
 use super::rules::Rules;
@@ -246,10 +246,8 @@ impl<R: Row> Algorithm for Kernel<R> {
     }
 
     fn timer(&mut self, timer: Timer, out: &mut Outbox<Message<R>>) {
-        match timer.name == TENURE && timer.tag == self.role.epoch && self.role.active {
-            true => self.column.expired(),
-            false => out.protocol_error(format!("{} went off after its tenure", timer.name)),
-        }
+        let since = self.role.active.then_some(self.role.epoch);
+        self.column.went_off(timer, since, out);
     }
 
     fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message<R>>) {
@@ -460,16 +458,29 @@ pub(super) trait Row: RequestsInfo {
     }
 }
 
-/// One node, or one message, has the controller role.
-pub(super) fn one_controller<R: Row>(world: &Snapshot<'_, Kernel<R>>) -> Result<(), String> {
+/// What is true of every row.
+impl<R: Row> Kernel<R> {
+    /// One node, or one message, has the controller role.
+    pub(super) const ONE_CONTROLLER: Invariant<Self> = Invariant {
+        name: "one node is controller",
+        check: one_controller,
+    };
+
+    /// The role waits until whoever it let in has left.
+    pub(super) const AT_REST_WHILE_INSIDE: Invariant<Self> = Invariant {
+        name: "the role moves only between two entries",
+        check: at_rest_while_inside,
+    };
+}
+
+fn one_controller<R: Row>(world: &Snapshot<'_, Kernel<R>>) -> Result<(), String> {
     world.one_token(
         |node| node.role.active,
         |message| matches!(message, Message::Become { .. }),
     )
 }
 
-/// The role moves only between two entries.
-pub(super) fn at_rest_while_inside<R: Row>(world: &Snapshot<'_, Kernel<R>>) -> Result<(), String> {
+fn at_rest_while_inside<R: Row>(world: &Snapshot<'_, Kernel<R>>) -> Result<(), String> {
     let under_way =
         |(_, _, message): &&(_, _, &Message<R>)| matches!(message, Message::Become { .. });
     let inside = world

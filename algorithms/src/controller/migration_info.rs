@@ -10,9 +10,6 @@ use super::columns::{Counter, Each, Never, Timed};
 use super::said::Said;
 use crate::contract::{Outbox, Timer};
 
-/// The timer of a tenure; its tag is the tenure's epoch.
-pub(super) const TENURE: &str = "tenure";
-
 /// The column of the taxonomy, at one node.
 pub(super) trait MigrationInfo {
     /// We are the controller, in this epoch, and about to decide something. Called at every
@@ -59,6 +56,19 @@ impl Column {
             _ => Column::Counter(Counter::new(said.max_req())),
         }
     }
+
+    /// A timer went off at a controller since that epoch, or at nobody's: it must be the tenure's.
+    pub(super) fn went_off<M>(
+        &mut self,
+        timer: Timer,
+        controller_since: Option<u64>,
+        out: &mut Outbox<M>,
+    ) {
+        match controller_since.map(tenure) == Some(timer) {
+            true => self.expired(),
+            false => out.protocol_error(format!("{} went off after its tenure", timer.name)),
+        }
+    }
 }
 
 impl MigrationInfo for Column {
@@ -102,7 +112,7 @@ impl MigrationInfo for Column {
 /// The timer of the tenure that began in this epoch.
 pub(super) fn tenure(epoch: u64) -> Timer {
     Timer {
-        name: TENURE,
+        name: "tenure",
         tag: epoch,
     }
 }

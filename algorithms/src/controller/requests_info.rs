@@ -6,6 +6,7 @@
 //! paper leaves out is what has to travel: with the role (a baton), with an exit (a note) and with a
 //! grant (an extra).
 
+use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -102,6 +103,17 @@ pub(super) struct View {
     pub(super) second: Option<NodeId>,
     /// The one to be granted last.
     pub(super) last: Option<NodeId>,
+}
+
+impl View {
+    /// Of a queue, the next to be granted first.
+    pub(super) fn of(queue: &VecDeque<NodeId>) -> Self {
+        Self {
+            first: queue.front().copied(),
+            second: queue.get(1).copied(),
+            last: queue.back().copied(),
+        }
+    }
 }
 
 /// Plain data that goes with a message.

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::precedence::{self, Aging, Rank, Ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -51,14 +53,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "TOKEN"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Token { .. } => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Token: "TOKEN" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

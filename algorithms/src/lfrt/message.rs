@@ -5,7 +5,7 @@ use std::{fmt, iter};
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::NodeId;
+use crate::contract::{NodeId, kinds};
 use crate::precedence::{Rank, Ranked};
 
 /// What nodes say to each other.
@@ -94,17 +94,7 @@ pub(crate) struct Relay {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "TOKEN", "FIND", "FOUND", "RELAY"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request(_) => 0,
-            Message::Token(_) => 1,
-            Message::Find { .. } => 2,
-            Message::Found { .. } => 3,
-            Message::Relay(_) => 4,
-        }
-    }
+    kinds! { Request: "REQUEST", Token: "TOKEN", Find: "FIND", Found: "FOUND", Relay: "RELAY" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::machine::IDLE_HOLDER_SERVES;
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
 use crate::precedence::{Precedence, Rank, Ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -97,15 +97,7 @@ impl Ranked for Entry {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "BOUNCE", "TOKEN"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Bounce { .. } => 1,
-            Message::Token { .. } => 2,
-        }
-    }
+    kinds! { Request: "REQUEST", Bounce: "BOUNCE", Token: "TOKEN" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::invariants;
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
 use crate::precedence::{Precedence, Rank, Ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -70,14 +70,7 @@ impl Ranked for Waiting {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "TOKEN"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Token(_) => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Token: "TOKEN" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

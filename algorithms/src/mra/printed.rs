@@ -21,7 +21,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::machine::{IDLE_HOLDER_SERVES, Waiting};
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
 use crate::precedence::Precedence;
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -46,14 +46,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "TOKEN"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Token { .. } => 1,
-        }
-    }
+    kinds! { Request: "REQUEST", Token: "TOKEN" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

@@ -21,11 +21,10 @@ const fn defect(
         id,
         what,
         rules,
-        needs_printed: &[],
-        needs_repaired: &[],
         with,
         schedule,
         result,
+        ..Defect::BLANK
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::invariants;
 use super::rules::{Rules, Version};
 use super::structure::{Set, Structure};
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
 use crate::setup::Setup;
 use crate::stamp::Stamp;
 
@@ -56,18 +56,13 @@ impl fmt::Debug for Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] =
-        &["REQUEST", "GRANT", "RELEASE", "FAIL", "INQUIRE", "YIELD"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Grant { .. } => 1,
-            Message::Release => 2,
-            Message::Fail => 3,
-            Message::Inquire { .. } => 4,
-            Message::Yield { .. } => 5,
-        }
+    kinds! {
+        Request: "REQUEST",
+        Grant: "GRANT",
+        Release: "RELEASE",
+        Fail: "FAIL",
+        Inquire: "INQUIRE",
+        Yield: "YIELD",
     }
 
     fn origin(&self) -> Option<NodeId> {

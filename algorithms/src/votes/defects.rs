@@ -10,12 +10,8 @@ const fn told(id: &'static str, what: &'static str, result: &'static str) -> Def
     Defect {
         id,
         what,
-        rules: &[],
-        needs_printed: &[],
-        needs_repaired: &[],
-        with: &[],
-        schedule: "",
         result,
+        ..Defect::BLANK
     }
 }
 
@@ -24,10 +20,9 @@ const K1: Defect = Defect {
     what: "step 1 always votes for oneself, though a process has one vote until the RELEASE",
     rules: &["own-vote-is-a-vote"],
     needs_printed: &["kanrar-K3"],
-    needs_repaired: &[],
-    with: &[],
     schedule: "req 0; 0>1:REQ; req 1; 1>0:VOTE; 1>2:REQ; 2>1:VOTE",
     result: "two inside after six steps: 1's vote counts for 0 and for 1",
+    ..Defect::BLANK
 };
 
 const K2: Defect = told(
@@ -44,11 +39,9 @@ const K3: Defect = Defect {
         "inside-answers-busy",
         "busy-to-the-early",
     ],
-    needs_printed: &[],
-    needs_repaired: &[],
-    with: &[],
     schedule: "req 0; req 1; 0>2:REQ; 2>0:VOTE; timer 1:T1; timer 1:T2",
     result: "two inside after six steps: 0 has two of three votes, 1 sees no rival",
+    ..Defect::BLANK
 };
 
 /// A patch that the book does not print, to see that it would not have helped.
@@ -56,12 +49,11 @@ const K4: Defect = Defect {
     id: "kanrar-K4",
     what: "a process inside that answers BUSY does not help",
     rules: &["votes-are-handed-over", "busy-to-the-early"],
-    needs_printed: &[],
     needs_repaired: &["kanrar-K3"],
-    with: &[],
     schedule: "req 0; req 1; 1>0:REQ; 0>1:REQ; 1>0:NO; 0>1:NO; 0>2:REQ; 1>2:REQ; 2>1:NO; 1>0; \
                2>0:VOTE; 1>2; timer 1:T2",
     result: "the P2REQ reaches it just before its deciding VOTE: two inside though timers are right",
+    ..Defect::BLANK
 };
 
 /// The same, mended once more.
@@ -69,11 +61,10 @@ const K4_AGAIN: Defect = Defect {
     id: "kanrar-K4'",
     what: "nor does one that on entering also answers those who asked before",
     rules: &["votes-are-handed-over"],
-    needs_printed: &[],
     needs_repaired: &["kanrar-K3", "kanrar-K4"],
-    with: &[],
     schedule: "req 0; req 1; 0>2:REQ; 2>0:VOTE; timer 1:T1; timer 1:T2",
     result: "as K3: a timer that is early, or a message that is late, lets two in",
+    ..Defect::BLANK
 };
 
 const K5: Defect = told(
@@ -114,11 +105,10 @@ pub(crate) const NHME: &[Defect] = &[
         what: "n counts those who do not respond, but an older rival is silent by rule",
         rules: &["silence-is-not-absence"],
         needs_printed: &["kanrar-K3"],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 0; req 1; timer 0:T1; timer 1:T1; 0>1:P2REQ; 1>0:P2REQ; 1>0:P2V; timer 0:T2; \
                    timer 1:T2",
         result: "everybody in S wins: 0 is silent, so 1 needs nobody",
+        ..Defect::BLANK
     },
     told(
         "kanrar-N3",
@@ -130,11 +120,10 @@ pub(crate) const NHME: &[Defect] = &[
         what: "there is no rule for a P2REQ that comes before its receiver is in phase 2",
         rules: &["early-questions-wait"],
         needs_printed: &["kanrar-K3"],
-        needs_repaired: &[],
-        with: &[],
         schedule: "req 0; req 1; timer 0:T1; 0>1:P2REQ; timer 1:T1; 1>0:P2REQ; timer 0:T2; \
                    timer 1:T2",
         result: "the oldest goes back to step 1, a younger one enters, and retries multiply",
+        ..Defect::BLANK
     },
     told(
         "kanrar-N5",
@@ -168,11 +157,11 @@ pub(crate) const BMAV: &[Defect] = &[
         what: "a majority enters whatever it holds, even if what it needs is with those who wait",
         rules: &["holdings-before-majority"],
         needs_printed: &["kanrar-K3"],
-        needs_repaired: &[],
         with: &[("resources", "R1:2=0,1;R2:3=0,1,2")],
         schedule: "req 0; req 1; req 2; 0>2:REQ; 1>2:REQ; 2>3:REQ; 2>4:REQ; 2>5:REQ; 3>2:VOTE; \
                    4>2:VOTE; 5>2:VOTE",
         result: "2 is inside and needs R1, 0 and 1 have it and wait: a resource deadlock",
+        ..Defect::BLANK
     },
     told(
         "kanrar-B3",

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rule::Claim;
-use crate::contract::NodeId;
+use crate::contract::{NodeId, kinds};
 use crate::stamp::Stamp;
 
 /// A message. The names are the book's; what VOTE and P2V carry is ours.
@@ -53,18 +53,7 @@ pub(crate) struct Token {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQ", "VOTE", "NO", "P2REQ", "P2V", "REL"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Req { .. } => 0,
-            Message::Vote { .. } => 1,
-            Message::No { .. } => 2,
-            Message::P2req { .. } => 3,
-            Message::P2v { .. } => 4,
-            Message::Rel { .. } => 5,
-        }
-    }
+    kinds! { Req: "REQ", Vote: "VOTE", No: "NO", P2req: "P2REQ", P2v: "P2V", Rel: "REL" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {

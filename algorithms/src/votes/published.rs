@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::{T1, T2};
 use super::resources::Resources;
-use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
+use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
 use crate::params::Value;
 use crate::setup::Setup;
 use crate::stamp::Stamp;
@@ -50,20 +50,15 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] =
-        &["REQ", "VOTE", "NO", "P2REQ", "P2V", "RESULT", "REL", "BUSY"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Req { .. } => 0,
-            Message::Vote { .. } => 1,
-            Message::No { .. } => 2,
-            Message::P2req { .. } => 3,
-            Message::P2v { .. } => 4,
-            Message::Result { .. } => 5,
-            Message::Rel { .. } => 6,
-            Message::Busy { .. } => 7,
-        }
+    kinds! {
+        Req: "REQ",
+        Vote: "VOTE",
+        No: "NO",
+        P2req: "P2REQ",
+        P2v: "P2V",
+        Result: "RESULT",
+        Rel: "REL",
+        Busy: "BUSY",
     }
 
     fn origin(&self) -> Option<NodeId> {

@@ -139,11 +139,7 @@ impl RequestsInfo for Centralised {
     }
 
     fn view(&self) -> View {
-        View {
-            first: self.queue.front().copied(),
-            second: self.queue.get(1).copied(),
-            last: self.queue.back().copied(),
-        }
+        View::of(&self.queue)
     }
 }
 
@@ -152,14 +148,8 @@ impl Row for Centralised {
     const INFORMS: bool = true;
 
     const INVARIANTS: &'static [Invariant<Kernel<Self>>] = &[
-        Invariant {
-            name: "one node is controller",
-            check: kernel::one_controller,
-        },
-        Invariant {
-            name: "the role moves only between two entries",
-            check: kernel::at_rest_while_inside,
-        },
+        Kernel::ONE_CONTROLLER,
+        Kernel::AT_REST_WHILE_INSIDE,
         Invariant {
             name: "every hop of a request is to a newer pointer",
             check: |world| invariants::hops_are_newer(world, |route| Some(route)),

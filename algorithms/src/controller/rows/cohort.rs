@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
-use crate::controller::migration_info::{Cause, Column, MigrationInfo, TENURE};
+use crate::controller::migration_info::{Cause, Column, MigrationInfo};
 use crate::controller::ranks::{Ranks, USUAL_GROUPS};
 use crate::controller::said::Said;
 use crate::setup::Setup;
@@ -161,10 +161,8 @@ impl Algorithm for Cohort {
     }
 
     fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        match timer.name == TENURE && timer.tag == self.epoch && self.active {
-            true => self.column.expired(),
-            false => out.protocol_error(format!("{} went off after its tenure", timer.name)),
-        }
+        let since = self.active.then_some(self.epoch);
+        self.column.went_off(timer, since, out);
     }
 
     fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {

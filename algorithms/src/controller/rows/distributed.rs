@@ -247,14 +247,8 @@ impl Row for Distributed {
     const INFORMS: bool = true;
 
     const INVARIANTS: &'static [Invariant<Kernel<Self>>] = &[
-        Invariant {
-            name: "one node is controller",
-            check: kernel::one_controller,
-        },
-        Invariant {
-            name: "the role moves only between two entries",
-            check: kernel::at_rest_while_inside,
-        },
+        Kernel::ONE_CONTROLLER,
+        Kernel::AT_REST_WHILE_INSIDE,
         Invariant {
             name: "every hop of a request is to a newer pointer",
             check: |world| invariants::hops_are_newer(world, routed),

@@ -172,11 +172,7 @@ impl RequestsInfo for Replicated {
     }
 
     fn view(&self) -> View {
-        View {
-            first: self.queue.front().copied(),
-            second: self.queue.get(1).copied(),
-            last: self.queue.back().copied(),
-        }
+        View::of(&self.queue)
     }
 }
 
@@ -184,16 +180,8 @@ impl Row for Replicated {
     const USUAL_TARGET: Preference = Preference::Second;
     const INFORMS: bool = false;
 
-    const INVARIANTS: &'static [Invariant<Kernel<Self>>] = &[
-        Invariant {
-            name: "one node is controller",
-            check: kernel::one_controller,
-        },
-        Invariant {
-            name: "the role moves only between two entries",
-            check: kernel::at_rest_while_inside,
-        },
-    ];
+    const INVARIANTS: &'static [Invariant<Kernel<Self>>] =
+        &[Kernel::ONE_CONTROLLER, Kernel::AT_REST_WHILE_INSIDE];
 
     /// Only who hears all requests can be controller.
     fn candidates(setup: &Setup<'_>, target: Target) -> Target {

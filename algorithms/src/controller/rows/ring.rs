@@ -16,8 +16,10 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
-use crate::controller::migration_info::{Cause, Column, MigrationInfo, TENURE};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
+use crate::controller::migration_info::{Cause, Column, MigrationInfo};
 use crate::controller::ranks::Ranks;
 use crate::controller::said::Said;
 use crate::setup::Setup;
@@ -38,17 +40,7 @@ pub(in crate::controller) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "GRANT", "EXIT", "SIGNAL", "BECOME"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request => 0,
-            Message::Grant => 1,
-            Message::Exit => 2,
-            Message::Signal => 3,
-            Message::Become { .. } => 4,
-        }
-    }
+    kinds! { Request: "REQUEST", Grant: "GRANT", Exit: "EXIT", Signal: "SIGNAL", Become: "BECOME" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {
@@ -150,10 +142,8 @@ impl Algorithm for Ring {
     }
 
     fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        match timer.name == TENURE && timer.tag == self.epoch && self.active {
-            true => self.column.expired(),
-            false => out.protocol_error(format!("{} went off after its tenure", timer.name)),
-        }
+        let since = self.active.then_some(self.epoch);
+        self.column.went_off(timer, since, out);
     }
 
     fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {

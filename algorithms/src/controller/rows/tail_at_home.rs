@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{
+    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+};
 use crate::setup::Setup;
 
 /// What nodes and home say.
@@ -29,15 +31,7 @@ pub(in crate::controller) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "LINK", "BECOME"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request { .. } => 0,
-            Message::Link { .. } => 1,
-            Message::Become => 2,
-        }
-    }
+    kinds! { Request: "REQUEST", Link: "LINK", Become: "BECOME" }
 
     fn origin(&self) -> Option<NodeId> {
         match self {
