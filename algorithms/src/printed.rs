@@ -129,7 +129,7 @@ impl Printed {
     pub fn some(
         algorithm: &'static str,
         defects: &[Defect],
-        ids: &[String],
+        ids: &[impl AsRef<str>],
     ) -> Result<Self, PrintedError> {
         let find = |id: &str| {
             let named = |defect: &&Defect| {
@@ -158,7 +158,7 @@ impl Printed {
         let mut printed = Self::default();
         let mut chosen = Vec::new();
         for id in ids {
-            let defect = find(id)?;
+            let defect = find(id.as_ref())?;
             if defect.rules.is_empty() {
                 return Err(PrintedError::Misprint {
                     algorithm,

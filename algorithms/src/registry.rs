@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::contract::NodeId;
 use crate::erased::Machine;
-use crate::params::{Param, Params, Value};
-use crate::printed::{Defect, Printed};
+use crate::params::{Param, ParamError, Params, Value};
+use crate::printed::{Defect, Printed, PrintedError};
 use crate::topology::Topology;
 use crate::{
     banta_efficient, banta_k, banta_simple, carvalho_roucairol, centralised, lamport, maekawa, mra,
@@ -287,6 +287,24 @@ impl Entry {
     /// Whether the algorithm admits that many nodes.
     pub fn admits_size(&self, nodes: u32) -> bool {
         nodes >= self.sizes.least && self.sizes.fits.is_none_or(|fits| fits(nodes))
+    }
+
+    /// Its parameters when nothing is said about them.
+    pub fn defaults(&self) -> Params {
+        self.choose(&[])
+            .expect("the defaults of a parameter are values of it")
+    }
+
+    /// Its parameters: these as they are given, the others as they come.
+    pub fn choose(&self, given: &[(&str, &str)]) -> Result<Params, ParamError> {
+        let given = given.iter();
+        let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned()));
+        Params::resolve(self.name, self.params, &given.collect())
+    }
+
+    /// Its printed text as far as these defects go, and those they need; the rest is repaired.
+    pub fn as_printed(&self, ids: &[impl AsRef<str>]) -> Result<Printed, PrintedError> {
+        Printed::some(self.name, self.defects, ids)
     }
 
     /// How many crashes it survives with these parameters.

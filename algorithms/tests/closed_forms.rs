@@ -1,6 +1,5 @@
 //! What each closed form says, and when it keeps silent.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use algorithms::params::Params;
@@ -38,7 +37,7 @@ fn values(
     let entry = registry::find(algorithm).expect("it is registered");
     let shape: Shape = shape.parse().expect("a shape");
     let topology = shape.build(nodes, 0).expect("it can be built");
-    let params = Params::resolve(entry.name, entry.params, &BTreeMap::new()).expect("defaults");
+    let params = entry.defaults();
     let mut circumstances = run(&topology, &params, load);
     change(&mut circumstances);
     let forms = entry.forms.iter();
@@ -83,9 +82,7 @@ fn saturated() {
 /// What sanders' forms say with these parameters.
 fn sanders(nodes: u32, given: &[(&str, &str)], load: Load, hold_ms: u64) -> Vec<(f64, FormKind)> {
     let entry = registry::find("sanders").expect("it is registered");
-    let given = given.iter();
-    let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned()));
-    let params = Params::resolve(entry.name, entry.params, &given.collect()).expect("they fit");
+    let params = entry.choose(given).expect("they fit");
     let topology = Topology::complete(nodes);
     let mut circumstances = run(&topology, &params, load);
     circumstances.whole_requests = true;

@@ -1,12 +1,11 @@
 //! What must be true of every algorithm there is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use algorithms::erased::{Event, Group, MessageId};
-use algorithms::params::Params;
 use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Order};
 use algorithms::topology::Shape;
@@ -14,13 +13,8 @@ use algorithms::{After, Effect, NodeId, Request, Setting, Timer};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-fn defaults(entry: &Entry) -> Params {
-    let none = BTreeMap::new();
-    Params::resolve(entry.name, entry.params, &none).expect("the defaults fit")
-}
-
 fn kinds(entry: &Entry) -> &'static [&'static str] {
-    (entry.machine)(&defaults(entry), &Printed::repaired()).kinds()
+    (entry.machine)(&entry.defaults(), &Printed::repaired()).kinds()
 }
 
 #[test]
@@ -129,7 +123,7 @@ fn defects_are_told_and_can_be_chosen_by_name() {
             let (id, name) = (defect.id, entry.name);
             assert!(id.contains('-'), "{name}: {id} does not name its source");
             assert!(!defect.what.is_empty() && !defect.result.is_empty(), "{id}");
-            let chosen = Printed::some(name, entry.defects, &[id.to_owned()]);
+            let chosen = entry.as_printed(&[id]);
             assert_eq!(chosen.is_ok(), !defect.rules.is_empty(), "{id}");
             assert_eq!(defect.schedule.is_empty(), defect.rules.is_empty(), "{id}");
         }
@@ -153,7 +147,7 @@ fn every_size_that_is_admitted_has_a_default_topology() {
 fn no_size_that_is_admitted_refuses_the_defaults() {
     for entry in registry::ALL {
         for nodes in (1..=30).filter(|&nodes| entry.admits_size(nodes)) {
-            let why = (entry.refuses)(&defaults(entry), nodes);
+            let why = (entry.refuses)(&entry.defaults(), nodes);
             assert_eq!(why, None, "{}, {nodes} nodes", entry.name);
         }
     }
@@ -194,7 +188,7 @@ impl Play {
     fn new(entry: &'static Entry, nodes: u32) -> Self {
         let shape = Shape::default_for(entry.graph, nodes);
         let topology = shape.build(nodes, 0).expect("a default shape can be built");
-        let (params, printed) = (defaults(entry), Printed::repaired());
+        let (params, printed) = (entry.defaults(), Printed::repaired());
         let machine = (entry.machine)(&params, &printed);
         let bound = Duration::from_millis(50);
         let setting = Setting::new(topology, NodeId(0), params, printed, bound);
@@ -287,7 +281,7 @@ impl Play {
                     }
                     self.inside.insert(node);
                     self.entries += 1;
-                    if self.inside.len() as u32 > (self.entry.admits)(&defaults(self.entry)) {
+                    if self.inside.len() as u32 > (self.entry.admits)(&self.entry.defaults()) {
                         self.errors.push(format!("{:?} are inside", self.inside));
                     }
                 }

@@ -30,6 +30,7 @@ pub use error::FilesError;
 pub use events::{Events, read_events};
 pub use recheck::{Recheck, recheck};
 pub use record::{Provenance, utc};
+pub use tables::ENTRY_COLUMNS;
 
 use std::path::Path;
 

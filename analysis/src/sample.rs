@@ -1,12 +1,7 @@
 //! Runs made by hand, for tests.
 
-use std::collections::BTreeMap;
-
 use algorithms::NodeId;
-use algorithms::params::Params;
-use algorithms::printed::Printed;
 use algorithms::registry::{self, ClosedForm, Entry, Family, Graph, Links, Order};
-use chaos::Delay;
 use node::plan::Plan;
 use node::run::{FaultRow, RequestRow, Run};
 use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
@@ -14,36 +9,17 @@ use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
 /// A closed workload of that algorithm on a complete graph: a think time, a hold of 1 ms, a
 /// constant delay of 1 ms.
 pub(crate) fn plan(algorithm: &str, nodes: u32) -> Plan {
-    let entry = registry::find(algorithm).expect("a registered algorithm");
+    let usual = Plan::usual(registered(algorithm), nodes, 1);
     Plan {
-        algorithm: algorithm.to_owned(),
-        nodes,
         topology: "complete".to_owned(),
-        holder: NodeId(0),
-        params: Params::resolve(entry.name, entry.params, &BTreeMap::new())
-            .expect("defaults are valid"),
-        printed: Printed::repaired(),
         workload: Workload {
             arrivals: Arrivals::Closed {
                 think: PerNode::All(Span::Exponential(10_000_000)),
             },
-            hold: PerNode::All(Span::Constant(1_000_000)),
             quota: Quota::PerNode(1),
-            priority: PerNode::All(0),
-            weights: Vec::new(),
-            clients: 1,
+            ..usual.workload
         },
-        delay: Delay::Constant { ns: 1_000_000 },
-        links: Order::Fifo,
-        bound_ns: 1_000_000,
-        seed: 1,
-        time_limit_ns: None,
-        warm_up_entries: 0,
-        trace: false,
-        faults: chaos::Timeline::default(),
-        detect_after_ns: node::plan::default_detect_after_ns(),
-        detector: node::plan::Detector::default(),
-        transport: node::plan::UseTransport::Auto,
+        ..usual
     }
 }
 
@@ -88,19 +64,8 @@ pub(crate) fn entry(node: u32, arrived_ns: u64, entered_ns: u64, left_ns: u64) -
 /// A request that was asked for and never served.
 pub(crate) fn waiting(node: u32, arrived_ns: u64) -> RequestRow {
     RequestRow {
-        node: NodeId(node),
-        incarnation: 0,
-        priority: 0,
-        arrived_ns,
         asked_ns: Some(arrived_ns),
-        entered_ns: None,
-        left_ns: None,
-        fence: None,
-        witness_slot: None,
-        witness_refused: false,
-        uninvited: false,
-        messages: None,
-        registered: None,
+        ..RequestRow::arrived(NodeId(node), 0, arrived_ns)
     }
 }
 

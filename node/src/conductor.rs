@@ -118,12 +118,7 @@ mod tests {
 
     #[test]
     fn a_settled_batch_asks_in_order_then_lets_the_first_one_go() {
-        let asks = [4, 1, 4].map(|node| Ask {
-            node: NodeId(node),
-            at_ns: 0,
-            priority: None,
-            hold_ns: None,
-        });
+        let asks = [4, 1, 4].map(|node| Ask::at(0, NodeId(node)));
         let mut plan = crate::plan::tests::plan();
         plan.workload.arrivals = Arrivals::Batch {
             asks: asks.to_vec(),

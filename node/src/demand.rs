@@ -180,12 +180,7 @@ fn choose(plan: &Plan, weights: &Weights, nodes: u32, within_ns: u64) -> Vec<Ask
     keyed.truncate(nodes as usize);
     keyed
         .into_iter()
-        .map(|(_, node, mut draw)| Ask {
-            node,
-            at_ns: draw.below(within_ns.max(1)),
-            priority: None,
-            hold_ns: None,
-        })
+        .map(|(_, node, mut draw)| Ask::at(draw.below(within_ns.max(1)), node))
         .collect()
 }
 

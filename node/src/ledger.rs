@@ -201,21 +201,8 @@ impl Ledger {
         let row =
             u32::try_from(self.run.requests.len()).expect("fewer than 2^32 requests in a run");
         self.following.push(NONE);
-        self.run.requests.push(RequestRow {
-            node,
-            incarnation: 0,
-            priority,
-            arrived_ns: now_ns,
-            asked_ns: None,
-            entered_ns: None,
-            left_ns: None,
-            fence: None,
-            witness_slot: None,
-            witness_refused: false,
-            uninvited: false,
-            messages: None,
-            registered: None,
-        });
+        let request = RequestRow::arrived(node, priority, now_ns);
+        self.run.requests.push(request);
         row
     }
 

@@ -11,7 +11,7 @@ use algorithms::{NodeId, Setting, Topology};
 use chaos::{Delay, Timeline};
 use serde::{Deserialize, Serialize};
 
-use crate::workload::Workload;
+use crate::workload::{Arrivals, PerNode, Quota, Span, Workload};
 
 /// Everything that decides what a run does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,6 +91,42 @@ pub fn default_detect_after_ns() -> (u64, u64) {
 }
 
 impl Plan {
+    /// The algorithm as it comes, on its usual graph, undisturbed: everybody asks five times, again
+    /// the moment it leaves, and stays for a millisecond, over links that take as long and keep
+    /// order. For those who make plans by hand, and then say what theirs is about.
+    pub fn usual(entry: &Entry, nodes: u32, seed: u64) -> Self {
+        const MS: u64 = 1_000_000;
+        Self {
+            algorithm: entry.name.to_owned(),
+            nodes,
+            topology: Shape::default_for(entry.graph, nodes).to_string(),
+            holder: NodeId(0),
+            params: entry.defaults(),
+            printed: Printed::repaired(),
+            workload: Workload {
+                arrivals: Arrivals::Closed {
+                    think: PerNode::All(Span::Constant(0)),
+                },
+                hold: PerNode::All(Span::Constant(MS)),
+                quota: Quota::PerNode(5),
+                priority: PerNode::All(0),
+                weights: Vec::new(),
+                clients: 1,
+            },
+            delay: Delay::Constant { ns: MS },
+            links: Order::Fifo,
+            bound_ns: MS,
+            seed,
+            time_limit_ns: None,
+            warm_up_entries: 0,
+            trace: false,
+            faults: Timeline::default(),
+            detect_after_ns: default_detect_after_ns(),
+            detector: Detector::default(),
+            transport: UseTransport::default(),
+        }
+    }
+
     /// The algorithm's entry.
     ///
     /// # Panics
@@ -144,38 +180,23 @@ impl Plan {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::workload::{Arrivals, PerNode, Quota, Span};
 
     /// An ordinary plan: five members of naimi-trehel in a closed loop.
     pub(crate) fn plan() -> Plan {
+        let entry = registry::find("naimi-trehel").expect("a registered algorithm");
+        let usual = Plan::usual(entry, 5, 1);
         Plan {
-            algorithm: "naimi-trehel".to_owned(),
-            nodes: 5,
-            topology: "complete".to_owned(),
-            holder: NodeId(0),
-            params: Params::default(),
-            printed: Printed::repaired(),
             workload: Workload {
                 arrivals: Arrivals::Closed {
                     think: PerNode::All(Span::Constant(100)),
                 },
                 hold: PerNode::All(Span::Constant(10)),
                 quota: Quota::PerNode(2),
-                priority: PerNode::All(0),
-                weights: Vec::new(),
-                clients: 1,
+                ..usual.workload
             },
             delay: Delay::Constant { ns: 5 },
-            links: Order::Fifo,
             bound_ns: 5,
-            seed: 1,
-            time_limit_ns: None,
-            warm_up_entries: 0,
-            trace: false,
-            faults: Timeline::default(),
-            detect_after_ns: default_detect_after_ns(),
-            detector: Detector::default(),
-            transport: UseTransport::Auto,
+            ..usual
         }
     }
 }

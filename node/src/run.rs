@@ -80,6 +80,27 @@ pub struct RequestRow {
     pub registered: Option<u64>,
 }
 
+impl RequestRow {
+    /// A client wants in, and nothing has come of it yet.
+    pub fn arrived(node: NodeId, priority: u32, arrived_ns: u64) -> Self {
+        Self {
+            node,
+            incarnation: 0,
+            priority,
+            arrived_ns,
+            asked_ns: None,
+            entered_ns: None,
+            left_ns: None,
+            fence: None,
+            witness_slot: None,
+            witness_refused: false,
+            uninvited: false,
+            messages: None,
+            registered: None,
+        }
+    }
+}
+
 /// What became of the messages of one kind on one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageRow {

@@ -72,6 +72,18 @@ pub struct Ask {
     pub hold_ns: Option<u64>,
 }
 
+impl Ask {
+    /// As urgent, and for as long, as the workload says for that node.
+    pub fn at(at_ns: u64, node: NodeId) -> Self {
+        Self {
+            node,
+            at_ns,
+            priority: None,
+            hold_ns: None,
+        }
+    }
+}
+
 /// How much there is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

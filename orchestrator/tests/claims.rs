@@ -215,7 +215,7 @@ fn what_is_asked_for_must_be_there() {
         ("reproduce", "run this in its root"),
     ] {
         let finished = place.line(line).expect(2);
-        assert!(finished.stderr.contains(expected), "{}", finished.stderr);
+        finished.warns(expected);
     }
 }
 

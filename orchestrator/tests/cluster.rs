@@ -179,11 +179,7 @@ fn a_member_killed_inside_stays_on_record() {
     let line = "run naimi-trehel -n 4 --fault 'when enter 2 kill 2' --out run";
     let finished = place.line(line).expect(3);
     let out = place.path().join("run");
-    assert!(
-        finished.stdout.contains("2: kill (the token was with it)"),
-        "{}",
-        finished.stdout
-    );
+    finished.says("2: kill (the token was with it)");
     let entries = rows(&out.join("entries.csv"));
     let killed = entries
         .iter()
@@ -216,11 +212,7 @@ fn a_restarted_member_brings_no_second_token() {
     let fault = "at 30ms restart 0 after 50ms";
     let line = format!("run naimi-trehel -n 4 --fault '{fault}' --out run");
     let finished = place.line(&line).expect(3);
-    assert!(
-        finished.stdout.contains("member 0 was restarted"),
-        "{}",
-        finished.stdout
-    );
+    finished.says("member 0 was restarted");
     let summary = row(&place.path().join("run/summary.csv"));
     assert_eq!(
         (&*summary["safety"], &*summary["witness_refusals"]),

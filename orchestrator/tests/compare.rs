@@ -69,11 +69,7 @@ fn a_file_says_the_scenario_and_a_parameter_is_for_one_alone() {
         .collect::<Vec<_>>();
     assert_eq!(nodes, ["7", "7"]);
     assert!(runs[0]["params"].contains("plane"), "{:?}", runs[0]);
-    assert!(
-        finished.stdout.contains("sanders plane"),
-        "{}",
-        finished.stdout
-    );
+    finished.says("sanders plane");
 }
 
 /// Counts that no schedule changes are the same for processes.

@@ -12,11 +12,7 @@ use common::{Finished, Place};
 fn a_run_that_holds_ends_with_0() {
     let place = Place::new();
     let finished = place.run(["run", "raymond", "--engine", "sim"]).expect(0);
-    assert!(
-        finished.stdout.contains("verdict: holds"),
-        "{}",
-        finished.stdout
-    );
+    finished.says("verdict: holds");
     assert_eq!(finished.stderr, "", "a run in a pipe is quiet");
 }
 
@@ -52,23 +48,9 @@ fn a_printed_defect_that_shows_ends_with_1() {
         "3",
     ];
     let finished = place.run(line).expect(1);
-    assert!(
-        finished
-            .stdout
-            .contains("because liveness violated: deadlock"),
-        "{}",
-        finished.stdout
-    );
-    assert!(
-        finished.stdout.contains("as printed: banta-SK1"),
-        "{}",
-        finished.stdout
-    );
-    assert!(
-        finished.stderr.contains("ran as printed"),
-        "{}",
-        finished.stderr
-    );
+    finished.says("because liveness violated: deadlock");
+    finished.says("as printed: banta-SK1");
+    finished.warns("ran as printed");
 }
 
 #[test]
@@ -81,11 +63,7 @@ fn files_that_disagree_with_themselves_end_with_1() {
     let text = fs::read_to_string(&path).expect("a summary");
     fs::write(&path, text.replace("holds", "violated")).expect("a file can be written");
     let finished = place.run(["check", "here"]).expect(1);
-    assert!(
-        finished.stderr.contains("summary.csv"),
-        "{}",
-        finished.stderr
-    );
+    finished.warns("summary.csv");
 }
 
 #[test]
@@ -125,16 +103,8 @@ fn two_inside_at_once_end_with_1() {
     writer.flush().expect("a file can be written");
     drop(writer);
     let finished = place.run(["check", "here"]).expect(1);
-    assert!(
-        finished.stdout.contains("verdict: violated"),
-        "{}",
-        finished.stdout
-    );
-    assert!(
-        finished.stdout.contains("because safety"),
-        "{}",
-        finished.stdout
-    );
+    finished.says("verdict: violated");
+    finished.says("because safety");
 }
 
 #[test]
@@ -143,18 +113,14 @@ fn a_time_limit_that_cuts_a_run_ends_with_3() {
     let finished = place
         .run(["run", "raymond", "--engine", "sim", "--time-limit", "50ms"])
         .expect(3);
-    assert!(
-        finished.stdout.contains("verdict: inconclusive"),
-        "{}",
-        finished.stdout
-    );
+    finished.says("verdict: inconclusive");
 }
 
 #[test]
 fn a_directory_that_holds_no_run_ends_with_2() {
     let place = Place::new();
     let finished = place.run(["check", "."]).expect(2);
-    assert!(finished.stderr.contains("run.json"), "{}", finished.stderr);
+    finished.warns("run.json");
 }
 
 #[test]
@@ -213,17 +179,9 @@ fn ctrl_c_keeps_what_was_recorded() {
     child.wait_until(|| fs::read_dir(&results).is_ok_and(|mut entries| entries.next().is_some()));
     child.interrupt();
     let finished = child.finish().expect(130);
-    assert!(
-        finished.stdout.contains("interrupted"),
-        "{}",
-        finished.stdout
-    );
+    finished.says("interrupted");
     let checked = place.run(["check", "results/latest"]).expect(3);
-    assert!(
-        checked.stdout.contains("verdict: inconclusive"),
-        "{}",
-        checked.stdout
-    );
+    checked.says("verdict: inconclusive");
     assert!(place.path().join("results/latest/summary.csv").is_file());
     let left = fs::read_dir(&results)
         .expect("the results are there")

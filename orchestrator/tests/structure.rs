@@ -73,7 +73,7 @@ fn structures_come_from_files_too() {
     let place = Place::new();
     let file = format!("{FOLDER}/fig4.toml");
     let done = place.line(&format!("structure {file}")).expect(0);
-    assert!(done.stdout.contains("2     6 to 8"), "{}", done.stdout);
+    done.says("2     6 to 8");
     let line = format!("run sanders --engine sim --param structure={file} --seed 1 --json");
     let done = place.line(&line).expect(0);
     let object: Value = serde_json::from_str(&done.stdout).expect("one JSON object");
@@ -99,21 +99,13 @@ fn every_structure_file_is_safe() {
 fn an_unsafe_structure_is_refused_and_can_be_watched() {
     let place = Place::new();
     let refused = place.line("run sanders --param structure=fig3b").expect(2);
-    assert!(
-        refused.stderr.contains("'fig3b' is not safe"),
-        "{}",
-        refused.stderr
-    );
-    assert!(
-        refused.stderr.contains("broken by 0 and 1"),
-        "{}",
-        refused.stderr
-    );
-    assert!(refused.stderr.contains("unsafe=yes"), "{}", refused.stderr);
+    refused.warns("'fig3b' is not safe");
+    refused.warns("broken by 0 and 1");
+    refused.warns("unsafe=yes");
     let watched = "run sanders --engine sim --param structure=fig3b --param unsafe=yes \
                    --delay '20ms 20ms' --think exp:60ms --hold 20ms --weights 2=0,3=0 --total 100 --seed 1";
     let done = place.line(watched).expect(1);
-    assert!(done.stdout.contains("violated"), "{}", done.stdout);
+    done.says("violated");
 }
 
 #[test]
@@ -174,11 +166,7 @@ fn on_a_cluster_the_kernel_witnesses_an_unsafe_structure() {
                 --asks 0,1 --hold 400ms --fault 'at 0s delay 150ms on 0->2' \
                 --fault 'at 0s delay 150ms on 1->3' --seed 1 --out here";
     let done = place.line(line).expect(1);
-    assert!(
-        done.stdout.contains("safety violated: nodes 0 and 1"),
-        "{}",
-        done.stdout
-    );
+    done.says("safety violated: nodes 0 and 1");
     let summary = common::row(&place.path().join("here/summary.csv"));
     assert_eq!(summary["max_inside"], "2");
     assert_ne!(summary["witness_refusals"], "0");
@@ -234,11 +222,7 @@ fn on_a_cluster_a_violation_after_a_false_suspicion_is_reported_as_that() {
     assert!(suspected, "{faults:?}");
     // Who judges the files again sees the same.
     let again = place.line("check here").expect(1);
-    assert!(
-        again.stdout.contains("false suspicion of"),
-        "{}",
-        again.stdout
-    );
+    again.says("false suspicion of");
 }
 
 /// A constant link delay, much longer than what the program itself takes for a message.

@@ -201,11 +201,7 @@ fn no_command_shows_what_there_is() {
     let place = Place::new();
     let nothing: [&str; 0] = [];
     let finished = place.run(nothing).expect(2);
-    assert!(
-        finished.stderr.contains("Usage: orchestrator <COMMAND>"),
-        "{}",
-        finished.stderr
-    );
+    finished.warns("Usage: orchestrator <COMMAND>");
 }
 
 /// What the user sees; nothing but the message may come of a wrong input.

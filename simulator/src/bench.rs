@@ -5,15 +5,13 @@
 //! simulator could do if members, links and books cost nothing and its queue were the obvious one.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::collections::BinaryHeap;
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use algorithms::params::Params;
 use algorithms::printed::Printed;
-use algorithms::registry::{self, Order};
+use algorithms::registry;
 use algorithms::{NodeId, Setting, Topology};
 use chaos::{Delay, Draw};
 use node::plan::Plan;
@@ -107,11 +105,10 @@ pub fn crowd(nodes: u32) -> Crowd {
 pub fn search() -> Search {
     let entry = registry::find("ricart-agrawala").expect("it is registered");
     let nodes = 3;
-    let params = Params::resolve(entry.name, entry.params, &BTreeMap::new());
     let setting = Setting::new(
         Topology::complete(nodes),
         NodeId(0),
-        params.expect("defaults are valid"),
+        entry.defaults(),
         Printed::repaired(),
         Duration::from_millis(50),
     );
@@ -151,39 +148,24 @@ impl Race {
 pub(crate) fn plan(nodes: u32, entries_per_node: u64) -> Plan {
     let hold_ns = 1_000_000;
     let delay_ns = 5_000_000;
+    let think_ns = 2 * (hold_ns + delay_ns) * u64::from(nodes);
+    let entry = registry::find("naimi-trehel").expect("a registered algorithm");
+    let usual = Plan::usual(entry, nodes, 1);
     Plan {
-        algorithm: "naimi-trehel".to_owned(),
-        nodes,
-        topology: "complete".to_owned(),
-        holder: NodeId(0),
-        params: Params::default(),
-        printed: Printed::repaired(),
         workload: Workload {
             arrivals: Arrivals::Closed {
-                think: PerNode::All(Span::Exponential(
-                    2 * (hold_ns + delay_ns) * u64::from(nodes),
-                )),
+                think: PerNode::All(Span::Exponential(think_ns)),
             },
             hold: PerNode::All(Span::Constant(hold_ns)),
             quota: Quota::PerNode(entries_per_node),
-            priority: PerNode::All(0),
-            weights: Vec::new(),
-            clients: 1,
+            ..usual.workload
         },
         delay: Delay::Uniform {
             mean_ns: delay_ns,
             jitter_ns: delay_ns / 5,
         },
-        links: Order::Fifo,
         bound_ns: delay_ns + delay_ns / 5,
-        seed: 1,
-        time_limit_ns: None,
-        warm_up_entries: 0,
-        trace: false,
-        faults: chaos::Timeline::default(),
-        detect_after_ns: node::plan::default_detect_after_ns(),
-        detector: node::plan::Detector::default(),
-        transport: node::plan::UseTransport::Auto,
+        ..usual
     }
 }
 

@@ -144,7 +144,6 @@ mod tests {
 
     use super::*;
     use crate::contract::Request;
-    use crate::params::Params;
     use crate::printed::Printed;
     use crate::ricart_agrawala::RicartAgrawala;
     use crate::topology::Topology;
@@ -156,8 +155,7 @@ mod tests {
     fn setting() -> Setting {
         let bound = Duration::from_millis(1);
         let entry = &crate::ricart_agrawala::ENTRY;
-        let params = Params::resolve(entry.name, entry.params, &Default::default());
-        let (params, repaired) = (params.expect("defaults fit"), Printed::repaired());
+        let (params, repaired) = (entry.defaults(), Printed::repaired());
         Setting::new(Topology::complete(3), NodeId(0), params, repaired, bound)
     }
 

@@ -100,9 +100,8 @@ impl Cluster {
                     given.insert(name.to_owned(), value.to_owned());
                 }
                 Some(("as-printed", ids)) => {
-                    let ids: Vec<_> = ids.split(',').map(str::to_owned).collect();
-                    printed = Printed::some(entry.name, entry.defects, &ids)
-                        .map_err(|error| error.to_string())?;
+                    let ids: Vec<_> = ids.split(',').collect();
+                    printed = entry.as_printed(&ids).map_err(|error| error.to_string())?;
                 }
                 None if *option == "as-printed" => printed = Printed::all(entry.defects),
                 _ => return Err(format!("no such option: {option}")),

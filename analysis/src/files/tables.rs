@@ -11,24 +11,27 @@ use super::FilesError;
 use super::table::{Row, Table, known, maybe};
 use crate::{Summary, order};
 
+/// The columns of `entries.csv`.
+pub const ENTRY_COLUMNS: &[&str] = &[
+    "node",
+    "incarnation",
+    "priority",
+    "request_ns",
+    "asked_ns",
+    "enter_ns",
+    "exit_ns",
+    "outcome",
+    "fence",
+    "witness_slot",
+    "messages",
+    "registered",
+    "witness_refused",
+    "overtaken",
+];
+
 const ENTRIES: Table = Table {
     name: "entries.csv",
-    columns: &[
-        "node",
-        "incarnation",
-        "priority",
-        "request_ns",
-        "asked_ns",
-        "enter_ns",
-        "exit_ns",
-        "outcome",
-        "fence",
-        "witness_slot",
-        "messages",
-        "registered",
-        "witness_refused",
-        "overtaken",
-    ],
+    columns: ENTRY_COLUMNS,
 };
 
 const MESSAGES: Table = Table {

@@ -75,25 +75,19 @@ impl Cursor<'_> {
     }
 
     fn late(&mut self) -> Result<LinkFault, FaultError> {
-        if self.takes("empirical") {
-            let law = DelayLaw::Empirical(self.source()?);
-            let correlation = self.maybe_percent()?.unwrap_or(Percent::ZERO);
-            let order = self.order();
-            return Ok(LinkFault::Delay {
-                law,
-                correlation,
-                order,
-            });
-        }
-        if self.takes("matrix") {
+        let from_a_file = if self.takes("empirical") {
+            Some(DelayLaw::Empirical(self.source()?))
+        } else if self.takes("matrix") {
             let file = self.path("write the name of the file with the delays, such as wan.csv")?;
-            let law = DelayLaw::Matrix(file.to_owned());
-            let correlation = self.maybe_percent()?.unwrap_or(Percent::ZERO);
-            let order = self.order();
+            Some(DelayLaw::Matrix(file.to_owned()))
+        } else {
+            None
+        };
+        if let Some(law) = from_a_file {
             return Ok(LinkFault::Delay {
                 law,
-                correlation,
-                order,
+                correlation: self.maybe_percent()?.unwrap_or(Percent::ZERO),
+                order: self.order(),
             });
         }
         let (delay, correlation) = self.delay()?;

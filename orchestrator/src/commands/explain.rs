@@ -1,6 +1,5 @@
 //! `orchestrator explain`: one algorithm, for somebody who has not read the paper.
 
-use algorithms::params::Params;
 use algorithms::printed::{Defect, Printed};
 use algorithms::registry::{ClosedForm, Entry, FormKind, Graph, Links, Metric, Order};
 use algorithms::taxonomy::{self, Cell};
@@ -120,8 +119,7 @@ fn examples(entry: &Entry) -> Vec<String> {
 }
 
 fn facts(page: &mut Page, entry: &Entry) {
-    let unless_said = Params::resolve(entry.name, entry.params, &Default::default());
-    let unless_said = unless_said.expect("defaults fit their own domain");
+    let unless_said = entry.defaults();
     let kinds = (entry.machine)(&unless_said, &Printed::repaired()).kinds();
     page.fact("Name", entry.name);
     page.fact("Family", super::list::family(entry.family));

@@ -407,19 +407,10 @@ mod tests {
 
     fn request(node: u32, arrived_ns: u64, entered_ns: u64, left_ns: u64) -> RequestRow {
         RequestRow {
-            node: NodeId(node),
-            incarnation: 0,
-            priority: 0,
-            arrived_ns,
             asked_ns: Some(arrived_ns),
             entered_ns: Some(entered_ns),
             left_ns: Some(left_ns),
-            fence: None,
-            witness_slot: None,
-            witness_refused: false,
-            uninvited: false,
-            messages: None,
-            registered: None,
+            ..RequestRow::arrived(NodeId(node), 0, arrived_ns)
         }
     }
 

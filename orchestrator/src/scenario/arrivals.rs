@@ -4,30 +4,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use algorithms::NodeId;
+use analysis::files::ENTRY_COLUMNS;
 use csv::StringRecord;
 use node::workload::Ask;
 
 use super::Scenario;
 use super::resolve::{Misfit, node_of};
 
-/// The columns of a run's `entries.csv`, so that a run's requests can be made again, and `hold_ns`.
-const COLUMNS: [&str; 15] = [
-    "node",
-    "incarnation",
-    "priority",
-    "request_ns",
-    "asked_ns",
-    "enter_ns",
-    "exit_ns",
-    "hold_ns",
-    "outcome",
-    "fence",
-    "witness_slot",
-    "messages",
-    "registered",
-    "witness_refused",
-    "overtaken",
-];
+/// What the columns of a run's `entries.csv`, from which its requests can be made again, do not say.
+const HOLD: &str = "hold_ns";
 
 /// The requests of the file, in order of time.
 pub(super) fn read(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Vec<Ask>, Misfit> {
@@ -68,12 +53,13 @@ type Columns = BTreeMap<&'static str, usize>;
 fn columns(headings: &StringRecord) -> Result<Columns, String> {
     let mut columns = Columns::new();
     for (place, heading) in headings.iter().enumerate() {
-        let known = COLUMNS.iter().find(|&&column| column == heading);
-        let known = known.ok_or_else(|| {
-            let hint = crate::suggest::did_you_mean(heading, COLUMNS);
+        let known = ENTRY_COLUMNS.iter().copied().chain([HOLD]);
+        let column = known.clone().find(|column| *column == heading);
+        let column = column.ok_or_else(|| {
+            let hint = crate::suggest::did_you_mean(heading, known);
             format!(":1: there is no column '{heading}'{hint}")
         })?;
-        columns.insert(known, place);
+        columns.insert(column, place);
     }
     match ["node", "request_ns"]
         .iter()
@@ -108,7 +94,7 @@ impl Row<'_> {
                 ),
                 None => None,
             },
-            hold_ns: self.number("hold_ns")?.or(inside),
+            hold_ns: self.number(HOLD)?.or(inside),
         })
     }
 

@@ -139,16 +139,7 @@ fn mean_gap_ns(scenario: &Scenario) -> Result<u64, Misfit> {
 }
 
 fn batch(scenario: &Scenario, nodes: u32) -> Result<Arrivals, Misfit> {
-    let everyone = || {
-        (0..nodes).map(|node| {
-            AskText(Ask {
-                node: NodeId(node),
-                at_ns: 0,
-                priority: None,
-                hold_ns: None,
-            })
-        })
-    };
+    let everyone = || (0..nodes).map(|node| AskText(Ask::at(0, NodeId(node))));
     let asks: Vec<Ask> = match &scenario.asks {
         None => everyone().map(|AskText(ask)| ask).collect(),
         Some(List(asks)) => asks.iter().map(|AskText(ask)| *ask).collect(),

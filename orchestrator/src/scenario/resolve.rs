@@ -248,7 +248,8 @@ pub(crate) fn params(
 fn printed(scenario: &Scenario, entry: &'static Entry) -> Result<Printed, Misfit> {
     let printed = match &scenario.as_printed {
         None => Printed::repaired(),
-        Some(AsPrinted::Some(ids)) => Printed::some(entry.name, entry.defects, ids)
+        Some(AsPrinted::Some(ids)) => entry
+            .as_printed(ids)
             .map_err(|error| Misfit::new("as-printed", error.to_string()))?,
         Some(AsPrinted::All) => {
             let printed = Printed::all(entry.defects);

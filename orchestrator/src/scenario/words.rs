@@ -315,12 +315,7 @@ impl FromStr for AskText {
         let time = |text: &str| parse_ns(text).map_err(|error| error.to_string());
         let mut words = text.split_whitespace();
         let node = words.next().and_then(|word| word.parse().ok());
-        let mut ask = Ask {
-            node: NodeId(node.ok_or_else(misfit)?),
-            at_ns: 0,
-            priority: None,
-            hold_ns: None,
-        };
+        let mut ask = Ask::at(0, NodeId(node.ok_or_else(misfit)?));
         while let Some(word) = words.next() {
             let value = words.next().ok_or_else(misfit)?;
             match word {

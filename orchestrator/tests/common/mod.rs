@@ -110,6 +110,24 @@ impl Finished {
         }
     }
 
+    /// It printed this.
+    pub fn says(&self, words: &str) {
+        assert!(
+            self.stdout.contains(words),
+            "no '{words}' in\n{}",
+            self.stdout
+        );
+    }
+
+    /// It said this besides.
+    pub fn warns(&self, words: &str) {
+        assert!(
+            self.stderr.contains(words),
+            "no '{words}' in\n{}",
+            self.stderr
+        );
+    }
+
     /// Itself, if it ended with this code.
     pub fn expect(self, code: i32) -> Self {
         let Self { stdout, stderr, .. } = &self;

@@ -1,106 +1,11 @@
 //! Banta's three algorithms: worlds that depend on their parameters, and schedules from their
 //! defects that do not end.
 
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use algorithms::NodeId;
+use algorithms::registry::Order;
+use simulator::explore::{Kind, Outcome};
 
-use algorithms::params::Params;
-use algorithms::printed::Printed;
-use algorithms::registry::{self, Entry, Order};
-use algorithms::{NodeId, Setting};
-use simulator::explore::{Kind, Options, Outcome, Report, explore, replay};
-
-use crate::registry::setting_of;
-
-/// An algorithm with some of its parameters and defects chosen.
-struct Chosen {
-    entry: &'static Entry,
-    setting: Setting,
-    options: Options,
-}
-
-impl Chosen {
-    fn new(name: &str, nodes: u32) -> Self {
-        let entry = registry::find(name).expect("it is registered");
-        Self {
-            entry,
-            setting: setting_of(entry, nodes),
-            options: Options::new(entry, nodes),
-        }
-    }
-
-    fn param(mut self, name: &str, value: &str) -> Self {
-        let mut given: BTreeMap<_, _> = self.setting.params.iter().collect();
-        let value = algorithms::params::Value::Word(value.to_owned());
-        given.insert(name, &value);
-        let given = given
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value.to_string()));
-        let params = Params::resolve(self.entry.name, self.entry.params, &given.collect());
-        self.setting.params = params.expect("the parameter fits");
-        self
-    }
-
-    fn printed(mut self, ids: &[&str]) -> Self {
-        let ids: Vec<_> = ids.iter().map(|&id| id.to_owned()).collect();
-        let printed = Printed::some(self.entry.name, self.entry.defects, &ids);
-        self.setting.printed = printed.expect("the defects go together");
-        self
-    }
-
-    fn wants(mut self, wants: &[u32]) -> Self {
-        self.options.wants = wants.to_vec();
-        self
-    }
-
-    fn timers(mut self, timers: &str) -> Self {
-        self.options.timers = timers.parse().expect("a way of timers");
-        self
-    }
-
-    fn links(mut self, order: Order) -> Self {
-        self.options.order = order;
-        self
-    }
-
-    fn after(mut self, schedule: &str) -> Self {
-        self.options.after = schedule.parse().expect("the schedule is well written");
-        self
-    }
-
-    fn explore(&self) -> Report {
-        let watch = &mut |_| ControlFlow::Continue(());
-        explore(self.entry, &self.setting, &self.options, watch).expect("the options fit")
-    }
-
-    /// Lets nothing happen but what the schedule says.
-    fn replay(&self, schedule: &str) -> Outcome {
-        let schedule = schedule.parse().expect("the schedule is well written");
-        let nobody_else_asks = Options {
-            wants: vec![0; self.setting.nodes() as usize],
-            ..self.options.clone()
-        };
-        let outcome = replay(self.entry, &self.setting, &nobody_else_asks, &schedule);
-        outcome.unwrap_or_else(|error| panic!("{}: {error}", self.entry.name))
-    }
-
-    /// Everybody is served in every schedule; says how many states there are.
-    fn assert_ends(&self) -> u64 {
-        let report = self.explore();
-        let name = self.entry.name;
-        if let Some(finding) = &report.finding {
-            panic!(
-                "{name}: {}: {}\n{}",
-                finding.kind, finding.why, finding.schedule
-            );
-        }
-        assert!(
-            report.complete && report.trapped == Some(0),
-            "{name}: {report:?}"
-        );
-        report.states
-    }
-}
+use crate::chosen::Chosen;
 
 fn preliminary(nodes: u32) -> Chosen {
     Chosen::new("banta-simple", nodes).param("rules", "preliminary")
@@ -110,13 +15,16 @@ fn preliminary(nodes: u32) -> Chosen {
 fn the_simple_algorithm_ends_in_every_world_that_fits() {
     let twice = [2, 2, 2];
     let ordered = preliminary(3).wants(&twice).links(Order::Fifo);
-    assert_eq!(ordered.assert_ends(), 18_208);
-    assert_eq!(preliminary(3).wants(&twice).assert_ends(), 39_576);
+    assert_eq!(ordered.assert_all_are_served(), 18_208);
+    assert_eq!(preliminary(3).wants(&twice).assert_all_are_served(), 39_576);
     let numbered = || Chosen::new("banta-simple", 3).wants(&[1, 2, 2]);
-    assert_eq!(numbered().links(Order::Fifo).assert_ends(), 10_908);
-    assert_eq!(numbered().assert_ends(), 28_501);
+    assert_eq!(
+        numbered().links(Order::Fifo).assert_all_are_served(),
+        10_908
+    );
+    assert_eq!(numbered().assert_all_are_served(), 28_501);
     let four = Chosen::new("banta-simple", 4).wants(&[0, 1, 1, 1]);
-    assert_eq!(four.assert_ends(), 11_273);
+    assert_eq!(four.assert_all_are_served(), 11_273);
 }
 
 #[test]
@@ -207,10 +115,10 @@ fn the_efficient_algorithm_ends_in_every_world_that_fits_whenever_its_wait_is_ov
     // A machine that forgets nothing when the token leaves has 8,898, 13,970 and 5,528 states, of
     // which those with another old mark are one here; and where what was filed joins the queue only
     // at the exit, behind what came while its site was inside, there are 4 and 16 more.
-    assert_eq!(three().links(Order::Fifo).assert_ends(), 8_524);
-    assert_eq!(three().assert_ends(), 13_204);
+    assert_eq!(three().links(Order::Fifo).assert_all_are_served(), 8_524);
+    assert_eq!(three().assert_all_are_served(), 13_204);
     let four = Chosen::new("banta-efficient", 4).wants(&[0, 1, 1, 1]);
-    assert_eq!(four.assert_ends(), 5_516);
+    assert_eq!(four.assert_all_are_served(), 5_516);
 }
 
 #[test]
@@ -233,10 +141,10 @@ fn kindly(nodes: u32) -> Chosen {
 fn the_printed_rules_end_while_the_bound_is_kept_and_messages_come_first() {
     for (timers, states) in [("bounded:1", 1_747), ("bounded:2", 3_298)] {
         let three = kindly(3).wants(&[1, 1, 2]).timers(timers);
-        assert_eq!(three.assert_ends(), states, "{timers}");
+        assert_eq!(three.assert_all_are_served(), states, "{timers}");
     }
     let four = kindly(4).wants(&[0, 1, 1, 1]).timers("bounded:1");
-    assert!(four.assert_ends() > 1_000);
+    assert!(four.assert_all_are_served() > 1_000);
 }
 
 /// Banta's claim that two periods are necessary and sufficient, a tick up and down.
@@ -307,13 +215,21 @@ fn banta_nq2_without_path_reversal_the_detour_is_paid_again() {
 fn k_slots_are_enough_in_every_world_that_fits() {
     let drain = |k, nodes| Chosen::new("banta-k", nodes).param("k", k);
     for k in ["1", "2", "3"] {
-        assert!(drain(k, 3).wants(&[1, 2, 2]).assert_ends() > 10_000, "{k}");
+        assert!(
+            drain(k, 3).wants(&[1, 2, 2]).assert_all_are_served() > 10_000,
+            "{k}"
+        );
     }
-    assert!(drain("2", 4).wants(&[0, 1, 1, 2]).assert_ends() > 20_000);
+    assert!(drain("2", 4).wants(&[0, 1, 1, 2]).assert_all_are_served() > 20_000);
     let pipeline = |k, nodes| drain(k, nodes).param("mode", "pipeline");
-    assert!(pipeline("1", 3).wants(&[1, 2, 2]).assert_ends() > 20_000);
-    assert!(pipeline("2", 3).wants(&[1, 1, 2]).assert_ends() > 10_000);
-    assert!(pipeline("2", 4).wants(&[0, 1, 1, 1]).assert_ends() > 20_000);
+    assert!(pipeline("1", 3).wants(&[1, 2, 2]).assert_all_are_served() > 20_000);
+    assert!(pipeline("2", 3).wants(&[1, 1, 2]).assert_all_are_served() > 10_000);
+    assert!(
+        pipeline("2", 4)
+            .wants(&[0, 1, 1, 1])
+            .assert_all_are_served()
+            > 20_000
+    );
 }
 
 /// All others have asked 0 while it was inside, and it has left: the queue is [1 2 … n-1*]. In a
@@ -333,7 +249,7 @@ fn k_slots_are_enough_when_everybody_is_on_the_queue() {
         let queued = |k: &str, wants: &[u32], after: &str| {
             let chosen = Chosen::new("banta-k", wants.len() as u32);
             let chosen = chosen.param("k", k).param("mode", mode);
-            chosen.wants(wants).after(after).assert_ends()
+            chosen.wants(wants).after(after).assert_all_are_served()
         };
         for k in ["1", "2", "3", "5"] {
             for nodes in 4..=6 {
@@ -352,7 +268,7 @@ fn k_slots_are_enough_when_everybody_is_on_the_queue() {
 fn k_slots_are_enough_when_the_queued_ask_again() {
     let again = |k: &str, wants: &[u32], after: &str| {
         let drain = Chosen::new("banta-k", wants.len() as u32).param("k", k);
-        drain.wants(wants).after(after).assert_ends()
+        drain.wants(wants).after(after).assert_all_are_served()
     };
     assert_eq!(again("2", &[1, 2, 2, 1, 1], TWO_ARE_LATE), 18_080);
     let six = everybody_asked(6);

@@ -1,10 +1,8 @@
 //! Every schedule of the migrating controllers, cell by cell, and what their printed text does.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use algorithms::params::Params;
 use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Order};
 use algorithms::{NodeId, Setting, Topology, taxonomy};
@@ -121,8 +119,7 @@ fn the_printed_text_fails_as_listed() {
             _ => &wants[..],
         };
         let mut search = Search::of(name, defect.with, wants, order);
-        let printed = Printed::some(entry.name, entry.defects, &[id.to_owned()]);
-        search.setting.printed = printed.expect("the defect is its own");
+        search.setting.printed = entry.as_printed(&[id]).expect("the defect is its own");
         let finding = search
             .report()
             .finding
@@ -161,11 +158,7 @@ impl Search {
     /// Nothing, if the parameters are refused.
     fn new(name: &str, params: &[(&str, &str)], wants: &[u32], order: Order) -> Option<Self> {
         let entry = registry::find(name).expect("it is registered");
-        let given = params
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()));
-        let given = given.collect::<BTreeMap<_, _>>();
-        let params = Params::resolve(entry.name, entry.params, &given).expect("they are there");
+        let params = entry.choose(params).expect("they are there");
         let nodes = wants.len() as u32;
         if (entry.refuses)(&params, nodes).is_some() {
             return None;

@@ -3,6 +3,7 @@
 
 mod banta;
 mod cells;
+mod chosen;
 mod cross_check;
 mod links;
 mod registry;

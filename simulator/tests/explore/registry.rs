@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use algorithms::params::Params;
 use algorithms::printed::{Defect, Printed};
 use algorithms::registry::{self, Entry, Graph, Order};
 use algorithms::{NodeId, Setting, Topology};
@@ -251,11 +250,10 @@ fn search(entry: &Entry, wants: &[u32], order: Order) -> Report {
 
 /// The algorithm among so many nodes, everything else as it comes.
 pub fn setting_of(entry: &Entry, nodes: u32) -> Setting {
-    let params = Params::resolve(entry.name, entry.params, &Default::default());
     Setting::new(
         topology(entry.graph, nodes),
         NodeId(0),
-        params.expect("defaults fit"),
+        entry.defaults(),
         Printed::repaired(),
         Duration::from_millis(50),
     )
@@ -264,11 +262,9 @@ pub fn setting_of(entry: &Entry, nodes: u32) -> Setting {
 /// The same, with one defect left unrepaired and the parameters under which it shows.
 fn printed_setting(entry: &'static Entry, nodes: u32, defect: &Defect) -> Setting {
     let id = defect.id;
-    let with = defect.with.iter();
-    let with = with.map(|&(name, value)| (name.to_owned(), value.to_owned()));
-    let params = Params::resolve(entry.name, entry.params, &with.collect()).expect(id);
+    let params = entry.choose(defect.with).expect(id);
     assert_eq!((entry.refuses)(&params, nodes), None, "{id}");
-    let printed = Printed::some(entry.name, entry.defects, &[id.to_owned()]);
+    let printed = entry.as_printed(&[id]);
     let mut setting = setting_of(entry, nodes);
     setting.params = params;
     setting.printed = printed.expect("the defect is the algorithm's own");

@@ -8,8 +8,6 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use algorithms::params::Params;
-use algorithms::printed::Printed;
 use algorithms::registry;
 use algorithms::sanders::conditions::Conditions;
 use algorithms::sanders::structure::{Set, Structure};
@@ -88,14 +86,8 @@ fn explored(
     let entry = registry::find("sanders").expect("it is registered");
     let nodes = structure.nodes();
     let written = structure.to_string();
-    let given = given
-        .iter()
-        .copied()
-        .chain([("structure", written.as_str())]);
-    let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let params = Params::resolve(entry.name, entry.params, &given.collect());
-    let defects: Vec<_> = defects.iter().map(|&id| id.to_owned()).collect();
-    let printed = Printed::some(entry.name, entry.defects, &defects);
+    let given = [given, &[("structure", written.as_str())]].concat();
+    let (params, printed) = (entry.choose(&given), entry.as_printed(defects));
     let setting = Setting::new(
         Topology::complete(nodes),
         NodeId(0),

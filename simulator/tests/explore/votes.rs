@@ -1,80 +1,18 @@
 //! Voting: worlds that are too large for the registry's tests or have no end, and the schedules of
 //! the book's defects.
 
-use algorithms::params::Params;
-use algorithms::printed::Printed;
-use algorithms::registry::{self, Entry, Order};
-use algorithms::{NodeId, Setting};
-use simulator::explore::{Kind, Options, Outcome, Report, Timers, explore, replay};
-use std::ops::ControlFlow;
+use algorithms::NodeId;
+use algorithms::registry::Order;
+use simulator::explore::Kind;
 
-use crate::registry::setting_of;
-
-struct Vote {
-    entry: &'static Entry,
-    setting: Setting,
-    options: Options,
-}
+use crate::chosen::Chosen;
 
 /// An algorithm among as many as there are wants, with these parameters and defects.
-fn vote(name: &str, params: &[(&str, &str)], ids: &[&str], wants: &[u32]) -> Vote {
-    let entry = registry::find(name).expect("it is registered");
-    let nodes = wants.len() as u32;
-    let given = params.iter();
-    let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned()));
-    let mut setting = setting_of(entry, nodes);
-    setting.params = Params::resolve(entry.name, entry.params, &given.collect()).expect(name);
-    let ids: Vec<_> = ids.iter().map(|&id| id.to_owned()).collect();
-    setting.printed = Printed::some(entry.name, entry.defects, &ids).expect(name);
-    let options = Options {
-        wants: wants.to_vec(),
-        ..Options::new(entry, nodes)
-    };
-    Vote {
-        entry,
-        setting,
-        options,
-    }
-}
-
-impl Vote {
-    fn with(mut self, change: impl Fn(&mut Options)) -> Self {
-        change(&mut self.options);
-        self
-    }
-
-    fn explore(&self) -> Report {
-        let watch = &mut |_| ControlFlow::Continue(());
-        explore(self.entry, &self.setting, &self.options, watch).expect("the options fit")
-    }
-
-    /// The shortest way to something bad: what, and in how many steps.
-    fn worst(&self) -> (Kind, usize) {
-        let finding = self.explore().finding.expect("something is found");
-        (finding.kind, finding.schedule.steps.len())
-    }
-
-    fn assert_all_are_served(&self) -> u64 {
-        let report = self.explore();
-        let name = self.entry.name;
-        if let Some(finding) = &report.finding {
-            panic!("{name}: {}: {}", finding.why, finding.schedule);
-        }
-        assert!(report.complete, "{name}: {report:?}");
-        assert_eq!(report.trapped, Some(0), "{name}");
-        report.states
-    }
-
-    /// Lets nothing happen but what the schedule says.
-    fn replay(&self, schedule: &str) -> Outcome {
-        let schedule = schedule.parse().expect("the schedule is well written");
-        let nobody_else_asks = Options {
-            wants: vec![0; self.setting.nodes() as usize],
-            ..self.options.clone()
-        };
-        let outcome = replay(self.entry, &self.setting, &nobody_else_asks, &schedule);
-        outcome.unwrap_or_else(|error| panic!("{}: {error}", self.entry.name))
-    }
+fn vote(name: &str, params: &[(&str, &str)], ids: &[&str], wants: &[u32]) -> Chosen {
+    let chosen = Chosen::new(name, wants.len() as u32);
+    let with = |chosen: Chosen, &(name, value): &(&str, &str)| chosen.param(name, value);
+    let chosen = params.iter().fold(chosen, with);
+    chosen.printed(ids).wants(wants)
 }
 
 #[test]
@@ -152,9 +90,7 @@ fn as_printed_two_are_inside_within_six_steps() {
 /// V10: even if timers go off only when nothing is under way.
 #[test]
 fn as_printed_two_are_inside_with_accurate_timers() {
-    let patient = vote("nhme", &[], &["K3"], &[1, 1, 0]).with(|options| {
-        options.timers = Timers::Patient;
-    });
+    let patient = vote("nhme", &[], &["K3"], &[1, 1, 0]).timers("patient");
     assert_eq!(patient.worst(), (Kind::Exclusion, 13));
 }
 
@@ -220,10 +156,7 @@ fn as_printed_a_majority_enters_though_what_it_needs_is_taken() {
 #[test]
 fn as_printed_two_are_inside_though_who_is_inside_says_so() {
     for name in ["nhme", "bmav"] {
-        let patient = |id| {
-            let patched = vote(name, &[], &[id], &[1, 1, 0]);
-            patched.with(|options| options.timers = Timers::Patient)
-        };
+        let patient = |id| vote(name, &[], &[id], &[1, 1, 0]).timers("patient");
         assert_eq!(patient("K4").worst(), (Kind::Exclusion, 13), "{name}");
         // Whoever asked before is answered on entry. Retries never end, so neither does the search.
         let mended = patient("K4'").with(|options| options.max_states = 50_000);

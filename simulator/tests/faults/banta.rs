@@ -1,7 +1,6 @@
 //! Banta's bound T, broken by a message that is four times too late.
 
 use algorithms::NodeId;
-use algorithms::printed::Printed;
 use node::plan::Plan;
 use node::run::End;
 use node::workload::{Arrivals, Ask, Quota};
@@ -11,20 +10,13 @@ use crate::scenes::{entries, fault, judge, plan, simulate};
 /// 1 and 2 ask at once, and 2's request comes when the token has long left 0.
 fn too_late(algorithm: &str, printed: &[&str]) -> Plan {
     let mut plan = plan(algorithm, 3, 1, &["delay message REQUEST from 2 #1 by 4T"]);
-    let ask = |node| Ask {
-        node: NodeId(node),
-        at_ns: 0,
-        priority: None,
-        hold_ns: None,
-    };
+    let ask = |node| Ask::at(0, NodeId(node));
     plan.workload.arrivals = Arrivals::Batch {
         asks: vec![ask(1), ask(2)],
         settled: false,
     };
     plan.workload.quota = Quota::PerNode(1);
-    let ids: Vec<_> = printed.iter().map(|&id| id.to_owned()).collect();
-    let entry = plan.entry();
-    plan.printed = Printed::some(entry.name, entry.defects, &ids).expect("they go together");
+    plan.printed = plan.entry().as_printed(printed).expect("they go together");
     plan
 }
 

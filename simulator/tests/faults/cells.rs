@@ -1,8 +1,5 @@
 //! Every cell of the migrating-controller framework on links that lose and part.
 
-use std::collections::BTreeMap;
-
-use algorithms::params::Params;
 use algorithms::registry::{self, Order};
 use algorithms::taxonomy;
 use node::run::End;
@@ -20,11 +17,7 @@ fn bad_links_only_delay_a_moving_role() {
     for cell in taxonomy::of(entry.name) {
         for (seed, links) in [(1, Order::Fifo), (2, Order::Any)] {
             let mut plan = plan(entry.name, 5, seed, &faults);
-            let given = cell.params.iter();
-            let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned()));
-            let params =
-                Params::resolve(entry.name, entry.params, &given.collect::<BTreeMap<_, _>>());
-            plan.params = params.expect("they are there");
+            plan.params = entry.choose(cell.params).expect("they are there");
             plan.delay = "2ms 1ms".parse().expect("a delay");
             plan.workload.quota = Quota::PerNode(4);
             plan.links = links;

@@ -1,9 +1,5 @@
 //! Sanders' recovery: somebody dies, at any moment, and the others go on.
 
-use std::collections::BTreeMap;
-
-use algorithms::params::Params;
-use algorithms::printed::Printed;
 use node::plan::Plan;
 use node::run::{End, Run};
 use node::workload::{Arrivals, PerNode, Span};
@@ -20,10 +16,7 @@ fn bereaved(structure: &str, nodes: u32, seed: u64) -> Plan {
         &[&format!("at {at}ms kill {victim}")],
     );
     let given = [("structure", structure), ("recovery", "on")];
-    let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let entry = plan.entry();
-    let params = Params::resolve(entry.name, entry.params, &BTreeMap::from(given));
-    plan.params = params.expect("the parameters fit");
+    plan.params = plan.entry().choose(&given).expect("the parameters fit");
     plan.delay = "2ms 2ms".parse().expect("a delay");
     plan.detect_after_ns = (0, 30 * MS);
     plan.workload.arrivals = Arrivals::Closed {
@@ -70,8 +63,7 @@ fn as_printed_some_wait_for_ever() {
     let stuck = |structure, nodes| {
         let runs = (0..60).filter(|&seed| {
             let mut plan = bereaved(structure, nodes, seed);
-            let entry = plan.entry();
-            let printed = Printed::some(entry.name, entry.defects, &["sanders-L5".to_owned()]);
+            let printed = plan.entry().as_printed(&["sanders-L5"]);
             plan.printed = printed.expect("it is sanders' own");
             survivors_wait(&simulate(&plan), &plan)
         });
@@ -96,10 +88,7 @@ fn without_a_death_recovery_costs_nothing() {
                 ("recovery", recovery),
                 ("rules", "deadlock-free"),
             ];
-            let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
-            let entry = plan.entry();
-            let params = Params::resolve(entry.name, entry.params, &BTreeMap::from(given));
-            plan.params = params.expect("the parameters fit");
+            plan.params = plan.entry().choose(&given).expect("the parameters fit");
             simulate(&plan).messages
         };
         assert_eq!(sent("on"), sent("off"), "{structure}");

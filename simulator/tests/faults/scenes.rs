@@ -1,20 +1,16 @@
 //! Plans in which something goes wrong.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use algorithms::params::Params;
-use algorithms::printed::Printed;
-use algorithms::registry::{self, Order};
-use algorithms::topology::Shape;
+use algorithms::registry;
 use algorithms::{NodeId, Topology};
 use analysis::Judgement;
 use chaos::Timeline;
 use chaos::partition::Edges;
 use chaos::timeline::Group;
-use node::plan::{Plan, default_detect_after_ns};
+use node::plan::Plan;
 use node::run::{FaultRow, Run};
-use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
+use node::workload::{Arrivals, PerNode, Span, Workload};
 
 /// A millisecond, in nanoseconds.
 pub const MS: u64 = 1_000_000;
@@ -23,35 +19,16 @@ pub const MS: u64 = 1_000_000;
 /// while these faults happen.
 pub fn plan(algorithm: &str, nodes: u32, seed: u64, faults: &[&str]) -> Plan {
     let entry = registry::find(algorithm).expect("a registered algorithm");
+    let usual = Plan::usual(entry, nodes, seed);
     let mut plan = Plan {
-        algorithm: algorithm.to_owned(),
-        nodes,
-        topology: String::from(Shape::default_for(entry.graph, nodes)),
-        holder: NodeId(0),
-        params: Params::resolve(entry.name, entry.params, &BTreeMap::new())
-            .expect("defaults are valid"),
-        printed: Printed::repaired(),
         workload: Workload {
             arrivals: Arrivals::Closed {
                 think: PerNode::All(Span::Constant(10 * MS)),
             },
-            hold: PerNode::All(Span::Constant(MS)),
-            quota: Quota::PerNode(5),
-            priority: PerNode::All(0),
-            weights: Vec::new(),
-            clients: 1,
+            ..usual.workload
         },
-        delay: "1ms".parse().expect("a delay"),
-        links: Order::Fifo,
         bound_ns: 50 * MS,
-        seed,
-        time_limit_ns: None,
-        warm_up_entries: 0,
-        trace: false,
-        faults: Timeline::default(),
-        detect_after_ns: default_detect_after_ns(),
-        detector: node::plan::Detector::default(),
-        transport: node::plan::UseTransport::Auto,
+        ..usual
     };
     let topology = plan.build_topology().expect("the usual shape always fits");
     plan.faults = timeline(&plan, &topology, faults);

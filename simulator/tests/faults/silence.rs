@@ -1,8 +1,5 @@
 //! Deaths that are guessed from silence: the dead are found out, and some are not dead.
 
-use std::collections::BTreeMap;
-
-use algorithms::params::Params;
 use analysis::Verdict;
 use node::plan::{Detector, Plan};
 use node::run::{End, FaultRow, Run};
@@ -16,10 +13,7 @@ const SILENCE_NS: u64 = 100 * MS;
 fn watchful(seed: u64, faults: &[&str]) -> Plan {
     let mut plan = plan("sanders", 5, seed, faults);
     let given = [("structure", "complete"), ("recovery", "on")];
-    let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let entry = plan.entry();
-    let params = Params::resolve(entry.name, entry.params, &BTreeMap::from(given));
-    plan.params = params.expect("the parameters fit");
+    plan.params = plan.entry().choose(&given).expect("the parameters fit");
     plan.detector = Detector::Timeout(SILENCE_NS);
     plan
 }

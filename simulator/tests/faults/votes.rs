@@ -2,8 +2,6 @@
 //! handed over nobody meets and everybody is served after the heal.
 
 use algorithms::NodeId;
-use algorithms::params::Params;
-use algorithms::printed::Printed;
 use node::plan::Plan;
 use node::run::{End, Run};
 use node::workload::{Arrivals, Ask, PerNode, Quota, Span};
@@ -18,23 +16,14 @@ fn plans() -> u64 {
 
 fn with(mut plan: Plan, params: &[(&str, &str)], ids: &[&str]) -> Plan {
     let entry = plan.entry();
-    let params = params.iter();
-    let params = params.map(|&(name, value)| (name.to_owned(), value.to_owned()));
-    let params = Params::resolve(entry.name, entry.params, &params.collect());
-    plan.params = params.expect("the parameters fit");
-    let ids: Vec<_> = ids.iter().map(|&id| id.to_owned()).collect();
-    plan.printed = Printed::some(entry.name, entry.defects, &ids).expect("there are such defects");
+    plan.params = entry.choose(params).expect("the parameters fit");
+    plan.printed = entry.as_printed(ids).expect("there are such defects");
     plan
 }
 
 /// These ask at once, and stay inside for so long; a message takes up to 6 ms.
 fn asking(mut plan: Plan, nodes: &[u32], hold_ms: u64) -> Plan {
-    let asks = nodes.iter().map(|&node| Ask {
-        node: NodeId(node),
-        at_ns: MS,
-        priority: None,
-        hold_ns: None,
-    });
+    let asks = nodes.iter().map(|&node| Ask::at(MS, NodeId(node)));
     plan.workload.arrivals = Arrivals::Batch {
         asks: asks.collect(),
         settled: false,

@@ -1,7 +1,6 @@
 //! Bursts of requests on the book's digraphs: all have settled before the token moves.
 
 use algorithms::NodeId;
-use algorithms::printed::Printed;
 use node::plan::Plan;
 use node::run::End;
 use node::workload::{Arrivals, Ask, Quota};
@@ -14,15 +13,8 @@ fn burst(algorithm: &str, printed: &[&str], requests: u32, seed: u64) -> Plan {
     plan.topology = "oriented:3".to_owned();
     plan.delay = "1ms".parse().expect("a delay");
     plan.bound_ns = MS;
-    let ids: Vec<_> = printed.iter().map(|&id| id.to_owned()).collect();
-    let defects = plan.entry().defects;
-    plan.printed = Printed::some(plan.entry().name, defects, &ids).expect("its defects");
-    let ask = |node| Ask {
-        node: NodeId(node),
-        at_ns: 0,
-        priority: None,
-        hold_ns: None,
-    };
+    plan.printed = plan.entry().as_printed(printed).expect("its defects");
+    let ask = |node| Ask::at(0, NodeId(node));
     plan.workload.arrivals = Arrivals::Batch {
         asks: (0..=requests).map(ask).collect(),
         settled: true,

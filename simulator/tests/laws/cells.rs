@@ -1,17 +1,14 @@
 //! Every cell of the migrating-controller framework: at every size, on ordered and unordered links,
 //! and against the algorithms it is said to be.
 
-use std::collections::BTreeMap;
-
-use algorithms::params::Params;
-use algorithms::registry::{self, FormKind, Order};
+use algorithms::registry::{FormKind, Order};
 use algorithms::taxonomy::{self, Cell};
 use analysis::{TheoryLine, judge};
 use node::plan::Plan;
 use node::run::{End, Run};
 use node::workload::{Arrivals, PerNode, Quota, Span};
 
-use crate::worlds::{MS, closed, plan, simulate};
+use crate::worlds::{MS, closed, plan, set, simulate};
 
 #[test]
 fn every_cell_lets_everybody_in_one_at_a_time() {
@@ -209,18 +206,4 @@ fn by_the_clock(plan: &mut Plan, cell: &Cell) -> bool {
         set(plan, &params);
     }
     has_both
-}
-
-fn set(plan: &mut Plan, params: &[(&str, &str)]) {
-    let entry = registry::find(&plan.algorithm).expect("it is registered");
-    let given = params
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()));
-    let given = given.collect::<BTreeMap<_, _>>();
-    plan.params = Params::resolve(entry.name, entry.params, &given).expect("they are there");
-    assert_eq!(
-        (entry.refuses)(&plan.params, plan.nodes),
-        None,
-        "{params:?}"
-    );
 }

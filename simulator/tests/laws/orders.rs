@@ -1,8 +1,6 @@
 //! In what order members get in: what the book's algorithms promise, and what they keep.
 
 use algorithms::NodeId;
-use algorithms::params::Value;
-use algorithms::printed::Printed;
 use analysis::judge;
 use node::plan::Plan;
 use node::run::{End, Run};
@@ -25,15 +23,8 @@ fn saturated(algorithm: &str, nodes: u32, seed: u64, priorities: &[u32]) -> Plan
 }
 
 fn with(mut plan: Plan, name: &str, value: &str) -> Plan {
-    let given = plan
-        .params
-        .iter()
-        .map(|(name, value)| (name.to_owned(), value.to_string()));
-    let mut given: std::collections::BTreeMap<_, _> = given.collect();
-    given.insert(name.to_owned(), Value::Word(value.to_owned()).to_string());
-    let entry = plan.entry();
-    plan.params = algorithms::params::Params::resolve(entry.name, entry.params, &given)
-        .expect("the parameter is there");
+    let params = plan.entry().choose(&[(name, value)]);
+    plan.params = params.expect("the parameter is there");
     plan
 }
 
@@ -118,9 +109,7 @@ fn on_a_path_between_two_that_never_pause_a_third_starves_unless_it_ages() {
         };
         plan.workload.quota = Quota::Total(61);
         plan.workload.weights = vec![1.0, 30.0, 30.0];
-        let ids: Vec<_> = printed.iter().map(|&id| id.to_owned()).collect();
-        plan.printed =
-            Printed::some(plan.entry().name, plan.entry().defects, &ids).expect("its defects");
+        plan.printed = plan.entry().as_printed(printed).expect("its defects");
         let plan = match aging {
             Some(aging) => with(plan, "aging", aging),
             None => plan,
@@ -168,8 +157,7 @@ fn longest_wait(run: &Run, priority: u32) -> usize {
 fn worst_wait_of_fapp(printed: &[&str], rounds: u64) -> usize {
     let waits = (0..6).map(|seed| {
         let mut plan = saturated("fapp", 12, seed, &[1, 5]);
-        let ids: Vec<_> = printed.iter().map(|&id| id.to_owned()).collect();
-        plan.printed = Printed::some("fapp", plan.entry().defects, &ids).expect("its defects");
+        plan.printed = plan.entry().as_printed(printed).expect("its defects");
         plan.workload.quota = Quota::PerNode(rounds);
         longest_wait(&finished(&plan), 1)
     });

@@ -3,16 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use algorithms::params::Params;
+use algorithms::NodeId;
 use algorithms::sanders::conditions::Conditions;
 use algorithms::sanders::costs;
 use algorithms::sanders::structure::Structure;
-use algorithms::{NodeId, registry};
 use node::plan::Plan;
 use node::run::Run;
 use node::workload::{Arrivals, PerNode, Quota, Span};
 
-use crate::worlds::{MS, closed, plan, simulate};
+use crate::worlds::{MS, closed, plan, set, simulate};
 
 /// Named structures, with their sizes.
 const NAMED: [(&str, u32); 12] = [
@@ -56,14 +55,8 @@ fn all_of_three() -> Vec<Structure> {
 
 /// A plan of an algorithm with parameters.
 fn with(algorithm: &str, nodes: u32, seed: u64, given: &[(&str, &str)]) -> Plan {
-    let entry = registry::find(algorithm).expect(algorithm);
-    let given = given
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()));
-    let given: BTreeMap<_, _> = given.collect();
     let mut plan = plan(algorithm, nodes, seed);
-    plan.params = Params::resolve(entry.name, entry.params, &given).expect("they fit");
-    assert_eq!((entry.refuses)(&plan.params, nodes), None);
+    set(&mut plan, given);
     plan
 }
 

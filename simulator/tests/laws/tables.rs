@@ -4,16 +4,12 @@
 //! A number of the table is one run's, so it must lie where a further run of ours would: within the
 //! 99 % prediction interval of five, and half a unit of its last digit.
 
-use std::collections::BTreeMap;
-
-use algorithms::params::Params;
-use algorithms::registry;
 use algorithms::taxonomy;
 use analysis::judge;
 use node::plan::Plan;
 use node::workload::{PerNode, Quota, Span};
 
-use crate::worlds::{MS, closed, plan, simulate};
+use crate::worlds::{MS, closed, plan, set, simulate};
 
 /// Messages per entry without those of migrations: max_req 1, 2, 5, 10 and without end, by load.
 const WITHOUT_MIGRATIONS: [(&str, u32, [&str; 5], [&str; 5]); 6] = [
@@ -217,13 +213,4 @@ fn measured(plan: &Plan) -> Numbers {
         without_migrations: (all - sent(&["BECOME", "INFORM"])) / entries,
         sync_ms: summary.sync_delay_mean_us.unwrap_or(f64::NAN) / 1_000.0,
     }
-}
-
-fn set(plan: &mut Plan, params: &[(&str, &str)]) {
-    let entry = registry::find(&plan.algorithm).expect("it is registered");
-    let given = params
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()));
-    let given = given.collect::<BTreeMap<_, _>>();
-    plan.params = Params::resolve(entry.name, entry.params, &given).expect("they are there");
 }

@@ -1,10 +1,6 @@
 //! What the token algorithms cost, from light load to heavy, and Banta's formulas against his own
 //! notes.
 
-use std::collections::BTreeMap;
-
-use algorithms::params::Params;
-use algorithms::printed::Printed;
 use algorithms::registry::{self, FormKind, Order};
 use analysis::statistics::Moments;
 use analysis::{TheoryLine, judge};
@@ -19,11 +15,7 @@ use crate::worlds::{MS, closed, plan, simulate, worlds};
 fn world(algorithm: &str, with: &[(&str, &str)], nodes: u32) -> Plan {
     let mut plan = plan(algorithm, nodes, 11);
     let entry = plan.entry();
-    let with = with
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()));
-    let with: BTreeMap<_, _> = with.collect();
-    plan.params = Params::resolve(entry.name, entry.params, &with).expect("they fit");
+    plan.params = entry.choose(with).expect("they fit");
     plan.links = Order::Any;
     plan.delay = "750us 250us".parse().expect("a delay");
     plan.bound_ns = MS;
@@ -195,8 +187,7 @@ fn theory(plan: &Plan) -> Vec<TheoryLine> {
 fn a_queue_that_grows_without_end_ends_the_run() {
     let mut plan = plan("banta-efficient", 5, 1);
     let entry = plan.entry();
-    let printed = Printed::some(entry.name, entry.defects, &["E2".to_owned()]);
-    plan.printed = printed.expect("it goes alone");
+    plan.printed = entry.as_printed(&["E2"]).expect("it goes alone");
     let run = simulate(&plan);
     let mut errors = run.protocol_errors.iter();
     let grown = errors.any(|(_, _, why)| why.contains("without end"));

@@ -1,15 +1,10 @@
 //! The worlds that the laws are tried in.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use algorithms::NodeId;
-use algorithms::params::Params;
-use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Order};
-use algorithms::topology::Shape;
-use chaos::{Delay, Timeline};
-use node::plan::{Plan, default_detect_after_ns};
+use node::plan::Plan;
 use node::run::Run;
 use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Workload};
 
@@ -19,34 +14,15 @@ pub const MS: u64 = 1_000_000;
 /// The registered algorithm, saturated, on links of one millisecond.
 pub fn plan(algorithm: &str, nodes: u32, seed: u64) -> Plan {
     let entry = registry::find(algorithm).expect("a registered algorithm");
-    Plan {
-        algorithm: algorithm.to_owned(),
-        nodes,
-        topology: String::from(Shape::default_for(entry.graph, nodes)),
-        holder: NodeId(0),
-        params: Params::resolve(entry.name, entry.params, &BTreeMap::new())
-            .expect("defaults are valid"),
-        printed: Printed::repaired(),
-        workload: Workload {
-            arrivals: closed(Span::Constant(0)),
-            hold: PerNode::All(Span::Constant(MS)),
-            quota: Quota::PerNode(5),
-            priority: PerNode::All(0),
-            weights: Vec::new(),
-            clients: 1,
-        },
-        delay: Delay::Constant { ns: MS },
-        links: Order::Fifo,
-        bound_ns: MS,
-        seed,
-        time_limit_ns: None,
-        warm_up_entries: 0,
-        trace: false,
-        faults: Timeline::default(),
-        detect_after_ns: default_detect_after_ns(),
-        detector: node::plan::Detector::default(),
-        transport: node::plan::UseTransport::Auto,
-    }
+    Plan::usual(entry, nodes, seed)
+}
+
+/// The same with these parameters, the others as they come.
+pub fn set(plan: &mut Plan, params: &[(&str, &str)]) {
+    let entry = plan.entry();
+    plan.params = entry.choose(params).expect("they are there");
+    let refused = (entry.refuses)(&plan.params, plan.nodes);
+    assert_eq!(refused, None, "{params:?}");
 }
 
 /// Simulates a plan from its first event to its last.
@@ -190,10 +166,8 @@ pub fn worlds(entry: &Entry, seeds: u64) -> impl Iterator<Item = (Plan, Option<u
 /// A request of a batch.
 pub fn ask(node: u32, at_ns: u64) -> Ask {
     Ask {
-        node: NodeId(node),
-        at_ns,
         priority: Some(node % 3),
-        hold_ns: None,
+        ..Ask::at(at_ns, NodeId(node))
     }
 }
 

@@ -1,11 +1,9 @@
 //! A structure's every schedule, under both kinds of rules.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use algorithms::params::Params;
 use algorithms::printed::Printed;
 use algorithms::sanders::structure::Structure;
 use algorithms::{NodeId, Setting, Topology, registry};
@@ -30,12 +28,8 @@ pub(super) fn both_rules(structure: &Structure, max_states: u32) -> Result<Vec<S
     let entry = registry::find("sanders").expect("it is registered");
     let mut searched = Vec::new();
     for rules in ["basic", "deadlock-free"] {
-        let given = [
-            ("structure", structure.to_string()),
-            ("rules", rules.to_owned()),
-        ];
-        let given = given.map(|(name, value)| (name.to_owned(), value));
-        let params = Params::resolve(entry.name, entry.params, &BTreeMap::from(given));
+        let written = structure.to_string();
+        let params = entry.choose(&[("structure", &written), ("rules", rules)]);
         let setting = Setting::new(
             Topology::complete(structure.nodes()),
             NodeId(0),
