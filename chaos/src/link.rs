@@ -9,7 +9,7 @@ use crate::draw::Draw;
 use crate::fate::{Datagram, Fate, Member};
 use crate::fault::{InFlight, Working};
 use crate::reach::Reach;
-use crate::rule::{Count, Posted};
+use crate::rule::{Count, Posted, Rule};
 use crate::window::Window;
 
 /// What becomes of a datagram that reaches the end of its link.
@@ -38,6 +38,8 @@ pub(crate) struct Link {
     stack: SmallVec<[Layer; 1]>,
     /// When cuts of this link are healed: at the beginning of each stretch.
     heals: Vec<Window>,
+    /// When the last cut began that has made room for another rule, and its number.
+    cut_before: Option<(u64, usize)>,
     /// The edition of the rule book that the stack was made from.
     pub edition: u64,
 }
@@ -60,7 +62,15 @@ impl Link {
             passed: 0,
             stack: SmallVec::new(),
             heals: Vec::new(),
+            cut_before: None,
             edition: 0,
+        }
+    }
+
+    /// A rule that drops what is under way makes room for another.
+    pub fn remember_cut(&mut self, number: usize, rule: &Rule) {
+        if rule.reach.covers(self.from, self.to) {
+            self.cut_before = self.cut_before.max(Some((rule.window.from_ns, number)));
         }
     }
 
@@ -120,6 +130,11 @@ impl Link {
     /// What becomes of a datagram that was sent then and would arrive now.
     pub fn arrive(&mut self, now_ns: u64, sent_ns: u64) -> Arrival {
         let after_it_was_sent = |began_ns: Option<u64>| began_ns.is_some_and(|ns| ns > sent_ns);
+        if let Some((began_ns, number)) = self.cut_before
+            && after_it_was_sent(Some(began_ns))
+        {
+            return Arrival::Drop(number);
+        }
         let mut held = false;
         for layer in &mut self.stack {
             match layer.posted.cut {

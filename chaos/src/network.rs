@@ -107,6 +107,27 @@ impl Network {
         self.rules.len() - 1
     }
 
+    /// Puts a rule in the place of an earlier one, which ends with that. What it did stays counted,
+    /// and what it cut under way stays cut.
+    pub(crate) fn replace(&mut self, number: usize, rule: Rule) {
+        let before = Arc::clone(&self.rules[number]);
+        if before.cut == Some(InFlight::Drop) {
+            for link in &mut self.links {
+                link.remember_cut(number, &before.rule);
+            }
+        }
+        self.rules[number] = Arc::new(Posted {
+            first_ns: before.first_ns,
+            ..Posted::new(rule)
+        });
+        self.edition += 1;
+    }
+
+    /// When a rule began, or the first that stood in its place.
+    pub(crate) fn first_ns(&self, number: usize) -> u64 {
+        self.rules[number].first_ns
+    }
+
     /// Ends a rule now, if it is not over.
     pub fn end(&mut self, rule: usize, now_ns: u64) {
         let window = &mut Arc::make_mut(&mut self.rules[rule]).rule.window;

@@ -33,6 +33,8 @@ pub(crate) struct Posted {
     pub fresh: Working,
     /// If it is a cut: what it does to datagrams under way.
     pub cut: Option<InFlight>,
+    /// When it began, or the first rule that stood in its place.
+    pub first_ns: u64,
 }
 
 impl Posted {
@@ -43,6 +45,7 @@ impl Posted {
                 AnyFault::Cut(Cut { in_flight }) => Some(in_flight),
                 _ => None,
             },
+            first_ns: rule.window.from_ns,
             rule,
         }
     }

@@ -123,7 +123,7 @@ pub struct Did {
     pub time_ns: u64,
     /// What it was.
     pub fault: String,
-    /// On which links.
+    /// On which links, the last time.
     pub target: String,
     /// When it was over, if it was.
     pub until_ns: Option<u64>,
@@ -145,7 +145,8 @@ impl Timeline {
     }
 
     /// Puts a step about links that waited for an event, or for somebody to be found, in force from
-    /// now on. A step with `every` is put in force each time.
+    /// now on. A step with `every` is put in force each time, and is then over for whom it met
+    /// before.
     ///
     /// # Panics
     /// If the step is not about links, or somebody is to be isolated and `who` does not say who.
@@ -205,10 +206,10 @@ impl Timeline {
     /// What each step about links did until the run ended, in the order they began.
     pub fn report(&self, network: &Network, ended_ns: u64) -> Vec<Did> {
         let mut by_step: BTreeMap<usize, Did> = BTreeMap::new();
-        for (rule, count) in network.rules() {
+        for (place, (rule, count)) in network.rules().enumerate() {
             let Some(number) = rule.step else { continue };
             let did = by_step.entry(number).or_insert_with(|| Did {
-                time_ns: rule.window.from_ns,
+                time_ns: network.first_ns(place),
                 fault: self.steps[number].name.clone(),
                 target: rule.reach.to_string(),
                 until_ns: Some(rule.window.over_ns())
@@ -245,8 +246,15 @@ impl Timeline {
             | Deed::Restart(..)
             | Deed::Message(_) => unreachable!("'{}' is not about links", step.text),
         };
+        // What it did to others, or at other times, is over.
+        let earlier = network.rules().enumerate();
+        let earlier = earlier.filter(|(_, (rule, _))| rule.step == Some(number));
+        let mut earlier = earlier
+            .map(|(place, _)| place)
+            .collect::<Vec<_>>()
+            .into_iter();
         for (part, bad) in bad.into_iter().enumerate() {
-            network.add(Rule {
+            let rule = Rule {
                 identity: match part {
                     0 => step.identity,
                     _ => Draw::new([step.identity, part as u64]).bits(),
@@ -256,7 +264,11 @@ impl Timeline {
                 window,
                 step: Some(number),
                 churn: bad.churn,
-            });
+            };
+            match earlier.next() {
+                Some(place) => network.replace(place, rule),
+                None => drop(network.add(rule)),
+            }
         }
     }
 }

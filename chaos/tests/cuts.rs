@@ -159,6 +159,35 @@ fn the_one_to_be_isolated_may_be_found_later() {
     );
 }
 
+/// Whoever was isolated is reached again when it is somebody else's turn, and what it lost by then
+/// stays lost; a fault that comes every so often is one rule, however often it comes.
+#[test]
+fn one_is_isolated_at_a_time() {
+    let timeline = timeline(5, &["every 1s for 900ms isolate holder"]);
+    let mut network = timeline.network();
+    // There was no holder at first, so that the first is isolated until 1.4 s.
+    timeline.enact(0, 500 * MS, Some(2), &mut network);
+    assert!(!passes(&mut network, 999 * MS, 2, 0));
+    assert!(passes(&mut network, 999 * MS, 3, 0));
+    timeline.enact(0, SECOND, Some(3), &mut network);
+    assert!(passes(&mut network, SECOND, 2, 0), "its time is over");
+    assert!(!passes(&mut network, SECOND, 3, 0));
+    let under_way = |network: &mut Network, sent_ns| network.arrive(SECOND, 2, 0, sent_ns);
+    assert_eq!(under_way(&mut network, 499 * MS), Arrival::Drop(0));
+    assert_eq!(under_way(&mut network, SECOND), Arrival::Deliver);
+    for turn in 2..100 {
+        timeline.enact(0, turn * SECOND, Some(4), &mut network);
+    }
+    assert!(!passes(&mut network, 99 * SECOND, 0, 4));
+    assert_eq!(network.rules().len(), 1);
+    let [did] = &timeline.report(&network, 100 * SECOND)[..] else {
+        panic!("one fault, one row");
+    };
+    assert_eq!(did.time_ns, 500 * MS, "when it first began");
+    assert_eq!(did.until_ns, Some(99_900 * MS), "when it was last over");
+    assert_eq!(did.count.acted, 4, "whomever it met");
+}
+
 const CHURN: Churn = Churn {
     fail_ns: 5 * SECOND,
     repair_ns: SECOND,
