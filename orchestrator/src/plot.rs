@@ -12,23 +12,65 @@ use crate::numbers::decimal;
 use crate::report::page::escaped;
 
 /// Red, green and blue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Colour(pub(crate) u8, pub(crate) u8, pub(crate) u8);
 
-/// Colours that people tell apart whether or not they see red and green (Okabe and Ito's), without
-/// those that are too light for a thin line.
-pub(crate) const COLOURS: [Colour; 6] = [
+/// Colours that people tell apart whether or not they see red and green: Okabe and Ito's, without
+/// those that are too light for a thin line, and then the darker ones of Tol's muted scheme.
+pub(crate) const COLOURS: [Colour; 10] = [
     Colour(0x00, 0x72, 0xB2),
     Colour(0xD5, 0x5E, 0x00),
     Colour(0x00, 0x9E, 0x73),
     Colour(0xCC, 0x79, 0xA7),
     Colour(0xE6, 0x9F, 0x00),
     Colour(0x56, 0xB4, 0xE9),
+    Colour(0x33, 0x22, 0x88),
+    Colour(0x88, 0x22, 0x55),
+    Colour(0x99, 0x99, 0x33),
+    Colour(0x6E, 0x6E, 0x6E),
+];
+/// A shape as well, around its place: not every printer has colours.
+const MARKS: [&[(i32, i32)]; 5] = [
+    // A disc, a triangle, a square, a diamond and a cross.
+    &[
+        (4, 0),
+        (3, 3),
+        (0, 4),
+        (-3, 3),
+        (-4, 0),
+        (-3, -3),
+        (0, -4),
+        (3, -3),
+    ],
+    &[(0, -6), (5, 4), (-5, 4)],
+    &[(4, 4), (-4, 4), (-4, -4), (4, -4)],
+    &[(0, -6), (6, 0), (0, 6), (-6, 0)],
+    &[
+        (2, -6),
+        (2, -2),
+        (6, -2),
+        (6, 2),
+        (2, 2),
+        (2, 6),
+        (-2, 6),
+        (-2, 2),
+        (-6, 2),
+        (-6, -2),
+        (-2, -2),
+        (-2, -6),
+    ],
 ];
 /// For words.
 pub(crate) const INK: Colour = Colour(0, 0, 0);
 /// For lines that lead the eye.
 pub(crate) const RULE: Colour = Colour(0xD9, 0xDD, 0xE1);
+
+/// How the n-th of several series looks: its colour and its mark. When the colours begin anew, each
+/// comes with the next mark, so that no two of the first fifty look alike.
+pub(crate) fn look(nth: usize) -> (Colour, &'static [(i32, i32)]) {
+    let (round, place) = (nth / COLOURS.len(), nth % COLOURS.len());
+    (COLOURS[place], MARKS[(place + round) % MARKS.len()])
+}
 
 impl Display for Colour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

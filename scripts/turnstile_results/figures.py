@@ -15,8 +15,11 @@ from matplotlib.figure import Figure
 from .aggregation import aggregate
 from .loading import NotAResult, Run, Sweep
 
-# Okabe and Ito's colours, each with a mark of its own.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+# Okabe and Ito's colours and the darker ones of Tol's. There are more colours than marks and neither
+# number divides the other, so that the first seventy lines look different.
+COLOURS = [
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#882255", "#999933", "#6E6E6E",
+]
 MARKS = ["o", "s", "^", "D", "v", "P", "X"]
 MOST_POINTS = 5_000
 

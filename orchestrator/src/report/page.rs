@@ -366,6 +366,14 @@ mod tests {
             assert!(!html.contains(word), "{word} in {html}");
         }
         assert!(html.contains("prefers-color-scheme: dark"));
+        for colour in crate::plot::COLOURS {
+            for drawn in ["fill", "stroke"] {
+                assert!(
+                    html.contains(&format!("[{drawn}=\"{colour}\"]")),
+                    "{colour}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-use crate::plot::{COLOURS, Colour, RULE, plain};
+use crate::plot::{Colour, RULE, look, plain};
 
 /// A chart and its lines.
 pub(crate) struct Chart<'a> {
@@ -99,7 +99,7 @@ impl Chart<'_> {
             .draw()
             .map_err(said)?;
         for (number, line) in self.lines.iter().enumerate() {
-            let Colour(red, green, blue) = COLOURS[number % COLOURS.len()];
+            let (Colour(red, green, blue), mark) = look(number);
             let colour = RGBColor(red, green, blue);
             let points = line.points.iter();
             let places = points.clone().map(|point| (point.x, point.y));
@@ -109,24 +109,20 @@ impl Chart<'_> {
                     chart.draw_series(DashedLineSeries::new(places, 6, 5, colour.stroke_width(1)))
                 }
             };
-            drawn
-                .map_err(said)?
-                .label(&line.label)
-                .legend(move |(x, y)| {
-                    PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
-                });
+            let drawn = drawn.map_err(said)?.label(&line.label);
+            let sample = move || PathElement::new([(0, 0), (18, 0)], colour.stroke_width(2));
             if line.dashed {
+                drawn.legend(move |place| EmptyElement::at(place) + sample());
                 continue;
             }
-            // A shape for each as well: not every printer has colours.
+            let marked = move || Polygon::new(mark, colour.filled());
+            let in_the_middle = move || mark.iter().map(|(x, y)| (x + 9, *y)).collect::<Vec<_>>();
+            drawn.legend(move |place| {
+                EmptyElement::at(place) + sample() + Polygon::new(in_the_middle(), colour.filled())
+            });
             let places = points.clone().map(|point| (point.x, point.y));
-            let style = colour.filled();
-            let drawn = match number % 3 {
-                0 => chart.draw_series(places.map(|place| Circle::new(place, 4, style))),
-                1 => chart.draw_series(places.map(|place| TriangleMarker::new(place, 6, style))),
-                _ => chart.draw_series(places.map(|place| Cross::new(place, 4, style))),
-            };
-            drawn.map_err(said)?;
+            let marks = places.map(|place| EmptyElement::at(place) + marked());
+            chart.draw_series(marks).map_err(said)?;
             let bars = points.filter_map(|point| {
                 let (low, high) = point.interval?;
                 let bar =
@@ -215,7 +211,10 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::plot::COLOURS;
 
     fn chart(logarithmic: bool) -> Chart<'static> {
         let point = |x: f64| Point {
@@ -251,6 +250,27 @@ mod tests {
             ] {
                 assert!(svg.contains(word), "{word} is missing in {svg}");
             }
+        }
+    }
+
+    /// The seventh has another colour than the first, and the eleventh another mark.
+    #[test]
+    fn no_two_lines_of_a_full_chart_look_alike() {
+        let looks = (0..50).map(look);
+        let distinct = looks.collect::<BTreeSet<_>>();
+        assert_eq!(distinct.len(), 50);
+        let mut full = chart(false);
+        let labels = (0..12).map(|nth| format!("series {nth}"));
+        full.lines = labels
+            .map(|label| Line {
+                label,
+                points: chart(false).lines[0].points.clone(),
+                dashed: false,
+            })
+            .collect();
+        let svg = full.svg().unwrap();
+        for colour in COLOURS {
+            assert!(svg.contains(&colour.to_string()), "{colour}");
         }
     }
 
