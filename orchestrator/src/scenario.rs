@@ -225,9 +225,8 @@ pub struct Scenario {
           value_parser = PossibleValuesParser::new(["auto", "always", "never"]).try_map(words::named::<UseTransport>))]
     pub transport: Option<UseTransport>,
 
-    /// What runs it: processes that speak UDP, or the simulator in virtual time [default: cluster]
-    #[arg(long, help_heading = "Run",
-          value_parser = PossibleValuesParser::new(["cluster", "sim"]).try_map(words::named::<Engine>))]
+    /// What runs it; each command has its own flag for that.
+    #[arg(skip)]
     pub engine: Option<Engine>,
 
     /// Number that all chance in the run comes from [default: a fresh one, shown at the end]
@@ -255,17 +254,34 @@ pub struct Scenario {
     pub trace: Option<bool>,
 }
 
+/// What flags say of one run: the scenario, and what runs it.
+#[derive(Clone, Debug, Args)]
+pub struct Flags {
+    #[command(flatten)]
+    scenario: Scenario,
+    /// What runs it: processes that speak UDP, or the simulator in virtual time [default: cluster]
+    #[arg(long, help_heading = "Run", display_order = 0,
+          value_parser = PossibleValuesParser::new(["cluster", "sim"]).try_map(words::named::<Engine>))]
+    engine: Option<Engine>,
+}
+
+impl From<Flags> for Scenario {
+    fn from(Flags { scenario, engine }: Flags) -> Self {
+        Self { engine, ..scenario }
+    }
+}
+
 impl Scenario {
     /// What these flags say.
     pub(crate) fn from_flags(flags: &[&str]) -> Result<Self, String> {
         #[derive(Parser)]
-        struct Flags {
+        struct Line {
             #[command(flatten)]
-            scenario: Scenario,
+            flags: Flags,
         }
         let words = std::iter::once(&"run").chain(flags);
-        let flags = Flags::try_parse_from(words).map_err(|error| error.to_string())?;
-        Ok(flags.scenario)
+        let line = Line::try_parse_from(words).map_err(|error| error.to_string())?;
+        Ok(line.flags.into())
     }
 }
 

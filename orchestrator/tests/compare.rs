@@ -99,3 +99,22 @@ fn both_engines_are_compared() {
         assert_eq!(words[1..3], ["0.0", "="], "{line}");
     }
 }
+
+/// A file may say the engine, the flag wins, and there is one such flag.
+#[test]
+fn the_engine_is_said_in_one_place() {
+    let place = Place::new();
+    place.file(
+        "here.toml",
+        "nodes = 3\nentries = 2\nengine = \"cluster\"\n",
+    );
+    let line = "compare here.toml lamport raymond --engine sim --repetitions 1 --out a";
+    place.line(line).expect(0);
+    let runs = rows(&place.path().join("a/runs.csv"));
+    assert!(runs.iter().all(|run| run["engine"] == "sim"), "{runs:?}");
+    let help = place.line("compare --help").expect(0).stdout;
+    assert_eq!(help.matches("--engine").count(), 1, "{help}");
+    place
+        .line("compare lamport raymond --engine-of-the-scenario sim")
+        .expect(2);
+}

@@ -22,25 +22,24 @@ use crate::{Exit, Failure, interrupt, print};
 /// both engines the table says how far the processes are from the simulator. Writes what a sweep
 /// writes, and plot.svg.
 #[derive(Debug, Args)]
-#[command(mut_arg("engine", |arg| arg.long("engine-of-the-scenario").hide(true)))]
 #[command(mut_arg("seed", |arg| arg.help("Number that the first repetition's chance comes from, \
     the next has the next [default: 1]")))]
 pub(crate) struct Compare {
     /// Algorithms, as `orchestrator list` shows them, and perhaps a scenario file: NAME.toml
     #[arg(required = true, value_name = "ALGORITHM")]
     targets: Vec<String>,
+    #[command(flatten)]
+    scenario: Scenario,
     /// What runs them: the simulator, processes, or first one and then the other [default: what
     /// the scenario file says, or sim]
     #[arg(
-        id = "engines",
         long = "engine",
         value_name = "ENGINE",
         value_enum,
-        help_heading = "Run"
+        help_heading = "Run",
+        display_order = 0
     )]
     engines: Option<Engines>,
-    #[command(flatten)]
-    scenario: Scenario,
     /// Runs of each algorithm
     #[arg(long, value_name = "NUMBER", default_value_t = 5, help_heading = "Run")]
     repetitions: u64,

@@ -14,7 +14,7 @@ use crate::cluster::Cluster;
 use crate::outcome::{self, Where};
 use crate::progress::Bar;
 use crate::results::Pending;
-use crate::scenario::{Resolved, Said, Scenario};
+use crate::scenario::{Flags, Resolved, Said};
 use crate::{Exit, Failure, again, interrupt, print};
 
 /// Runs an algorithm or a scenario file, checks it, and measures it
@@ -26,7 +26,7 @@ pub(crate) struct Run {
     /// An algorithm, as `orchestrator list` shows it, or a scenario file: NAME.toml
     target: String,
     #[command(flatten)]
-    scenario: Scenario,
+    flags: Flags,
     /// Directory for the run's files, which must not be there yet [default: results/NAME/UTC-TIME,
     /// and results/latest leads to it]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -41,7 +41,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
-        let said = Said::new(&self.target, self.scenario).map_err(Failure::Usage)?;
+        let said = Said::new(&self.target, self.flags.into()).map_err(Failure::Usage)?;
         let resolved = said.resolve().map_err(Failure::Usage)?;
         if self.dry_run {
             print(&resolved.to_toml())?;
