@@ -74,6 +74,10 @@ impl Timer {
 pub enum After {
     /// After exactly this long.
     Exactly(Duration),
+    /// After exactly this long, to try once more what has failed and fails as long as the links are
+    /// what they are. Without this a search of all schedules would meet one more attempt for ever.
+    /// Whoever begins an attempt before it goes off cancels it: it would be taken for that attempt.
+    Again(Duration),
     /// At a moment between the two, which the driver draws: an algorithm has no randomness.
     Uniform(Duration, Duration),
 }

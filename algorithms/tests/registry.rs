@@ -292,7 +292,7 @@ impl Play {
                 Effect::ProtocolError { why } => self.errors.push(format!("{node}: {why}")),
                 Effect::SetTimer { timer, after } => {
                     let after = match after {
-                        After::Exactly(after) => after,
+                        After::Exactly(after) | After::Again(after) => after,
                         After::Uniform(least, most) => {
                             least + (most - least) * (node.0 + 1) / (self.nodes + 1)
                         }

@@ -78,7 +78,7 @@ impl Timers {
         let ns =
             |duration: std::time::Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         match after {
-            After::Exactly(duration) => ns(duration),
+            After::Exactly(duration) | After::Again(duration) => ns(duration),
             After::Uniform(least, most) => {
                 let nth = self.drawn.entry(node).or_default();
                 let mut draw = draw(seed, Purpose::Timer, node, *nth);

@@ -5,6 +5,8 @@
 mod common;
 
 use common::{Place, Row, row, rows};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 fn number(row: &Row, column: &str) -> u64 {
     row[column].parse().unwrap()
@@ -13,37 +15,50 @@ fn number(row: &Row, column: &str) -> u64 {
 /// The links of the book's digraph.
 const LINKS: [&str; 8] = ["3-5", "3-2", "2-5", "5-1", "5-4", "1-2", "0-4", "4-2"];
 
-/// One link of the six-node digraph fails at some moment, and comes back or does not. Nobody is
-/// left waiting, and over all runs messages were lost with their sessions and tokens were relayed.
-/// `TURNSTILE_CUTS` asks for more runs, as `scripts/soak` does.
+/// The only link of node 0: what it waits for has no other way.
+const BRIDGE: &str = "0-4";
+
+/// How long a run takes in which no link fails.
+const UNDISTURBED_MS: u64 = 1_000;
+
+/// Any link of the six-node digraph fails at any moment, for good, or for a while where there is no
+/// other way. Nobody is left waiting, no token is lost, and over many runs messages were lost with
+/// their sessions and tokens were relayed. `TURNSTILE_CUTS` asks for so many, as `scripts/soak` does.
 #[test]
 fn a_link_of_the_digraph_may_fail_at_any_moment() {
     let cuts = std::env::var("TURNSTILE_CUTS").map_or(3, |cuts| cuts.parse().unwrap());
+    let mut chance = ChaCha8Rng::seed_from_u64(cuts as u64);
     let (mut lost, mut relays) = (0, 0);
     for nth in 0..cuts {
         let place = Place::new();
-        // 0-4 is the only link of node 0, and the others are on some cycle: it must come back.
-        let link = LINKS[(nth * 5 + 4) % LINKS.len()];
-        let at_ms = 40 + nth * 97 % 500;
+        let link = LINKS[chance.random_range(0..LINKS.len())];
+        let at_ms = chance.random_range(0..UNDISTURBED_MS);
+        let for_good = link != BRIDGE && chance.random();
+        let until = if for_good { "" } else { " for 3s" };
         let algorithm = ["lfrt", "lfrt-p"][nth % 2];
         let line = format!(
             "run {algorithm} -n 6 --topology kanrar:4.2 --holder 4 --entries 6 --think 5ms \
              --hold 10ms --delay '10ms 5ms' --priority 1,3,4,3,5,2 --seed {nth} --time-limit 60s \
-             --fault 'at {at_ms}ms cut {link} for 3s' --out run"
+             --fault 'at {at_ms}ms cut {link}{until}' --out run"
         );
         let finished = place.line(&line).expect(0);
         let summary = row(&place.path().join("run/summary.csv"));
         assert_eq!(summary["entries"], "36", "{line}\n{}", finished.stdout);
-        for row in rows(&place.path().join("run/messages.csv")) {
-            lost += number(&row, "lost");
-            if row["kind"] == "RELAY" {
-                relays += number(&row, "sent");
-            }
-        }
+        let messages = rows(&place.path().join("run/messages.csv"));
+        let sum = |column, kinds: fn(&str) -> bool| -> u64 {
+            let rows = messages.iter().filter(|row| kinds(&row["kind"]));
+            rows.map(|row| number(row, column)).sum()
+        };
+        let (gone, relayed) = (sum("lost", |_| true), sum("sent", |kind| kind == "RELAY"));
+        println!("{algorithm}, cut {link} at {at_ms} ms{until}: {gone} lost, {relayed} relays");
+        (lost, relays) = (lost + gone, relays + relayed);
     }
     println!("{cuts} cuts: {lost} messages lost with their sessions, {relays} relays");
-    assert!(lost > 0, "no session's end lost anything");
-    assert!(relays > 0, "no token was in doubt");
+    // A few may find nothing on their links; fifty do not.
+    if cuts >= 50 {
+        assert!(lost > 0, "no session's end lost anything");
+        assert!(relays > 0, "no token was in doubt");
+    }
 }
 
 /// The token is on a link that fails: the same hop goes to the same addressee by another way.

@@ -61,7 +61,7 @@ pub struct Options {
     pub crash: u32,
     /// How often a link may be cut, where links have sessions.
     pub cut: u32,
-    /// Whether a cut link comes back, sooner or later.
+    /// Whether a cut link may come back. Nobody who still has a way may have to wait for that.
     pub heal: bool,
     /// Whether deadlocks and trapped states are only counted.
     pub safety_only: bool,
@@ -96,7 +96,8 @@ pub enum Timers {
     /// At any moment.
     #[default]
     Free,
-    /// Only when no message, and no news of a link, is under way.
+    /// Only when no message, and no news of a link, is under way; and whoever tries again what has
+    /// failed does so only after some link was cut or came back.
     Patient,
     /// When their time has come; a message takes at most the bound.
     Bounded {

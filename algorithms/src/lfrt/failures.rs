@@ -110,6 +110,8 @@ impl Lfrt {
             out.send_for(target, neighbour, find);
         }
         out.set_timer(find_timer(nonce), After::Exactly(self.patience));
+        // This is the other attempt.
+        out.cancel_timer(Timer::named(RETRY));
     }
 
     pub(super) fn receive_find(
@@ -196,7 +198,6 @@ impl Lfrt {
             RETRY => {
                 if let Some(token) = &mut self.token
                     && !self.busy
-                    && self.find.is_none()
                 {
                     token.parked.clear();
                     self.step(out);
@@ -216,7 +217,7 @@ impl Lfrt {
                 .patience
                 .saturating_mul(1 << self.retries.min(DOUBLINGS));
             self.retries = self.retries.saturating_add(1);
-            out.set_timer(Timer::named(RETRY), After::Exactly(pause));
+            out.set_timer(Timer::named(RETRY), After::Again(pause));
         }
     }
 

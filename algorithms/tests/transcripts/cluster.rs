@@ -264,7 +264,7 @@ impl Cluster {
             Effect::SetTimer { timer, after } => {
                 self.timers.insert((node, timer));
                 let when = match after {
-                    After::Exactly(span) => format!("after {span:?}"),
+                    After::Exactly(span) | After::Again(span) => format!("after {span:?}"),
                     After::Uniform(least, most) => format!("after {least:?} to {most:?}"),
                 };
                 format!("> {node} sets {} {} {when}", timer.name, timer.tag)

@@ -134,7 +134,7 @@ pub(crate) struct Explore {
     )]
     cut: u32,
 
-    /// A link that was cut comes back, sooner or later
+    /// A link that was cut may come back; whoever still has a way must not have to wait for that
     #[arg(long, requires = "cut", help_heading = "World")]
     heal: bool,
 

@@ -181,7 +181,7 @@ fn is_trapped(world: &mut World, state: &[u32]) -> bool {
         }
         world.expand(&state, &mut successors);
         for (transition, next) in successors.iter() {
-            if transition.act.is_no_fault() && met.insert(next.to_vec()) {
+            if transition.act.is_certain() && met.insert(next.to_vec()) {
                 open.push(next.to_vec());
             }
         }

@@ -153,7 +153,7 @@ impl Search {
                         number
                     }
                 };
-                if transition.act.is_no_fault() {
+                if transition.act.is_certain() {
                     targets.push(target);
                 }
             }

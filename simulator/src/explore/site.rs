@@ -25,6 +25,8 @@ pub(super) struct Site {
     pub(super) inbox: Vec<Queue>,
     /// Its links that are not simply there, by neighbour.
     pub(super) links: BTreeMap<NodeId, Session>,
+    /// Some link of the world was cut or came back since this node last tried again what had failed.
+    pub(super) stirred: bool,
 }
 
 /// What one end knows of a link whose session ended.
@@ -46,6 +48,8 @@ pub(super) struct Alarm {
     pub(super) earliest: u32,
     /// In how many ticks it must.
     pub(super) latest: u32,
+    /// It would only find what was found before, unless a link has changed.
+    pub(super) again: bool,
 }
 
 /// What a node's client has done and still wants to do.
@@ -74,7 +78,7 @@ pub(super) struct Standing {
     pub(super) mail: bool,
     /// A message must arrive before time goes on.
     pub(super) due_mail: bool,
-    /// A timer is set.
+    /// A timer is set that may go off.
     pub(super) timer: bool,
     /// It has yet to be told of a link.
     pub(super) news: bool,
@@ -98,6 +102,7 @@ impl Site {
             notices: Vec::new(),
             inbox: vec![Queue::new(); nodes],
             links: BTreeMap::new(),
+            stirred: false,
         }
     }
 
@@ -120,6 +125,11 @@ impl Site {
             alarm.latest = alarm.latest.checked_sub(1)?;
         }
         Some(later)
+    }
+
+    /// Whether a timer may go off as soon as its time has come.
+    pub(super) fn heeds(&self, alarm: &Alarm) -> bool {
+        self.stirred || !alarm.again
     }
 
     /// Whether nothing reaches it from that neighbour.
@@ -146,7 +156,7 @@ impl Site {
         let can_ask = phase == Phase::Outside && wants > 0;
         let mail = self.inbox.iter().any(|queue| !queue.is_empty());
         let due_mail = self.inbox.iter().flatten().any(|mail| mail.left == 0);
-        let timer = !self.timers.is_empty();
+        let timer = self.timers.iter().any(|alarm| self.heeds(alarm));
         let news = self.links.values().any(|&session| session != Session::Down);
         let told = timer || !self.notices.is_empty() || news;
         Standing {

@@ -71,6 +71,8 @@ pub(super) struct Rules {
     pub(super) told_of_crashes: bool,
     /// How time passes, where it counts.
     pub(super) clock: Option<Clock>,
+    /// Whether whoever tries again waits for a link to change.
+    pub(super) again_once_stirred: bool,
     pub(super) priorities: Vec<u32>,
 }
 
@@ -296,6 +298,17 @@ impl Sites {
         self.number(site)
     }
 
+    /// The site once some link of the world was cut or came back.
+    pub(super) fn stirred(&mut self, id: SiteId) -> SiteId {
+        let site = self.known.get(id.0);
+        if site.stirred || site.state.is_none() || !self.rules.again_once_stirred {
+            return id;
+        }
+        let mut site = site.clone();
+        site.stirred = true;
+        self.number(site)
+    }
+
     fn bereave(&mut self, id: SiteId, victim: NodeId) -> Vec<SiteId> {
         let site = self.known.get(id.0).clone();
         if site.state.is_none() || site.node == victim {
@@ -349,7 +362,7 @@ impl Sites {
         let arrivals = next_mail.iter();
         possible.extend(arrivals.map(|&(from, place)| What::Deliver { from, place }));
         let due = (0..).zip(&site.timers);
-        let due = due.filter(|(_, alarm)| alarm.earliest == 0);
+        let due = due.filter(|(_, alarm)| alarm.earliest == 0 && site.heeds(alarm));
         possible.extend(due.map(|(place, _)| What::Timer(place)));
         possible.extend(site.notices.iter().map(|&peer| What::Down(peer)));
         possible.extend(
@@ -389,7 +402,8 @@ impl Sites {
                 queue.insert(place as usize, queue[place as usize]);
             }
             What::Timer(place) => {
-                next.timers.remove(place as usize);
+                let alarm = next.timers.remove(place as usize);
+                next.stirred &= !alarm.again;
             }
             What::Down(peer) => next.notices.retain(|&notice| notice != peer),
             What::LinkDown(neighbour) => {
@@ -427,7 +441,7 @@ impl Sites {
     fn happen(&mut self, site: &Site, what: What, next: &mut Site) -> Option<Wrong> {
         let event = self.event(site, what)?;
         let state = site.state.expect("nothing happens to a crashed node");
-        let clock = self.rules.clock;
+        let (clock, once_stirred) = (self.rules.clock, self.rules.again_once_stirred);
         let step = self.atlas.step(site.node, state, event);
         next.state = Some(step.next);
         let mut wrong = None;
@@ -451,7 +465,7 @@ impl Sites {
                 }
                 Effect::SetTimer { timer, after } => {
                     next.timers.retain(|set| set.timer != *timer);
-                    let alarm = alarm(*timer, *after, clock);
+                    let alarm = alarm(*timer, *after, clock, once_stirred);
                     let place = next.timers.partition_point(|set| *set < alarm);
                     next.timers.insert(place, alarm);
                 }
@@ -467,16 +481,17 @@ impl Sites {
 }
 
 /// A timer as it is just set.
-fn alarm(timer: Timer, after: After, clock: Option<Clock>) -> Alarm {
+fn alarm(timer: Timer, after: After, clock: Option<Clock>, once_stirred: bool) -> Alarm {
     let ticks = |span| clock.map_or(0, |clock| clock.ticks(span));
     let (earliest, latest) = match after {
-        After::Exactly(span) => (ticks(span), ticks(span)),
+        After::Exactly(span) | After::Again(span) => (ticks(span), ticks(span)),
         After::Uniform(least, most) => (ticks(least), ticks(most)),
     };
     Alarm {
         timer,
         earliest,
         latest,
+        again: once_stirred && matches!(after, After::Again(_)),
     }
 }
 

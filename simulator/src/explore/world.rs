@@ -77,9 +77,10 @@ pub(super) enum Act {
 }
 
 impl Act {
-    /// Whether it is nobody's fault: what must happen sooner or later.
-    pub(super) fn is_no_fault(self) -> bool {
-        matches!(self, Act::Move { .. } | Act::Tick | Act::Heal { .. })
+    /// Whether it must happen sooner or later, so that others may count on it. That a link comes
+    /// back is more than anybody can count on as long as there is another way.
+    pub(super) fn is_certain(self) -> bool {
+        matches!(self, Act::Move { .. } | Act::Tick)
     }
 }
 
@@ -131,6 +132,8 @@ impl World {
                 }),
                 Timers::Free | Timers::Patient => None,
             },
+            // Where timers are patient, what failed has failed for good, as long as links do not change.
+            again_once_stirred: options.timers == Timers::Patient,
             priorities,
         };
         let mut sites = Sites::new(machine.atlas(setting.clone()), rules, nodes);
@@ -252,9 +255,7 @@ impl World {
     /// Whether somebody waits, nothing can happen any more, and that is the algorithm's fault.
     pub(super) fn is_stuck(&self, state: &[u32]) -> bool {
         let census = self.census(state);
-        let may_heal = self.heal && census.cut_off > 0;
-        let still = census.moving == 0 && !may_heal;
-        census.waiting > 0 && still && self.owes_liveness(state)
+        census.waiting > 0 && census.moving == 0 && self.owes_liveness(state)
     }
 
     /// The same in words.
@@ -275,10 +276,10 @@ impl World {
     }
 
     /// Whether the algorithm owes anybody anything: it survives as many crashes as there were, and
-    /// the links that are left connect everybody, or will.
+    /// the links that are left connect everybody.
     pub(super) fn owes_liveness(&self, state: &[u32]) -> bool {
         let census = self.census(state);
-        let connected = census.cut_off == 0 || self.heal || self.is_connected(state);
+        let connected = census.cut_off == 0 || self.is_connected(state);
         census.crashed <= self.tolerates && connected
     }
 
@@ -365,6 +366,9 @@ impl World {
             };
             let row = successors.add(state, Transition { act, wrong: None });
             (row[a.index()], row[b.index()]) = (next.0.0, next.1.0);
+            for site in &mut row[..self.nodes] {
+                *site = self.sites.stirred(SiteId(*site)).0;
+            }
             if matches!(act, Act::Cut { .. }) {
                 row[self.nodes + 2] += 1;
             }

@@ -133,6 +133,36 @@ fn a_link_of_a_digraph_may_come_back_at_any_moment() {
     }
 }
 
+/// The only way is cut and comes back, perhaps far from the holder: whoever waits is found in the
+/// end, because the holder looks again. There is an end: it looks again only after a link changed.
+#[test]
+fn a_graph_may_come_apart_and_together_again() {
+    for name in ["lfrt", "lfrt-p"] {
+        for (shape, wants, order, cut) in [
+            ("edges:2>1,1>0", &[1, 1, 1][..], Order::Fifo, 1),
+            ("edges:2>1,1>0", &[0, 1, 1], Order::Any, 1),
+            ("edges:0>1,1>2,2>0", &[0, 0, 1], Order::Any, 2),
+            ("edges:2>0,2>1,1>0", &[0, 0, 1], Order::Fifo, 2),
+        ] {
+            let (setting, mut options) = world(name, shape, wants);
+            (options.order, options.cut, options.heal) = (order, cut, true);
+            options.priorities = (1..=wants.len() as u32).collect();
+            assert_fine(name, shape, &search(name, &setting, &options));
+        }
+    }
+}
+
+/// Where a cut is for good and parts the graph, nothing worse happens than that those wait who are
+/// cut off.
+#[test]
+fn a_graph_that_stays_apart_does_no_harm() {
+    for name in ["lfrt", "lfrt-p"] {
+        let (setting, mut options) = world(name, "edges:2>1,1>0", &[1, 1, 1]);
+        (options.order, options.cut) = (Order::Fifo, 2);
+        assert_fine(name, "path", &search(name, &setting, &options));
+    }
+}
+
 /// Messages that overtake each other do no harm, with cuts or without.
 #[test]
 fn cuts_and_overtaking_go_together() {
