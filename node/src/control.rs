@@ -135,6 +135,8 @@ pub struct Counts {
     pub sent: u64,
     /// Algorithm messages received.
     pub received: u64,
+    /// Peers that have not acknowledged all that was sent to them, and arrivals not handled yet.
+    pub pending: u64,
     /// Timers armed, the algorithm's and the workload's.
     pub armed: u64,
     /// Requests that have arrived and not entered.
@@ -150,6 +152,7 @@ impl std::iter::Sum for Counts {
         counts.fold(Counts::default(), |sum, one| Counts {
             sent: sum.sent + one.sent,
             received: sum.received + one.received,
+            pending: sum.pending + one.pending,
             armed: sum.armed + one.armed,
             waiting: sum.waiting + one.waiting,
             inside: sum.inside + one.inside,

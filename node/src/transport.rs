@@ -313,7 +313,15 @@ impl Transport {
 
     /// Whether everything that was sent is acknowledged.
     pub fn settled(&self) -> bool {
-        self.links.values().all(|link| link.is_settled())
+        self.unsettled() == 0
+    }
+
+    /// How many peers have not acknowledged all that was sent to them.
+    pub fn unsettled(&self) -> usize {
+        self.links
+            .values()
+            .filter(|link| !link.is_settled())
+            .count()
     }
 
     /// What it did so far.

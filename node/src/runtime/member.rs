@@ -116,7 +116,7 @@ pub(super) struct Member {
     message: Vec<u8>,
 }
 
-/// Algorithm messages to and from one peer, in the current session.
+/// Algorithm messages to and from one peer.
 #[derive(Clone, Copy, Default)]
 struct Traffic {
     sent: u64,
@@ -341,6 +341,7 @@ impl Member {
         Counts {
             sent,
             received,
+            pending: (self.transport.unsettled() + self.arrivals.len()) as u64,
             armed: core.map_or(0, Members::armed) as u64,
             waiting: core.map_or(0, Members::waiting) as u64,
             inside: u64::from(self.inside_since_ns.is_some()),

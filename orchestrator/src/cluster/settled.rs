@@ -1,14 +1,20 @@
 //! Whether anything still moves in a group of processes.
 //!
 //! No one sees the whole group at one moment. But if two rounds of questions get the same answers,
-//! nobody did anything between its two answers; and if moreover as many messages were received as
-//! sent and no timer is armed, nothing can happen any more by itself. Then the group is *settled*.
+//! nobody did anything between its two answers; and if moreover nothing is under way and no timer is
+//! armed, nothing can happen any more by itself. Then the group is *settled*.
+//!
+//! On patient links nothing is under way if as many messages were received as sent. A session that
+//! ends takes messages with it, and only one end may ever notice; there nothing is under way if
+//! everybody has an acknowledgement for all it sent, or has given it up.
 
+use algorithms::registry::Links;
 use node::control::Counts;
 
 /// The answers of one round after another.
 #[derive(Debug)]
 pub(crate) struct Rounds {
+    links: Links,
     /// The round that is being asked.
     round: u64,
     answers: Vec<Option<Counts>>,
@@ -26,8 +32,9 @@ pub(crate) struct Finding {
 }
 
 impl Rounds {
-    pub(crate) fn new(members: usize) -> Self {
+    pub(crate) fn new(members: usize, links: Links) -> Self {
         Self {
+            links,
             round: 0,
             answers: vec![None; members],
             before: vec![None; members],
@@ -65,7 +72,11 @@ impl Rounds {
             return None;
         }
         let sum: Counts = self.answers.iter().flatten().copied().sum();
-        let quiet = sum.sent == sum.received && sum.armed == 0;
+        let arrived = match self.links {
+            Links::Patient => sum.sent == sum.received,
+            Links::Sessions => sum.pending == 0,
+        };
+        let quiet = arrived && sum.armed == 0;
         Some(Finding {
             settled: quiet && self.answers == self.before,
             sum,
@@ -95,7 +106,7 @@ mod tests {
 
     #[test]
     fn two_equal_quiet_rounds_settle_it() {
-        let mut rounds = Rounds::new(2);
+        let mut rounds = Rounds::new(2, Links::Patient);
         let quiet = [counts(3, 2, 0), counts(0, 1, 0)];
         assert!(!round(&mut rounds, quiet));
         assert!(round(&mut rounds, quiet));
@@ -107,23 +118,36 @@ mod tests {
             [counts(3, 2, 0), counts(0, 0, 0)],
             [counts(3, 2, 1), counts(0, 1, 0)],
         ] {
-            let mut rounds = Rounds::new(2);
+            let mut rounds = Rounds::new(2, Links::Patient);
             assert!(!round(&mut rounds, unquiet));
             assert!(!round(&mut rounds, unquiet));
+        }
+    }
+
+    /// A session ended at one end, and the other, which had nothing to say, never noticed.
+    #[test]
+    fn what_is_lost_with_a_session_is_not_waited_for() {
+        let lost = counts(8, 3, 0);
+        let given_up = [lost, counts(8, 8, 0)];
+        let pending = [Counts { pending: 1, ..lost }, counts(8, 8, 0)];
+        for (answers, settled) in [(given_up, true), (pending, false)] {
+            let mut rounds = Rounds::new(2, Links::Sessions);
+            assert!(!round(&mut rounds, answers));
+            assert_eq!(round(&mut rounds, answers), settled);
         }
     }
 
     #[test]
     fn equal_sums_of_different_answers_do_not() {
         // Between the rounds a message went from 0 to 1 and another one back.
-        let mut rounds = Rounds::new(2);
+        let mut rounds = Rounds::new(2, Links::Patient);
         assert!(!round(&mut rounds, [counts(1, 0, 0), counts(0, 1, 0)]));
         assert!(!round(&mut rounds, [counts(2, 1, 0), counts(1, 2, 0)]));
     }
 
     #[test]
     fn an_abandoned_round_counts_for_nothing() {
-        let mut rounds = Rounds::new(2);
+        let mut rounds = Rounds::new(2, Links::Patient);
         let quiet = [counts(1, 0, 0), counts(0, 1, 0)];
         assert!(!round(&mut rounds, quiet));
         let number = rounds.begin(2);

@@ -84,7 +84,7 @@ impl<'a> Stage<'a> {
             places: (0..nodes).map(|_| Place::default()).collect(),
             zero_ns: 0,
             conductor: Conductor::new(cluster.plan),
-            rounds: Rounds::new(nodes),
+            rounds: Rounds::new(nodes, cluster.plan.entry().links),
             ask_at: Instant::now(),
             sent_at_entry: 0,
             entries: 0,

@@ -7,8 +7,8 @@ use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId};
 use tracing::trace;
 
+use super::Member;
 use super::mail::Arrival;
-use super::{Member, Traffic};
 use crate::members::{self, Effect, Event};
 use crate::plan::Plan;
 use crate::record::Record;
@@ -47,11 +47,7 @@ impl Member {
                 self.trace(now_ns, |members| What::received(members, from, message));
                 Event::Message { from, message }
             }
-            Some(Arrival::Link { neighbour, change }) => {
-                // What an ended session has not brought is lost, so both ends count anew.
-                self.traffic.insert(neighbour, Traffic::default());
-                Event::Link { neighbour, change }
-            }
+            Some(Arrival::Link { neighbour, change }) => Event::Link { neighbour, change },
             Some(Arrival::Silence { peer }) => {
                 let lookout = self.lookout.as_mut();
                 if !lookout.is_some_and(|lookout| lookout.suspect(peer)) {

@@ -125,7 +125,7 @@ impl Stage<'_> {
             0 => Some(End::Finished),
             // A fault that is yet to come may set it in motion again.
             _ if !self.faults.agenda.is_empty() => None,
-            // So may a link that comes back, where both ends count anew after a session's end.
+            // So may a link that comes back, or an end that has yet to notice that its session ended.
             _ if self.sessions_may_end() => None,
             // So may a silence that is not yet taken for a death; the next question shows it.
             _ if self.expects_suspicion() => None,
