@@ -10,7 +10,7 @@
 //! | `transport.csv` | a node | datagrams_sent, datagrams_received, acks, retransmissions, duplicates, rejected, bytes |
 //! | `nodes.csv` | a node | cpu_ms, max_rss_kib, involuntary_switches, private_kib |
 //! | `faults.csv` | a fault | time_ns, fault, target, until_ns, acted |
-//! | `latency.hlog` | an interval | HdrHistogram log, tags wait, sync, turnaround, in nanoseconds |
+//! | `latency.hlog` | an interval | HdrHistogram log, tags wait, sync, turnaround, rtt, in nanoseconds |
 //! | `summary.csv` | the run | see [`Summary`](crate::Summary) |
 //! | `events.jsonl` | an event, where the run is traced | see [`Event`](node::trace::Event) |
 //!

@@ -163,6 +163,8 @@ fn eventful(plan: &Plan) -> Run {
         link_delay_count: 12,
         bound_broken: 13,
         most_inside: Some(2),
+        // Only the log has them.
+        round_trips: Vec::new(),
         transport: [(
             NodeId(0),
             TransportRow {

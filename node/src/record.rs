@@ -93,6 +93,11 @@ pub enum Record<'a> {
         /// Whom.
         peer: NodeId,
     },
+    /// The transport measured a round trip.
+    RoundTrip {
+        /// How long it took.
+        ns: u64,
+    },
     /// Something that only a trace tells.
     Traced {
         /// A line of the run's `events.jsonl`.

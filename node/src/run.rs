@@ -36,6 +36,9 @@ pub struct Run {
     /// The most that were inside at once, counted event by event; `None` where no one place sees
     /// every event in order.
     pub most_inside: Option<u32>,
+    /// Round trips that the transport measured: when, and how long each took. Only the log of
+    /// latencies has them; a run that was read back has none.
+    pub round_trips: Vec<(u64, u64)>,
     /// What the reliable transport did at each node; empty where messages went without it.
     pub transport: BTreeMap<NodeId, TransportRow>,
     /// What each member took of the machine (cluster only).

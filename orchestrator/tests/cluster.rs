@@ -103,6 +103,24 @@ fn run_cell(params: &str, nodes: u32, network: &str) {
 }
 
 #[test]
+fn the_log_of_latencies_has_round_trips_where_the_transport_runs() {
+    for (flags, measured) in [
+        ("", true),
+        ("--engine sim", false),
+        ("--engine sim --loss 5%", true),
+    ] {
+        let place = Place::new();
+        let line = format!("run raymond -n 4 --entries 5 {flags} --out run");
+        place.line(&line);
+        let log = fs::read_to_string(place.path().join("run/latency.hlog")).unwrap();
+        for (tag, there) in [("wait", true), ("turnaround", true), ("rtt", measured)] {
+            let found = log.contains(&format!("Tag={tag},"));
+            assert_eq!(found, there, "{line}: {tag}\n{log}");
+        }
+    }
+}
+
+#[test]
 fn deterministic_counts_are_those_of_the_simulator() {
     for (algorithm, each) in [("ricart-agrawala", 8.0), ("lamport", 12.0)] {
         for engine in ["sim", "cluster"] {

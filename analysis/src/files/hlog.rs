@@ -37,7 +37,7 @@ pub(super) fn write(dir: &Path, plan: &Plan, run: &Run) -> Result<(), FilesError
     create().map_err(|source: io::Error| FilesError::io("write", &path, source))
 }
 
-/// Everything in the log is in the records too; it only has to be there.
+/// Nothing in the log is judged; it only has to be there.
 pub(super) fn check_there(dir: &Path) -> Result<(), FilesError> {
     let path = dir.join(NAME);
     let opened = File::open(&path).map_err(|source| FilesError::io("read", &path, source));
@@ -91,6 +91,9 @@ fn intervals(plan: &Plan, run: &Run, length_ns: u64) -> BTreeMap<(u64, &'static 
     let admitted = (plan.entry().admits)(&plan.params);
     for handover in handovers(run, &stays(run), admitted) {
         add(handover.at_ns, "sync", handover.delay_ns);
+    }
+    for &(at_ns, trip_ns) in &run.round_trips {
+        add(at_ns, "rtt", trip_ns);
     }
     intervals
 }
@@ -170,6 +173,15 @@ mod tests {
         expected(3, "wait", 1, 2_000_000);
         expected(3, "sync", 1, 500_000);
         expected(4, "turnaround", 1, 3_000_000);
+    }
+
+    #[test]
+    fn round_trips_are_in_the_interval_in_which_they_ended() {
+        let mut run = run(vec![entry(0, 5, 5, 9)]);
+        run.round_trips = vec![(700, 90), (1_000_001, 40), (999_999, 30)];
+        let intervals = intervals(&plan("raymond", 2), &run, 1_000_000);
+        assert_eq!(intervals[&(0, "rtt")], [90, 30]);
+        assert_eq!(intervals[&(1, "rtt")], [40]);
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::record::{Record, RecordWriter};
 pub struct Recorder {
     file: File,
     writer: RecordWriter,
+    /// Whether there is something that must be in the file before anybody can see more.
+    urgent: bool,
 }
 
 impl Recorder {
@@ -26,17 +28,25 @@ impl Recorder {
         Ok(Self {
             file,
             writer: RecordWriter::default(),
+            urgent: false,
         })
     }
 
     /// Adds a record; it is not in the file yet.
     pub fn add(&mut self, now_ns: u64, record: &Record<'_>) {
+        self.urgent = true;
         self.writer.add(now_ns, record);
     }
 
-    /// Hands everything added to the kernel.
+    /// Adds a record that nobody else could have seen: it goes to the file with the next one that
+    /// somebody could, so that it costs no write of its own.
+    pub fn add_quietly(&mut self, now_ns: u64, record: &Record<'_>) {
+        self.writer.add(now_ns, record);
+    }
+
+    /// Hands everything added to the kernel, if anything of it is urgent.
     pub fn flush(&mut self) -> io::Result<()> {
-        if !self.writer.bytes().is_empty() {
+        if std::mem::take(&mut self.urgent) {
             self.file.write_all(self.writer.bytes())?;
             self.writer.clear();
         }

@@ -59,18 +59,19 @@ impl Conversation {
         self.sender.unconfirmed(config.order == Order::Any)
     }
 
-    /// Learns what has arrived at the other end.
+    /// Learns what has arrived at the other end; gives the round trip that was measured, if one was.
     pub fn acknowledge(
         &mut self,
         now: u64,
         ack: &Ack,
         trips: &mut RoundTrips,
         config: &Config,
-    ) -> Result<(), Rejected> {
+    ) -> Result<Option<u64>, Rejected> {
         let progress = self.sender.acknowledge(ack)?;
-        if ack.echo != 0 {
-            trips.answered(now, ack.echo, 1_000 * u64::from(ack.held_us));
-        }
+        let measured = match ack.echo {
+            0 => None,
+            frame => trips.answered(now, frame, 1_000 * u64::from(ack.held_us)),
+        };
         if let Some(number) = progress.overtaken {
             self.window.overtaken(number, self.sender.next_new());
         }
@@ -79,7 +80,7 @@ impl Conversation {
             let running = self.sender.is_flying();
             self.resend_at = running.then(|| now + trips.timeout(&config.timing));
         }
-        Ok(())
+        Ok(measured)
     }
 
     /// Takes the segments of one frame.

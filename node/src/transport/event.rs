@@ -39,4 +39,12 @@ pub enum Event<'a> {
         /// Which peer.
         peer: NodeId,
     },
+    /// A round trip was measured: a frame left, and its answer came. Frames are told apart, so a
+    /// repetition is never taken for a slow first attempt.
+    RoundTrip {
+        /// To which peer.
+        peer: NodeId,
+        /// How long it took, without what the peer held its answer back.
+        ns: u64,
+    },
 }

@@ -158,9 +158,13 @@ impl Link {
             Say::Ping => self.talk.answer(now, header.number),
             Say::Carry => {}
         }
-        self.talk
+        let measured = self
+            .talk
             .acknowledge(now, &head.ack, &mut self.trips, desk.config)?;
         let (peer, sink) = (self.peer, &mut *desk.sink);
+        if let Some(ns) = measured {
+            sink(Event::RoundTrip { peer, ns });
+        }
         let mut delivered = 0;
         let mut deliver = |bytes: &[u8]| {
             delivered += 1;

@@ -37,16 +37,21 @@ impl RoundTrips {
         }
     }
 
-    /// The other end says that this frame arrived, and that it took so long to say it.
-    pub fn answered(&mut self, now: u64, number: u64, held_ns: u64) {
+    /// The other end says that this frame arrived, and that it took so long to say it. Gives the
+    /// round trip, if the frame was timed.
+    pub fn answered(&mut self, now: u64, number: u64, held_ns: u64) -> Option<u64> {
+        let mut measured = None;
         while let Some(&(timed, left)) = self.timed.front()
             && timed <= number
         {
             self.timed.pop_front();
             if timed == number {
-                self.sample(now.saturating_sub(left).saturating_sub(held_ns));
+                let sample = now.saturating_sub(left).saturating_sub(held_ns);
+                self.sample(sample);
+                measured = Some(sample);
             }
         }
+        measured
     }
 
     /// How long to wait before sending again.
@@ -191,10 +196,10 @@ mod tests {
         for number in 1..=20 {
             trips.sent(0, number);
         }
-        trips.answered(MS, 20, 0);
+        assert_eq!(trips.answered(MS, 20, 0), None);
         assert_eq!(trips.smoothed_ns(), None);
         trips.sent(MS, 21);
-        trips.answered(3 * MS, 21, 0);
+        assert_eq!(trips.answered(3 * MS, 21, 0), Some(2 * MS));
         assert_eq!(trips.smoothed_ns(), Some(2 * MS));
     }
 }

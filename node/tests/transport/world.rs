@@ -127,14 +127,14 @@ impl World {
     pub fn meet(&mut self, member: NodeId, peer: NodeId) {
         let (now, incarnation) = (self.now, self.incarnation(peer));
         let told = &mut self.told[member.index()];
-        let mut sink = |event: Event<'_>| told.push(keep(event));
+        let mut sink = |event: Event<'_>| told.extend(keep(event));
         self.members[member.index()].meet(now, peer, incarnation, &mut sink);
     }
 
     /// Somebody who knows tells a member that a peer is dead.
     pub fn bury(&mut self, member: NodeId, peer: NodeId) {
         let told = &mut self.told[member.index()];
-        let mut sink = |event: Event<'_>| told.push(keep(event));
+        let mut sink = |event: Event<'_>| told.extend(keep(event));
         self.members[member.index()].bury(peer, &mut sink);
     }
 
@@ -193,7 +193,7 @@ impl World {
     /// Hands a datagram to a member as if it had arrived.
     pub fn inject(&mut self, to: NodeId, datagram: &[u8]) {
         let told = &mut self.told[to.index()];
-        let mut sink = |event: Event<'_>| told.push(keep(event));
+        let mut sink = |event: Event<'_>| told.extend(keep(event));
         // What is wrong with it is the counters' business.
         let _ = self.members[to.index()].receive(self.now, datagram, &mut sink);
         self.flush(to);
@@ -219,7 +219,7 @@ impl World {
 
     fn tick(&mut self, member: NodeId) {
         let told = &mut self.told[member.index()];
-        let mut sink = |event: Event<'_>| told.push(keep(event));
+        let mut sink = |event: Event<'_>| told.extend(keep(event));
         self.members[member.index()].tick(self.now, &mut sink);
         self.flush(member);
     }
@@ -275,13 +275,15 @@ impl World {
     }
 }
 
-fn keep(event: Event<'_>) -> Told {
-    match event {
+/// What a member is told; round trips are seen by what they do to the timing.
+fn keep(event: Event<'_>) -> Option<Told> {
+    Some(match event {
         Event::Message { from, bytes } => Told::Message(from, bytes.to_vec()),
         Event::LinkDown { peer } => Told::Down(peer),
         Event::LinkUp { peer } => Told::Up(peer),
         Event::Restarted { peer, incarnation } => Told::Restarted(peer, incarnation),
         Event::Silent { peer } => Told::Silent(peer),
         Event::Heard { peer } => Told::Heard(peer),
-    }
+        Event::RoundTrip { .. } => return None,
+    })
 }

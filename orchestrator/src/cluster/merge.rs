@@ -139,6 +139,7 @@ impl<'a> Account<'a> {
             engine: Engine::Cluster,
             messages: self.rest.messages,
             transport: self.rest.transport,
+            round_trips: self.rest.round_trips,
             link_delay_sum_ns: self.rest.link_delay_sum_ns,
             link_delay_count: self.rest.link_delay_count,
             bound_broken: self.rest.bound_broken,
@@ -219,6 +220,7 @@ impl<'a> Account<'a> {
                 self.rest.transport.insert(node, row);
             }
             Record::Stalled { .. } => {}
+            Record::RoundTrip { ns } => self.rest.round_trips.push((at_ns, ns)),
             Record::Suspected { peer } => self.suspicions.push((at_ns, node, peer)),
             Record::Traced { line } => {
                 if let Some(events) = &mut self.events {

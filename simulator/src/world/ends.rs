@@ -37,6 +37,8 @@ pub(super) struct Ends {
     /// Whether members are told of links that go down or come up.
     pub(super) tells_of_links: bool,
     overflow: Option<Overflow>,
+    /// What the transports measured, and when.
+    pub(super) round_trips: Vec<(u64, u64)>,
     /// Kept so that sending allocates little.
     message: Vec<u8>,
     datagram: Vec<u8>,
@@ -103,6 +105,7 @@ impl Ends {
             changes: Vec::new(),
             tells_of_links: needs.link_events,
             overflow: None,
+            round_trips: Vec::new(),
             message: Vec::new(),
             datagram: Vec::new(),
         };
@@ -446,6 +449,7 @@ impl World<'_> {
             }
             // No algorithm here says how to take back that somebody is dead.
             transport::Event::Heard { .. } => {}
+            transport::Event::RoundTrip { ns, .. } => heard.push(Heard::RoundTrip(ns)),
         };
         happen(transport, &mut sink);
         for heard in heard {
@@ -499,6 +503,10 @@ impl World<'_> {
                 Due::Link(ChangeId(changes.len() as u32 - 1))
             }
             Heard::Silence(peer) => return self.suspect(node, peer),
+            Heard::RoundTrip(ns) => {
+                let now_ns = self.now_ns;
+                return self.ends().round_trips.push((now_ns, ns));
+            }
         };
         if !self.is_put_off(due) {
             self.reach(due);
@@ -517,4 +525,5 @@ enum Heard {
     },
     Link(NodeId, Change),
     Silence(NodeId),
+    RoundTrip(u64),
 }

@@ -158,8 +158,9 @@ impl Trouble {
         }
         run.faults.extend(self.false_suspicions);
         run.faults.sort_by_key(|fault| fault.time_ns);
-        if let Some(ends) = &self.ends {
+        if let Some(ends) = self.ends {
             run.transport = ends.rows();
+            run.round_trips = ends.round_trips;
         }
     }
 

@@ -141,6 +141,21 @@ fn a_delay_without_harm_needs_no_transport() {
 }
 
 #[test]
+fn a_round_trip_is_two_ways_also_where_much_is_sent_again() {
+    let mut plan = busy(3, &["loss 30%"]);
+    plan.delay = "1ms".parse().expect("a delay");
+    let run = simulate(&plan);
+    assert!(counted(&run, |row| row.retransmissions) > 20);
+    assert!(run.round_trips.len() > 100, "{}", run.round_trips.len());
+    for &(at_ns, trip_ns) in &run.round_trips {
+        // What an answer was held back is told in microseconds.
+        let off_ns = trip_ns.abs_diff(2 * MS);
+        assert!(off_ns <= 1_000, "seed 3: {trip_ns} ns at {at_ns}");
+    }
+    assert_eq!(simulate(&busy(3, &[])).round_trips, []);
+}
+
+#[test]
 fn without_a_transport_what_is_lost_stays_lost() {
     let mut plan = busy(
         1,

@@ -9,6 +9,8 @@ use tracing::{debug, info};
 
 use super::Member;
 use crate::members::Members;
+use crate::record::Record;
+use crate::runtime::recorder::Recorder;
 use crate::stamp;
 use crate::transport;
 
@@ -45,6 +47,7 @@ impl Member {
         let mut sink = Sink {
             members: &mut self.members,
             arrivals: &mut self.arrivals,
+            recorder: &mut self.recorder,
             numbered: self.traced.is_some(),
             now_ns,
         };
@@ -67,6 +70,7 @@ impl Member {
         let mut sink = Sink {
             members: &mut self.members,
             arrivals: &mut self.arrivals,
+            recorder: &mut self.recorder,
             numbered: self.traced.is_some(),
             now_ns,
         };
@@ -91,6 +95,7 @@ impl Member {
 struct Sink<'a> {
     members: &'a mut Option<Members>,
     arrivals: &'a mut VecDeque<Arrival>,
+    recorder: &'a mut Recorder,
     /// Whether messages travel with their numbers.
     numbered: bool,
     now_ns: u64,
@@ -143,6 +148,10 @@ impl Sink<'_> {
             }
             // No algorithm here says how to take back that somebody is dead.
             transport::Event::Heard { peer } => info!(%peer, "heard again"),
+            transport::Event::RoundTrip { ns, .. } => {
+                let measured = Record::RoundTrip { ns };
+                self.recorder.add_quietly(self.now_ns, &measured);
+            }
         }
     }
 }
