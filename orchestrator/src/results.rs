@@ -61,16 +61,7 @@ impl Pending {
         run: &Run,
         judgement: &Judgement,
     ) -> Result<PathBuf, Failure> {
-        let provenance = Provenance {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            commit: option_env!("TURNSTILE_COMMIT").map(str::to_owned),
-            host: host(),
-            command_line: std::env::args_os()
-                .map(|word| word.to_string_lossy().into_owned())
-                .collect(),
-            started: utc(self.started),
-            finished: utc(SystemTime::now()),
-        };
+        let provenance = provenance(self.started);
         let failed = |error: FilesError| Failure::Testbed(error.to_string());
         files::write_into(self.draft.path(), plan, run, judgement, &provenance).map_err(failed)?;
         let page = report::of_run(plan, run, judgement, &provenance);
@@ -80,6 +71,20 @@ impl Pending {
             make_latest(&self.path)?;
         }
         Ok(self.path)
+    }
+}
+
+/// Where something comes from that was begun then and is over now.
+pub(crate) fn provenance(started: SystemTime) -> Provenance {
+    Provenance {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("TURNSTILE_COMMIT").map(str::to_owned),
+        host: host(),
+        command_line: std::env::args_os()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+        started: utc(started),
+        finished: utc(SystemTime::now()),
     }
 }
 

@@ -5,12 +5,14 @@
 //! ```
 //!
 //! The n-th repetition of every cell has the same seed, so cells can be compared run by run. A run is
-//! in `runs.csv` as soon as it is over: an interrupted sweep goes on where it was.
+//! in `runs.csv` as soon as it is over: an interrupted sweep goes on where it was. Where and when that
+//! was is in `sweep.json`, and in no other file.
 
 pub(crate) mod chart;
 mod grid;
 mod journal;
 mod picture;
+mod sittings;
 mod workers;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +25,7 @@ use crate::Failure;
 pub(crate) use grid::{Grid, Words as GridWords, flat, label, shown};
 use journal::Journal;
 pub(crate) use picture::draw;
+pub(crate) use sittings::Sittings;
 
 /// One run that is over: which, and what came out.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,11 +66,13 @@ pub(crate) fn sweep(
         .collect::<Vec<_>>();
     let todo = open.len();
     let mut fresh = Vec::new();
-    workers::run_all(grid, &open, interrupted, &mut |run: Done| {
+    let ran = workers::run_all(grid, &open, interrupted, &mut |run: Done| {
         journal.add(&run)?;
         fresh.push(run);
         Ok(())
-    })?;
+    });
+    journal.rise(fresh.len())?;
+    ran?;
     let missing = todo - fresh.len();
     done.extend(fresh);
     done.sort_by_key(|run| (run.cell, run.repetition));

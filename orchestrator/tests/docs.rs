@@ -30,13 +30,14 @@ fn shows_what_the_program_prints(document: &str) {
     for block in &blocks {
         let (line, shown) = block.split_once('\n').unwrap_or((block, ""));
         let printed = print_of(line.trim_start_matches("$ "));
+        let printed = as_shown(&printed);
         let same = steady(&printed) == steady(shown);
         assert!(
             same || update,
             "{line}\nprints:\n{printed}\nUPDATE=1 cargo test -p orchestrator --test docs rewrites {document}"
         );
         if !same {
-            fresh = fresh.replace(block, &format!("{line}\n{}", as_shown(&printed)));
+            fresh = fresh.replace(block, &format!("{line}\n{printed}"));
         }
     }
     if fresh != readme {
@@ -199,18 +200,23 @@ fn place() -> Place {
 /// The lines that are the same wherever and whenever the program runs.
 fn steady(text: &str) -> Vec<&str> {
     let passing = ["files: ", "again: ", "replay: ", "plot: ", "  time "];
+    let passes =
+        |line: &str| passing.iter().any(|start| line.starts_with(start)) && !line.ends_with(COMMIT);
     let lines = text.trim_end().lines();
-    lines
-        .filter(|line| !passing.iter().any(|start| line.starts_with(start)))
-        .collect()
+    lines.filter(|line| !passes(line)).collect()
 }
 
-/// The print as the README shows it, with the program called by its name.
+/// Stands for the commit that the program was built from: every reader has another.
+const COMMIT: &str = "/COMMIT";
+
+/// The print as the README shows it, with the program called by its name and its commit by that word.
 fn as_shown(text: &str) -> String {
-    text.replace(
+    let commit = option_env!("TURNSTILE_COMMIT").unwrap_or("unknown");
+    let text = text.replace(
         env!("CARGO_BIN_EXE_orchestrator"),
         "target/release/orchestrator",
-    )
+    );
+    text.replace(&format!("/{commit}\n"), &format!("{COMMIT}\n"))
 }
 
 /// The fenced blocks of that language.

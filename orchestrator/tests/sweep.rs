@@ -59,6 +59,45 @@ fn what_is_done_is_not_done_again() {
     assert_eq!(fs::read_to_string(&path).unwrap(), marked);
 }
 
+/// Where and when runs were made is in a file of its own, sitting by sitting.
+#[test]
+fn a_sweep_says_where_it_comes_from() {
+    let place = Place::new();
+    place.file("small.toml", SMALL);
+    let sittings = || {
+        let text = fs::read_to_string(place.path().join("a/sweep.json")).unwrap();
+        let whole: serde_json::Value = serde_json::from_str(&text).unwrap();
+        whole["sittings"].as_array().unwrap().clone()
+    };
+    place.line("sweep small.toml --out a").expect(0);
+    let [first] = &sittings()[..] else {
+        panic!("one sitting: {:?}", sittings());
+    };
+    assert_eq!(first["runs"], 24);
+    for known in ["host", "version", "started", "finished"] {
+        assert!(!first[known].as_str().unwrap().is_empty(), "{first}");
+    }
+    let words = first["command_line"].as_array().unwrap();
+    assert_eq!(words[1..], ["sweep", "small.toml", "--out", "a"]);
+    // Nothing is left to do, so nobody sat down.
+    place.line("sweep small.toml --out a").expect(0);
+    assert_eq!(sittings().len(), 1);
+    let runs = place.path().join("a/runs.csv");
+    let whole = fs::read_to_string(&runs).unwrap();
+    let half = whole.lines().take(13).collect::<Vec<_>>().join("\n") + "\n";
+    fs::write(&runs, half).unwrap();
+    place.line("sweep small.toml --out a").expect(0);
+    let made = sittings();
+    let made = made.iter().map(|sitting| &sitting["runs"]);
+    assert_eq!(made.collect::<Vec<_>>(), [24, 12]);
+    assert_eq!(fs::read_to_string(&runs).unwrap(), whole);
+    let page = fs::read_to_string(place.path().join("a/report.html")).unwrap();
+    assert!(page.contains("2 sittings"), "{page}");
+    place.file("a/sweep.json", "{}");
+    let refused = place.line("sweep small.toml --out a").expect(2);
+    refused.warns("sweep.json cannot be understood");
+}
+
 #[test]
 fn another_sweep_is_not_mixed_in() {
     let place = Place::new();

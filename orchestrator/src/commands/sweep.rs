@@ -15,8 +15,8 @@ use crate::{Exit, Failure, interrupt, print, report};
 ///
 /// Simulated cells run side by side on all processors, clusters one after another. An interrupted
 /// sweep goes on where it was when it is started again. Writes runs.csv (a row for each run),
-/// aggregate.csv (mean, deviation and intervals of every metric) and, if the file says [plot],
-/// plot.svg.
+/// aggregate.csv (mean, deviation and intervals of every metric), sweep.json (where and when they were
+/// made) and, if the file says [plot], plot.svg.
 #[derive(Debug, Args)]
 pub(crate) struct Sweep {
     /// Sweep file, such as experiments/sweeps/light-load.toml

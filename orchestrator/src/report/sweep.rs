@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::page::{Cell, Page, Section, Table, Tone};
 use crate::numbers::{self, count};
+use crate::sweep::Sittings;
 
 /// A row of a table, by column.
 type Row = BTreeMap<String, String>;
@@ -111,19 +112,31 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
             "mean, deviation and intervals of every metric of each cell",
         ),
         ("sweep.toml", "what was asked for"),
+        ("sweep.json", "where and when the runs were made"),
     ];
     let rows = about.map(|(name, what)| vec![Cell::text(name).leading_to(name), Cell::text(what)]);
     files.table(&Table::new(["file", "what it has"]).rows(rows));
     let asked_for = page.section("What was asked for");
     asked_for.command(asked.trim_end());
     let again = page.provenance();
-    again.facts([
-        ("version", env!("CARGO_PKG_VERSION")),
-        (
-            "commit",
-            option_env!("TURNSTILE_COMMIT").unwrap_or("unknown"),
-        ),
-    ]);
+    let sittings = Sittings::read(directory)?;
+    match sittings.iter().len() {
+        0 => again.say("There is no sweep.json that says where and when the runs were made."),
+        1 => {}
+        several => again.say(&format!("It was made in {several} sittings.")),
+    }
+    for sitting in sittings.iter() {
+        let from = &sitting.from;
+        again.facts([
+            ("runs", count(sitting.runs as u64).as_str()),
+            ("started", &from.started),
+            ("finished", &from.finished),
+            ("host", &from.host),
+            ("version", &from.version),
+            ("commit", from.commit.as_deref().unwrap_or("unknown")),
+            ("command", &from.command_line.join(" ")),
+        ]);
+    }
     again.say("The line that repeats it:");
     again.command(&format!(
         "orchestrator sweep {}",

@@ -3,18 +3,24 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use analysis::Summary;
 use analysis::aggregate::Aggregate;
 
+use super::sittings::{self, Sitting, Sittings};
 use super::{Done, Grid};
 use crate::Failure;
+use crate::results::provenance;
 
 /// The directory of a sweep.
 pub(super) struct Journal<'a> {
     grid: &'a Grid,
     directory: PathBuf,
     runs: File,
+    /// Who has been here before.
+    sittings: Sittings,
+    opened: SystemTime,
 }
 
 impl<'a> Journal<'a> {
@@ -39,6 +45,7 @@ impl<'a> Journal<'a> {
             }
             Err(_) => fs::write(&copy, &grid.text).map_err(refuse)?,
         }
+        let sittings = Sittings::read(directory).map_err(Failure::Usage)?;
         let path = directory.join("runs.csv");
         let done = read(grid, &path)?;
         // A run that was being written when the sweep was killed is cut off; what is whole stays.
@@ -54,6 +61,8 @@ impl<'a> Journal<'a> {
                 grid,
                 directory,
                 runs,
+                sittings,
+                opened: SystemTime::now(),
             },
             done,
         ))
@@ -66,6 +75,16 @@ impl<'a> Journal<'a> {
             let path = self.directory.join("runs.csv");
             Failure::Testbed(format!("cannot write {}: {error}", path.display()))
         })
+    }
+
+    /// The sitting is over, and so many runs were made in it.
+    pub(super) fn rise(&mut self, runs: usize) -> Result<(), Failure> {
+        if runs == 0 {
+            return Ok(());
+        }
+        let from = provenance(self.opened);
+        self.sittings.add(Sitting { from, runs });
+        self.replace(sittings::NAME, &self.sittings.text())
     }
 
     /// Everything is done: the runs in their order, and what they add up to.
