@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use algorithms::params::Params;
 use algorithms::registry::{self, Links, Order};
 use algorithms::topology::Shape;
 use algorithms::{NodeId, Setting};
@@ -54,13 +55,28 @@ fn assert_fine(name: &str, what: &str, report: &Report) {
 
 #[test]
 fn trees_with_priorities_serve_everybody() {
-    for name in ["mra", "mra-p", "fapp"] {
+    for (name, aging) in [
+        ("raymond", None),
+        ("mra", None),
+        ("mra-p", Some("off")),
+        ("mra-p", Some("step")),
+        ("mra-p", Some("slow(2)")),
+        ("fapp", None),
+    ] {
         for (shape, wants, priorities) in [
-            ("path", &[1, 2, 1][..], &[1, 5, 3][..]),
+            ("path", &[2, 2, 2][..], &[1, 5, 3][..]),
+            ("path", &[1, 1, 1, 1], &[1, 5, 3, 4]),
             ("star", &[1, 1, 1, 1], &[4, 4, 3, 5]),
             ("edges:0-1,1-2,1-3", &[1, 1, 1, 1], &[1, 2, 3, 1]),
+            ("edges:0-1,1-2,1-3,3-4", &[1, 1, 1, 1, 1], &[1, 5, 2, 3, 4]),
         ] {
-            let (setting, mut options) = world(name, shape, wants);
+            let (mut setting, mut options) = world(name, shape, wants);
+            if let Some(aging) = aging {
+                let entry = registry::find(name).expect("it is registered");
+                let given = [("aging".to_owned(), aging.to_owned())].into();
+                setting.params =
+                    Params::resolve(name, entry.params, &given).expect("it is a parameter");
+            }
             options.priorities = priorities.to_vec();
             assert_fine(name, shape, &search(name, &setting, &options));
         }
@@ -83,13 +99,17 @@ fn on_trees_order_matters_to_them() {
 fn digraphs_serve_everybody_in_any_order() {
     for name in ["lfrt", "lfrt-p"] {
         for (shape, wants) in [
-            ("edges:0>1,1>2,2>0", &[1, 1, 1][..]),
-            ("edges:2>0,2>1,1>0", &[1, 1, 1]),
-            ("edges:3>1,3>2,1>0,2>0", &[0, 1, 0, 1]),
+            ("edges:0>1,1>2,2>0", &[1, 1, 2][..]),
+            ("edges:2>0,2>1,1>0", &[1, 1, 2]),
+            ("edges:3>1,3>2,1>0,2>0", &[0, 1, 1, 1]),
+            ("edges:3>2,2>1,1>0,0>3,3>1", &[0, 1, 1, 1]),
         ] {
             let (setting, mut options) = world(name, shape, wants);
             options.priorities = (1..=wants.len() as u32).collect();
-            assert_fine(name, shape, &search(name, &setting, &options));
+            for order in [Order::Fifo, Order::Any] {
+                options.order = order;
+                assert_fine(name, shape, &search(name, &setting, &options));
+            }
         }
     }
 }
