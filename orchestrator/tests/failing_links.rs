@@ -98,6 +98,22 @@ fn a_token_on_a_failing_link_goes_another_way() {
     }
 }
 
+/// Links that have sessions do not keep a deadlock from being called one, once those that were cut
+/// are whole again.
+#[test]
+fn a_deadlock_over_sessions_is_called_one() {
+    for faults in ["", "--fault 'at 5ms cut 0-1 for 50ms'"] {
+        let place = Place::new();
+        let line = format!(
+            "run lfrt -n 3 --as-printed=kanrar-L1 --topology 'edges:0>1,1>2,2>0' --entries 2 \
+             {faults} --time-limit 60s --out run"
+        );
+        let finished = place.line(&line).expect(1);
+        let told = &finished.stdout;
+        assert!(told.contains("deadlock, nothing moves any more"), "{told}");
+    }
+}
+
 /// A tree has no other way: everybody waits, and goes on when the link is back.
 #[test]
 fn a_cut_tree_waits_and_goes_on() {
