@@ -147,6 +147,34 @@ fn every_crate_is_described() {
     }
 }
 
+/// What `scripts/mutants` would find out only after hours: an edit that no longer applies tests
+/// nothing, and neither does a test that is not there.
+#[test]
+fn every_mutant_still_applies() {
+    let list: toml::Table = read(&root().join("scripts/mutants.toml"))
+        .parse()
+        .expect("valid TOML");
+    let mutants = list["mutant"].as_array().expect("an array");
+    assert!(mutants.len() > 100, "only {} were found", mutants.len());
+    for mutant in mutants {
+        let said = |key: &str| mutant[key].as_str().expect("a text");
+        let (id, file) = (said("id"), said("file"));
+        let times = read(&root().join(file)).matches(said("old")).count();
+        assert_eq!(times, 1, "{id}: so often its old text is in {file}");
+        let words: Vec<_> = said("test").split_whitespace().collect();
+        let after = |flag: &str| {
+            let place = words.iter().position(|word| *word == flag)?;
+            words.get(place + 1).copied()
+        };
+        let package = root().join(after("-p").expect("a test names its package"));
+        let there = after("--test").is_none_or(|test| {
+            let tests = package.join("tests");
+            tests.join(format!("{test}.rs")).is_file() || tests.join(test).is_dir()
+        });
+        assert!(package.is_dir() && there, "{id}: {}", said("test"));
+    }
+}
+
 fn root() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package
