@@ -89,6 +89,7 @@ pub(crate) struct Explore {
     /// With bounded:T time passes in ticks. A message takes at most T of them, which is the bound
     /// that the algorithm knows, and a timer goes off when its time has come. A message that has to
     /// arrive at that very tick comes first, or with bounded:T,ties=either before or after it.
+    /// With patient, who tries again what has failed does so only after some link has changed.
     #[arg(long, default_value = "free", help_heading = "World")]
     timers: Timers,
 

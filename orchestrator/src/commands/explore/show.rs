@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use algorithms::NodeId;
 use algorithms::registry::Order;
-use simulator::explore::{Finding, Mishap, Options, Outcome, Report, Schedule, Told};
+use simulator::explore::{Finding, Mishap, Options, Outcome, Report, Schedule, Timers, Told};
 
 use super::World;
 use crate::numbers::{count, significant, time};
@@ -36,6 +36,9 @@ pub(super) fn headline(resolved: &Resolved, options: &Options, replayed: bool) -
         (Order::Any, Order::Any) => " · links any",
         (Order::Any, Order::Fifo) => " · links any, though it needs fifo",
     });
+    if options.timers != Timers::default() {
+        text.push_str(&format!(" · timers {}", options.timers));
+    }
     if !options.after.steps.is_empty() {
         text.push_str(&format!(" · after {}", options.after));
     }
@@ -43,7 +46,14 @@ pub(super) fn headline(resolved: &Resolved, options: &Options, replayed: bool) -
         (options.lose, "lost"),
         (options.duplicate, "doubled"),
         (options.crash, "crashed"),
-        (options.cut, "cut"),
+        (
+            options.cut,
+            if options.heal {
+                "cut and healed"
+            } else {
+                "cut"
+            },
+        ),
     ] {
         if number > 0 {
             text.push_str(&format!(" · up to {number} {what}"));
