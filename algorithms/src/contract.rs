@@ -175,6 +175,18 @@ impl<'a, A: Algorithm> Snapshot<'a, A> {
         self.nodes.iter().any(Option::is_none)
     }
 
+    /// What travels as the token, wherever it is: at nodes that are alive, and under way.
+    pub fn tokens<T: 'a>(
+        &self,
+        held: impl Fn(&'a A) -> Option<&'a T>,
+        carried: impl Fn(&'a A::Message) -> Option<&'a T>,
+    ) -> impl Iterator<Item = &'a T> {
+        let at_rest = self.alive().filter_map(move |(_, node)| held(node));
+        let flight = self.flight.iter();
+        let under_way = flight.filter_map(move |&(_, _, message)| carried(message));
+        at_rest.chain(under_way)
+    }
+
     /// Checks that exactly one token is somewhere, at a node or under way. Only a crash may lose it.
     pub fn one_token(
         &self,

@@ -311,17 +311,13 @@ impl SuzukiKasami {
 
 /// The privileges there are, at rest or under way.
 fn privileges<'a>(world: &Snapshot<'a, SuzukiKasami>) -> impl Iterator<Item = &'a Privilege> {
-    let at_rest = world
-        .alive()
-        .filter_map(|(_, node)| node.privilege.as_ref());
-    let under_way = world
-        .flight
-        .iter()
-        .filter_map(|&(_, _, message)| match message {
+    world.tokens(
+        |node| node.privilege.as_ref(),
+        |message| match message {
             Message::Privilege(privilege) => Some(privilege),
             Message::Request { .. } => None,
-        });
-    at_rest.chain(under_way)
+        },
+    )
 }
 
 fn one_privilege(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), String> {

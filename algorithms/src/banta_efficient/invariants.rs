@@ -27,15 +27,13 @@ fn one_token(world: &Snapshot<'_, BantaEfficient>) -> Result<(), String> {
 
 /// The tokens there are, at rest or under way.
 fn tokens<'a>(world: &Snapshot<'a, BantaEfficient>) -> impl Iterator<Item = &'a Token> {
-    let at_rest = world.alive().filter_map(|(_, site)| site.token.as_ref());
-    let under_way = world
-        .flight
-        .iter()
-        .filter_map(|&(_, _, message)| match message {
+    world.tokens(
+        |site| site.token.as_ref(),
+        |message| match message {
             Message::Token(token) => Some(token),
             Message::Request { .. } | Message::Update { .. } => None,
-        });
-    at_rest.chain(under_way)
+        },
+    )
 }
 
 fn requests_are_in_one_place(world: &Snapshot<'_, BantaEfficient>) -> Result<(), String> {

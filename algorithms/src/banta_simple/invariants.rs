@@ -31,15 +31,13 @@ fn one_token(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
 
 /// The tokens there are, at rest or under way.
 fn tokens<'a>(world: &Snapshot<'a, BantaSimple>) -> impl Iterator<Item = &'a Token> {
-    let at_rest = world.alive().filter_map(|(_, site)| site.token.as_ref());
-    let under_way = world
-        .flight
-        .iter()
-        .filter_map(|&(_, _, message)| match message {
+    world.tokens(
+        |site| site.token.as_ref(),
+        |message| match message {
             Message::Token(token) => Some(token),
             Message::Request { .. } | Message::Update { .. } => None,
-        });
-    at_rest.chain(under_way)
+        },
+    )
 }
 
 fn the_queued_wait(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
