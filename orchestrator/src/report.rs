@@ -2,6 +2,7 @@
 
 pub(crate) mod page;
 mod pictures;
+mod priorities;
 mod run;
 mod sweep;
 

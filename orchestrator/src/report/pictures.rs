@@ -283,7 +283,7 @@ fn seconds(from_ns: u64, until_ns: u64) -> Axis {
 }
 
 /// The unit that suits times up to this one, in nanoseconds, and its name.
-fn unit(most_ns: u64) -> (f64, &'static str) {
+pub(super) fn unit(most_ns: u64) -> (f64, &'static str) {
     match most_ns {
         0..10_000 => (1.0, "ns"),
         10_000..10_000_000 => (1e3, "µs"),

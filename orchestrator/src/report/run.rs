@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use analysis::Judgement;
 use analysis::files::Provenance;
+use analysis::{Judgement, PriorityLine};
 use node::plan::Plan;
 use node::run::{NoteRow, Run, TransportRow};
 
 use super::page::{Cell, Page, Section, Table, Tone};
 use super::pictures::{self, Picture};
+use super::priorities;
 use crate::numbers::{count, decimal};
 use crate::{again, outcome};
 
@@ -29,7 +30,7 @@ pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provena
         &judgement.reasons,
     );
     numbers(page.section("Numbers"), judgement);
-    waits(page.section("Waiting"), plan, run);
+    waits(page.section("Waiting"), plan, run, &judgement.priorities);
     stays(page.section("Inside"), plan, run);
     messages(page.section("Messages"), run, summary.entries);
     if !run.faults.is_empty() {
@@ -62,12 +63,14 @@ fn numbers(section: &mut Section, judgement: &Judgement) {
 }
 
 /// How long they waited, and in what order they came in.
-fn waits(section: &mut Section, plan: &Plan, run: &Run) {
+fn waits(section: &mut Section, plan: &Plan, run: &Run, lines: &[PriorityLine]) {
     let waits = analysis::waits(plan, run);
     let all = [
         pictures::percentiles(&waits),
         pictures::over_time(run),
         pictures::order(run),
+        priorities::waits(lines),
+        priorities::overtaking(lines),
     ];
     if all.iter().all(Option::is_none) {
         section.say("Nobody got in.");
