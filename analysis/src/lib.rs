@@ -8,6 +8,7 @@ pub mod claims;
 pub mod expression;
 pub mod files;
 pub mod quantity;
+pub mod replay;
 pub mod statistics;
 
 mod demand;

@@ -170,6 +170,9 @@ pub enum Record {
     Traced(Box<What>),
 }
 
+/// What is recorded where an algorithm lets a client in that is inside.
+pub const ALREADY_INSIDE: &str = "the algorithm lets a client in that is inside";
+
 /// Some members of a run.
 pub struct Members {
     first: u32,
@@ -489,7 +492,7 @@ impl Members {
             Place::Waiting => (true, Place::Inside),
             Place::Outside => (false, Place::Uninvited),
             Place::Inside | Place::Staying | Place::Uninvited => {
-                let why = "the algorithm lets a client in that is inside".to_owned();
+                let why = ALREADY_INSIDE.to_owned();
                 effects.push(Effect::Record(Record::ProtocolError { why }));
                 return;
             }

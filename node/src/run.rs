@@ -230,10 +230,12 @@ pub struct FaultRow {
 impl FaultRow {
     /// Whether the fault ends a member's life; a restarted member runs no algorithm.
     pub fn is_death(&self) -> bool {
-        matches!(
-            self.fault.split_whitespace().next(),
-            Some("kill" | "restart")
-        )
+        Self::names_death(&self.fault)
+    }
+
+    /// Whether a fault of that name ends a member's life.
+    pub fn names_death(fault: &str) -> bool {
+        matches!(fault.split_whitespace().next(), Some("kill" | "restart"))
     }
 }
 

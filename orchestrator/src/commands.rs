@@ -8,6 +8,7 @@ mod compare;
 mod explain;
 pub(crate) mod explore;
 mod list;
+mod replay;
 mod report;
 mod reproduce;
 mod run;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     List(list::List),
     Explain(explain::Explain),
     Check(check::Check),
+    Replay(replay::Replay),
     Report(report::Report),
     Explore(Box<explore::Explore>),
     Structure(structure::Structure),
@@ -42,6 +44,7 @@ impl Command {
             Command::List(list) => list.perform(),
             Command::Explain(explain) => explain.perform(),
             Command::Check(check) => check.perform(),
+            Command::Replay(replay) => replay.perform(),
             Command::Report(report) => report.perform(),
             Command::Explore(explore) => explore.perform(),
             Command::Structure(structure) => structure.perform(),

@@ -60,6 +60,9 @@ fn a_trace_tells_what_the_tables_tell() {
                 "{line}: {}",
                 checked.stderr
             );
+            let replayed = place.line("replay run").expect(0);
+            let told = format!("replayed: {} events", grouped(events.len()));
+            assert!(replayed.stdout.contains(&told), "{}", replayed.stdout);
         }
     }
 }
@@ -158,6 +161,53 @@ fn what_was_changed_afterwards_is_noticed() {
         "{}",
         missing.stderr
     );
+}
+
+#[test]
+fn a_replay_stops_where_it_is_told_or_where_something_is_different() {
+    let place = Place::new();
+    for (out, trace) in [("run", "--trace"), ("plain", "")] {
+        let line = format!("run raymond -n 4 --entries 2 --engine sim {trace} --out {out}");
+        place.line(&line).expect(0);
+    }
+    let untraced = place.line("replay plain").expect(2);
+    assert!(untraced.stderr.contains("--trace"), "{}", untraced.stderr);
+    let path = place.path().join("run/events.jsonl");
+    let whole = fs::read_to_string(&path).expect("text");
+    let lines: Vec<&str> = whole.lines().collect();
+    let nth = lines.iter().position(|line| line.contains("\"receive\""));
+    let nth = nth.expect("something arrives");
+    let stopped = place
+        .line(&format!("replay run --to {}", nth + 1))
+        .expect(0);
+    let shown = &stopped.stdout;
+    assert!(
+        shown.contains(lines[nth]) && shown.contains("is now: Raymond"),
+        "{shown}"
+    );
+    let beyond = place.line("replay run --to 100000").expect(2);
+    assert!(beyond.stderr.contains("only"), "{}", beyond.stderr);
+    // The first message is another one than was sent.
+    let body = |what: &str| match what.contains("\"body\":\"00\"") {
+        true => what.replace("\"body\":\"00\"", "\"body\":\"01\""),
+        false => what.replace("\"body\":\"01\"", "\"body\":\"00\""),
+    };
+    fs::write(&path, whole.replace(lines[nth], &body(lines[nth]))).expect("it can be written");
+    let different = place.line("replay run").expect(1);
+    let shown = &different.stdout;
+    let told = format!("because event {}: ", nth + 1);
+    assert!(
+        shown.contains("verdict: violated") && shown.contains(&told),
+        "{shown}"
+    );
+}
+
+/// With a comma between thousands, as the program shows numbers.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups = groups.map(|group| String::from_utf8_lossy(group).into_owned());
+    groups.collect::<Vec<_>>().join(",")
 }
 
 fn in_order_of_time(events: &[Value], line: &str) {

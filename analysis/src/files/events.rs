@@ -139,6 +139,8 @@ fn sound(line: &str, plan: &Plan, last_ns: u64) -> Result<Event, String> {
     let other = match event.what {
         What::Send { to, .. } | What::Hold { to, .. } | What::Lose { to, .. } => Some(to),
         What::Receive { from, .. } => Some(from),
+        What::PeerDown { peer } | What::PeerUp { peer } => Some(peer),
+        What::LinkDown { neighbour } | What::LinkUp { neighbour } => Some(neighbour),
         _ => None,
     };
     match event

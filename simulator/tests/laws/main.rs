@@ -8,6 +8,7 @@ mod costs;
 mod ends;
 mod orders;
 mod repeats;
+mod replays;
 mod structures;
 mod tables;
 mod token_queues;

@@ -1,0 +1,97 @@
+//! What a trace tells of a run is enough to have the same of its machines again.
+
+use std::ops::ControlFlow;
+
+use algorithms::registry::{self, Entry, Order};
+use analysis::replay::Replay;
+use node::plan::Plan;
+use node::trace::{Event, What};
+use node::workload::Span;
+
+use crate::worlds::{closed, plan};
+
+/// A traced plan in which members wait for each other, overtake each other and think.
+fn traced(entry: &Entry, seed: u64) -> Plan {
+    let nodes = (4..).find(|&nodes| entry.admits_size(nodes));
+    let mut plan = plan(entry.name, nodes.expect("it admits some size"), seed);
+    plan.trace = true;
+    plan.delay = "2ms 1ms".parse().expect("a delay");
+    plan.workload.arrivals = closed(Span::Exponential(3_000_000));
+    if entry.order == Order::Any {
+        plan.links = Order::Any;
+    }
+    plan
+}
+
+fn events(plan: &Plan) -> Vec<Event> {
+    let topology = plan.build_topology().expect("the usual shape always fits");
+    let mut events = Vec::new();
+    let mut tracer = |event: &Event| events.push(event.clone());
+    let mut watch = |_| ControlFlow::Continue(());
+    simulator::simulate_traced(plan, topology, &mut watch, &mut tracer)
+        .unwrap_or_else(|stuck| panic!("{stuck}: {plan:?}"));
+    events
+}
+
+/// How many of the events were replayed, and what was different then.
+fn replay(plan: &Plan, events: &[Event]) -> (usize, Result<(), String>) {
+    let topology = plan.build_topology().expect("the usual shape always fits");
+    let mut machines = Replay::new(plan, topology);
+    for (nth, event) in events.iter().enumerate() {
+        if let Err(why) = machines.take(event) {
+            return (nth, Err(why));
+        }
+    }
+    (events.len(), machines.close())
+}
+
+#[test]
+fn every_machine_does_again_what_it_did() {
+    for entry in registry::ALL {
+        let plan = traced(entry, 11);
+        let events = events(&plan);
+        assert!(events.len() > 50, "{plan:?}");
+        let (nth, same) = replay(&plan, &events);
+        assert_eq!(same, Ok(()), "event {nth}: {plan:?}");
+    }
+}
+
+#[test]
+fn what_was_left_out_or_changed_is_found_where_it_is() {
+    let entry = registry::find("ricart-agrawala").expect("it is registered");
+    let plan = traced(entry, 5);
+    let whole = events(&plan);
+    let of = |is: fn(&What) -> bool| {
+        let mut found = (10..whole.len()).filter(|&nth| is(&whole[nth].what));
+        found.next().expect("there is one")
+    };
+    let send = of(|what| matches!(what, What::Send { .. }));
+    let receive = of(|what| matches!(what, What::Receive { .. }));
+    let enter = of(|what| matches!(what, What::Enter { .. }));
+    for (nth, why) in [
+        (send, "sends"),
+        (receive, ""),
+        (enter, "lets its client in"),
+    ] {
+        let mut events = whole.clone();
+        events.remove(nth);
+        let (at, different) = replay(&plan, &events);
+        let said = different.expect_err("something is missing");
+        assert!(at >= nth && said.contains(why), "event {nth}, {at}: {said}");
+    }
+    let mut events = whole.clone();
+    if let What::Receive { letter, .. } = &mut events[receive].what {
+        letter.number += 1;
+    }
+    let (at, different) = replay(&plan, &events);
+    let said = different.expect_err("nobody sent it");
+    assert!(at == receive && said.contains("no such message"), "{said}");
+    let mut events = whole.clone();
+    events[0].what = What::Release;
+    let (at, different) = replay(&plan, &events);
+    let said = different.expect_err("nobody was inside");
+    assert!(at == 0 && said.contains("not inside"), "{said}");
+    let (_, cut_off) = replay(&plan, &whole[..send]);
+    let said = cut_off.expect_err("the last is missing");
+    assert!(said.contains("did nothing more"), "{said}");
+}
