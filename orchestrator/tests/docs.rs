@@ -131,13 +131,8 @@ fn the_readme_names_every_algorithm() {
 #[test]
 fn the_guides_picture_is_what_its_sweep_draws() {
     let place = place();
-    let line = [
-        "sweep",
-        "experiments/sweeps/banta-figure-5.2.toml",
-        "--out",
-        "here",
-    ];
-    place.run(line).expect(0);
+    let line = "sweep experiments/sweeps/banta-figure-5.2.toml --out here";
+    place.line(line).expect(0);
     let drawn = fs::read(place.path().join("here/plot.svg")).expect("a plot");
     let shown = root().join("results/reference/banta-figure-5.2.svg");
     if std::env::var_os("UPDATE").is_some() {
@@ -155,9 +150,7 @@ fn the_guides_picture_is_what_its_sweep_draws() {
 fn every_column_is_explained() {
     let explained = read("results/README.md");
     let place = Place::new();
-    place
-        .run(["run", "raymond", "--engine", "sim", "--out", "here"])
-        .expect(0);
+    place.line("run raymond --engine sim --out here").expect(0);
     let directory = place.path().join("here");
     for entry in fs::read_dir(&directory).expect("the run's directory is there") {
         let path = entry.expect("a readable directory").path();

@@ -11,7 +11,7 @@ use common::{Finished, Place};
 #[test]
 fn a_run_that_holds_ends_with_0() {
     let place = Place::new();
-    let finished = place.run(["run", "raymond", "--engine", "sim"]).expect(0);
+    let finished = place.line("run raymond --engine sim").expect(0);
     finished.says("verdict: holds");
     assert_eq!(finished.stderr, "", "a run in a pipe is quiet");
 }
@@ -19,35 +19,23 @@ fn a_run_that_holds_ends_with_0() {
 #[test]
 fn results_appear_whole_and_latest_leads_to_them() {
     let place = Place::new();
-    place
-        .run(["run", "raymond", "--engine", "sim", "--seed", "1"])
-        .expect(0);
-    place
-        .run(["run", "lamport", "--engine", "sim", "--seed", "2"])
-        .expect(0);
+    place.line("run raymond --engine sim --seed 1").expect(0);
+    place.line("run lamport --engine sim --seed 2").expect(0);
     let runs =
         |name: &str| fs::read_dir(place.path().join("results").join(name)).map(Iterator::count);
     assert_eq!(runs("raymond").ok(), Some(1));
     assert_eq!(runs("lamport").ok(), Some(1));
     let summary = fs::read_to_string(place.path().join("results/latest/summary.csv"));
     assert!(summary.is_ok_and(|text| text.contains("lamport")));
-    let checked = place.run(["check", "results/latest"]).expect(0);
+    let checked = place.line("check results/latest").expect(0);
     assert!(checked.stdout.starts_with("lamport"), "{}", checked.stdout);
 }
 
 #[test]
 fn a_printed_defect_that_shows_ends_with_1() {
     let place = Place::new();
-    let line = [
-        "run",
-        "suzuki-kasami",
-        "--engine",
-        "sim",
-        "--as-printed=SK1",
-        "--seed",
-        "3",
-    ];
-    let finished = place.run(line).expect(1);
+    let line = "run suzuki-kasami --engine sim --as-printed=SK1 --seed 3";
+    let finished = place.line(line).expect(1);
     finished.says("because liveness violated: deadlock");
     finished.says("as printed: banta-SK1");
     finished.warns("ran as printed");
@@ -56,13 +44,11 @@ fn a_printed_defect_that_shows_ends_with_1() {
 #[test]
 fn files_that_disagree_with_themselves_end_with_1() {
     let place = Place::new();
-    place
-        .run(["run", "lamport", "--engine", "sim", "--out", "here"])
-        .expect(0);
+    place.line("run lamport --engine sim --out here").expect(0);
     let path = place.path().join("here/summary.csv");
     let text = fs::read_to_string(&path).expect("a summary");
     fs::write(&path, text.replace("holds", "violated")).expect("a file can be written");
-    let finished = place.run(["check", "here"]).expect(1);
+    let finished = place.line("check here").expect(1);
     finished.warns("summary.csv");
 }
 
@@ -70,9 +56,7 @@ fn files_that_disagree_with_themselves_end_with_1() {
 fn two_inside_at_once_end_with_1() {
     let place = Place::new();
     place
-        .run([
-            "run", "raymond", "--engine", "sim", "-n", "3", "--seed", "1", "--out", "here",
-        ])
+        .line("run raymond --engine sim -n 3 --seed 1 --out here")
         .expect(0);
     // The second entry begins before the first has left.
     let path = place.path().join("here/entries.csv");
@@ -102,7 +86,7 @@ fn two_inside_at_once_end_with_1() {
     }
     writer.flush().expect("a file can be written");
     drop(writer);
-    let finished = place.run(["check", "here"]).expect(1);
+    let finished = place.line("check here").expect(1);
     finished.says("verdict: violated");
     finished.says("because safety");
 }
@@ -111,7 +95,7 @@ fn two_inside_at_once_end_with_1() {
 fn a_time_limit_that_cuts_a_run_ends_with_3() {
     let place = Place::new();
     let finished = place
-        .run(["run", "raymond", "--engine", "sim", "--time-limit", "50ms"])
+        .line("run raymond --engine sim --time-limit 50ms")
         .expect(3);
     finished.says("verdict: inconclusive");
 }
@@ -119,7 +103,7 @@ fn a_time_limit_that_cuts_a_run_ends_with_3() {
 #[test]
 fn a_directory_that_holds_no_run_ends_with_2() {
     let place = Place::new();
-    let finished = place.run(["check", "."]).expect(2);
+    let finished = place.line("check .").expect(2);
     finished.warns("run.json");
 }
 
@@ -127,15 +111,7 @@ fn a_directory_that_holds_no_run_ends_with_2() {
 fn json_is_one_object_on_stdout() {
     let place = Place::new();
     let finished = place
-        .run([
-            "run",
-            "lamport",
-            "--engine",
-            "sim",
-            "--workload",
-            "one-at-a-time",
-            "--json",
-        ])
+        .line("run lamport --engine sim --workload one-at-a-time --json")
         .expect(0);
     let object: serde_json::Value =
         serde_json::from_str(&finished.stdout).expect("one JSON object");
@@ -148,7 +124,7 @@ fn json_is_one_object_on_stdout() {
     let checked: serde_json::Value =
         serde_json::from_str(&checked.stdout).expect("one JSON object");
     assert_eq!(checked["summary"], object["summary"]);
-    let listed = place.run(["list", "--json"]).expect(0);
+    let listed = place.line("list --json").expect(0);
     let listed: serde_json::Value = serde_json::from_str(&listed.stdout).expect("JSON");
     let names = listed.as_array().map(Vec::len);
     assert_eq!(names, Some(algorithms::registry::ALL.len()));
@@ -180,7 +156,7 @@ fn ctrl_c_keeps_what_was_recorded() {
     child.interrupt();
     let finished = child.finish().expect(130);
     finished.says("interrupted");
-    let checked = place.run(["check", "results/latest"]).expect(3);
+    let checked = place.line("check results/latest").expect(3);
     checked.says("verdict: inconclusive");
     assert!(place.path().join("results/latest/summary.csv").is_file());
     let left = fs::read_dir(&results)

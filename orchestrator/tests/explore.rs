@@ -7,7 +7,7 @@ use serde_json::Value;
 
 #[test]
 fn a_world_without_anything_bad_holds() {
-    let done = Place::new().run(["explore", "raymond", "--wants", "1,1,2"]);
+    let done = Place::new().line("explore raymond --wants 1,1,2");
     let done = done.expect(0);
     assert_eq!(done.stderr, "", "progress is for terminals");
     let head = "raymond · 3 nodes · tree:2 · wants 1,1,2 · links any\n";
@@ -19,7 +19,7 @@ fn a_world_without_anything_bad_holds() {
 #[test]
 fn a_counter_example_is_shown_with_the_line_that_replays_it() {
     let place = Place::new();
-    let done = place.run(["explore", "lamport", "-n", "2", "--links", "any"]);
+    let done = place.line("explore lamport -n 2 --links any");
     let done = done.expect(1);
     let shown = "\
 verdict: violated
@@ -52,8 +52,8 @@ verdict: violated
 
 #[test]
 fn a_search_that_is_cut_off_is_inconclusive() {
-    let line = ["explore", "lamport", "--max-states", "1000"];
-    let done = Place::new().run(line).expect(3);
+    let line = "explore lamport --max-states 1000";
+    let done = Place::new().line(line).expect(3);
     done.says("verdict: inconclusive");
     done.says("--max-states");
 }

@@ -104,16 +104,7 @@ fn another_seed_makes_another_run() {
 fn the_line_at_the_end_repeats_the_run() {
     let place = Place::new();
     let first = place
-        .run([
-            "run",
-            "naimi-trehel",
-            "--engine",
-            "sim",
-            "--delay",
-            "2ms 1ms",
-            "--out",
-            "first",
-        ])
+        .line("run naimi-trehel --engine sim --delay '2ms 1ms' --out first")
         .expect(0);
     let line = first
         .stdout

@@ -102,18 +102,7 @@ fn a_file_names_its_trace_relative_to_itself() {
 fn a_runs_entries_are_a_trace() {
     let place = Place::new();
     place
-        .run([
-            "run",
-            "raymond",
-            "--engine",
-            "sim",
-            "--entries",
-            "3",
-            "--hold",
-            "exp:2ms",
-            "--out",
-            "first",
-        ])
+        .line("run raymond --engine sim --entries 3 --hold exp:2ms --out first")
         .expect(0);
     let line = [
         "run",
@@ -150,7 +139,7 @@ struct Row {
 #[test]
 fn help_tells_units_and_defaults() {
     let place = Place::new();
-    let help = place.run(["run", "--help"]).expect(0).stdout;
+    let help = place.line("run --help").expect(0).stdout;
     let flags = help.split("\n      --").skip(1);
     let mut seen = 0;
     for flag in flags {
