@@ -85,13 +85,14 @@ pub(crate) struct Explore {
     links: Option<Order>,
 
     /// When timers go off: free, at any moment, patient, when no message is under way, or bounded:T
+    /// [default: patient with --cut, otherwise free]
     ///
     /// With bounded:T time passes in ticks. A message takes at most T of them, which is the bound
     /// that the algorithm knows, and a timer goes off when its time has come. A message that has to
     /// arrive at that very tick comes first, or with bounded:T,ties=either before or after it.
     /// With patient, who tries again what has failed does so only after some link has changed.
-    #[arg(long, default_value = "free", help_heading = "World")]
-    timers: Timers,
+    #[arg(long, help_heading = "World")]
+    timers: Option<Timers>,
 
     /// What has happened when the search or the replay begins, as steps of a schedule (see
     /// --replay); its requests count among what is wanted
@@ -125,8 +126,7 @@ pub(crate) struct Explore {
     )]
     crash: u32,
 
-    /// How often a link's session may end, losing what is under way on it (lfrt and lfrt-p;
-    /// best with --timers patient)
+    /// How often a link's session may end, losing what is under way on it (lfrt and lfrt-p)
     #[arg(
         long,
         value_name = "NUMBER",
@@ -268,7 +268,7 @@ impl Explore {
                 entry.name
             ));
         }
-        if self.cut > 0 && matches!(self.timers, Timers::Bounded { .. }) {
+        if self.cut > 0 && matches!(self.timers, Some(Timers::Bounded { .. })) {
             return Err("--cut: the news of a cut has no bound; use --timers patient".to_owned());
         }
         let resolved = self.resolved(entry)?;
@@ -278,12 +278,17 @@ impl Explore {
             [one] => vec![one; nodes as usize],
             _ => numbers.to_vec(),
         };
+        // A timer that goes off before the news of a cut is there would be set again for ever.
+        let usual_timers = match self.cut {
+            0 => Timers::Free,
+            _ => Timers::Patient,
+        };
         let options = Options {
             wants: each(&self.wants, u32::from(self.replay.is_none())),
             priorities: each(&self.priority, 0),
             order: self.links.unwrap_or(entry.order),
             after: self.after()?,
-            timers: self.timers,
+            timers: self.timers.unwrap_or(usual_timers),
             lose: self.lose,
             duplicate: self.duplicate,
             crash: self.crash,
