@@ -13,7 +13,7 @@ use serde_json::Value;
 const RUNS: [(&str, bool); 6] = [
     ("raymond -n 5 --entries 4", true),
     (
-        "naimi-trehel -n 6 --entries 5 --loss 10% --duplicate 10% --links any",
+        "suzuki-kasami -n 6 --entries 8 --think 1ms --hold 100us --loss 20% --duplicate 10% --links any",
         true,
     ),
     (
