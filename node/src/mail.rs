@@ -80,7 +80,7 @@ impl Mail {
         numbers.map_or(0, |numbers| numbers.of[message.0 as usize])
     }
 
-    /// What a fault selects messages by: the kind, and whose request it is about.
+    /// What kind of message it is.
     pub(crate) fn kind(&self, message: MessageId) -> &'static str {
         self.kinds[self.group.kind(message)]
     }

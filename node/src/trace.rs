@@ -216,8 +216,8 @@ pub struct Letter {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body(pub Vec<u8>);
 
-/// How `events.jsonl` names the lines of a table of faults that are about messages: each time such
-/// a fault acts there is a [`What::Tamper`] instead.
+/// The target of faults that act on messages. Each time one acts there is a [`What::Tamper`], so
+/// their rows make no events.
 const MESSAGES: &str = "messages";
 
 impl Event {
