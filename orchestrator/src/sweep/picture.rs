@@ -34,11 +34,7 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
         };
         let words = distinct
             .iter()
-            .map(|&key| match cell.values[key].parse::<f64>() {
-                // A number by itself would say nothing.
-                Ok(_) => format!("{}={}", grid.keys[key], cell.values[key]),
-                Err(_) => cell.values[key].clone(),
-            });
+            .map(|&key| line_name(&grid.keys[key], &cell.values[key]));
         let label = match words.collect::<Vec<_>>().join(" ") {
             none if none.is_empty() => "measured".to_owned(),
             label => label,
@@ -82,6 +78,21 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
     let svg = chart.svg().map_err(failed)?;
     std::fs::write(&path, svg).map_err(|error| failed(error.to_string()))?;
     Ok(Some(path))
+}
+
+/// What a line of the plot has for this key, as its name says it.
+fn line_name(key: &str, value: &str) -> String {
+    match (key, value) {
+        ("as-printed", "[]" | "false") => "repaired".to_owned(),
+        ("as-printed", "true") => "as printed".to_owned(),
+        ("as-printed", ids) => {
+            let ids = ids.trim_matches(['[', ']']).replace('"', "");
+            format!("as printed: {ids}")
+        }
+        // A number by itself would say nothing.
+        _ if value.parse::<f64>().is_ok() => format!("{key}={value}"),
+        _ => value.to_owned(),
+    }
 }
 
 /// What a closed form says about the metric in this cell.
@@ -164,6 +175,15 @@ mod tests {
             apart_from(&grid, nodes),
             [place("algorithm").expect("a key")]
         );
+    }
+
+    #[test]
+    fn a_line_says_what_it_is() {
+        assert_eq!(line_name("algorithm", "raymond"), "raymond");
+        assert_eq!(line_name("nodes", "5"), "nodes=5");
+        assert_eq!(line_name("as-printed", "[]"), "repaired");
+        let print = line_name("as-printed", r#"["F7", "F8"]"#);
+        assert_eq!(print, "as printed: F7, F8");
     }
 
     #[test]
