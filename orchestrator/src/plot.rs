@@ -123,7 +123,7 @@ impl Axis {
     }
 
     /// Round numbers on it.
-    fn ticks(&self) -> Vec<f64> {
+    pub(crate) fn ticks(&self) -> Vec<f64> {
         if self.logarithmic {
             let decades = self.from.log10().floor() as i32..=self.to.log10().ceil() as i32;
             let ticks = decades.flat_map(|power| [1.0, 2.0, 5.0].map(|n| n * 10_f64.powi(power)));

@@ -1,12 +1,16 @@
 //! Lines over a number, with intervals, as SVG.
 
 use std::fmt::Display;
+use std::ops::Range;
 
 use plotters::coord::Shift;
-use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
+use plotters::coord::ranged1d::{
+    AsRangedCoord, DefaultFormatting, KeyPointHint, Ranged, ValueFormatter,
+};
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use crate::plot::{Colour, RULE, look, plain};
+use crate::plot::{Axis, Colour, RULE, look, plain};
 
 /// A chart and its lines.
 pub(crate) struct Chart<'a> {
@@ -36,6 +40,10 @@ pub(crate) struct Point {
 }
 
 const SIZE: (u32, u32) = (900, 560);
+/// How wide the lines themselves are, about.
+const WIDTH: f64 = 800.0;
+/// Numbers below the chart need so much room.
+const TICKS_APART: f64 = 36.0;
 
 impl Chart<'_> {
     /// The chart as SVG.
@@ -55,17 +63,36 @@ impl Chart<'_> {
             [low, high, point.theory.unwrap_or(high)]
         }));
         if self.logarithmic && left > 0.0 && bottom > 0.0 {
+            let ticks = self.ticks(Axis::new(left..=right, 0.0, WIDTH).logarithmic());
             let (x, y) = (left / 1.2..right * 1.2, bottom / 1.2..top * 1.2);
-            self.draw_on(&area, x.log_scale(), y.log_scale())?;
+            self.draw_on(
+                &area,
+                Ticked::<LogCoord<f64>>::new(x.log_scale(), ticks),
+                y.log_scale(),
+            )?;
         } else {
+            let ticks = self.ticks(Axis::new(left..=right, 0.0, WIDTH));
             let (margin, floor) = ((right - left) * 0.03 + 1e-9, bottom.min(0.0));
             let (x, y) = (
                 left - margin..right + margin,
                 floor..top + (top - floor) * 0.06 + 1e-9,
             );
-            self.draw_on(&area, x, y)?;
+            self.draw_on(&area, Ticked::<RangedCoordf64>::new(x, ticks), y)?;
         }
         area.present().map_err(said)
+    }
+
+    /// The numbers below the chart: those it is about if they can be told apart, else round ones.
+    fn ticks(&self, axis: Axis) -> Vec<f64> {
+        let points = self.lines.iter().flat_map(|line| &line.points);
+        let mut measured: Vec<f64> = points.map(|point| point.x).collect();
+        measured.sort_by(f64::total_cmp);
+        measured.dedup();
+        let apart = |pair: &[f64]| axis.at(pair[1]) - axis.at(pair[0]) >= TICKS_APART;
+        match measured.windows(2).all(apart) {
+            true => measured,
+            false => axis.ticks(),
+        }
     }
 
     fn draw_on<X, Y>(
@@ -123,13 +150,14 @@ impl Chart<'_> {
             let places = points.clone().map(|point| (point.x, point.y));
             let marks = places.map(|place| EmptyElement::at(place) + marked());
             chart.draw_series(marks).map_err(said)?;
-            let bars = points.filter_map(|point| {
-                let (low, high) = point.interval?;
-                let bar =
-                    ErrorBar::new_vertical(point.x, low, point.y, high, colour.stroke_width(1), 8);
-                Some(bar)
-            });
+            let thin = colour.stroke_width(1);
+            let intervals = points.filter_map(|point| Some((point.x, point.interval?)));
+            let bars = intervals.clone();
+            let bars = bars.map(|(x, (low, high))| PathElement::new([(x, low), (x, high)], thin));
             chart.draw_series(bars).map_err(said)?;
+            let ends = intervals.flat_map(|(x, (low, high))| [(x, low), (x, high)]);
+            let end = |place| EmptyElement::at(place) + PathElement::new([(-4, 0), (4, 0)], thin);
+            chart.draw_series(ends.map(end)).map_err(said)?;
         }
         let expected = self.lines.iter().flat_map(|line| &line.points);
         let expected = expected.filter_map(|point| Some((point.x, point.theory?)));
@@ -150,6 +178,40 @@ impl Chart<'_> {
             .position(self.emptiest_place())
             .draw()
             .map_err(said)
+    }
+}
+
+/// An axis with its numbers where they are wanted. (The library's own way of saying so keeps the lack
+/// of a format that an axis of floats has, and then draws no mesh.)
+struct Ticked<R> {
+    axis: R,
+    ticks: Vec<f64>,
+}
+
+impl<R: Ranged<ValueType = f64>> Ticked<R> {
+    fn new(axis: impl Into<R>, ticks: Vec<f64>) -> Self {
+        let axis = axis.into();
+        Self { axis, ticks }
+    }
+}
+
+impl<R: Ranged<ValueType = f64>> Ranged for Ticked<R> {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn range(&self) -> Range<f64> {
+        self.axis.range()
+    }
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        self.axis.map(value, limit)
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        match hint.weight().allow_light_points() {
+            true => Vec::new(),
+            false => self.ticks.clone(),
+        }
     }
 }
 
@@ -272,6 +334,26 @@ mod tests {
         for colour in COLOURS {
             assert!(svg.contains(&colour.to_string()), "{colour}");
         }
+    }
+
+    #[test]
+    fn numbers_below_a_chart_are_those_it_is_about_unless_they_are_too_many() {
+        let ticks = |x: &[f64], logarithmic| {
+            let mut chart = chart(logarithmic);
+            let one = chart.lines[0].points[0];
+            chart.lines[0].points = x.iter().map(|&x| Point { x, ..one }).collect();
+            let axis = Axis::new(x[0]..=x[x.len() - 1], 0.0, WIDTH);
+            chart.ticks(if logarithmic {
+                axis.logarithmic()
+            } else {
+                axis
+            })
+        };
+        assert_eq!(ticks(&[5.0, 6.0, 7.0], false), [5.0, 6.0, 7.0]);
+        assert_eq!(ticks(&[3.0, 30.0, 300.0], true), [3.0, 30.0, 300.0]);
+        // 3 and 5 would be one blot between 0 and 300.
+        let round = [50.0, 100.0, 150.0, 200.0, 250.0, 300.0];
+        assert_eq!(ticks(&[3.0, 5.0, 300.0], false), round);
     }
 
     #[test]
