@@ -27,13 +27,14 @@ mod tables;
 
 pub use draft::Draft;
 pub use error::FilesError;
-pub use events::{Events, read_events};
+pub use events::{Events, compare_events, read_events};
 pub use recheck::{Recheck, recheck};
 pub use record::{Provenance, utc};
 pub use tables::ENTRY_COLUMNS;
 
 use std::path::Path;
 
+use algorithms::Topology;
 use node::plan::Plan;
 use node::run::Run;
 
@@ -72,12 +73,30 @@ pub fn write_into(
     Record::new(plan, run, judgement, provenance).write(dir)
 }
 
+/// What the directory of a run holds.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// What was planned.
+    pub plan: Plan,
+    /// Its links, built.
+    pub topology: Topology,
+    /// What happened.
+    pub run: Run,
+    /// Where it came from.
+    pub provenance: Provenance,
+}
+
 /// Reads the files of a run back, and refuses what no run could have written.
-pub fn read(dir: &Path) -> Result<(Plan, Run, Provenance), FilesError> {
-    let record = Record::read(dir)?;
+pub fn read(dir: &Path) -> Result<Contents, FilesError> {
+    let (record, topology) = Record::read(dir)?;
     let run = read_run(dir, &record)?;
     let (plan, provenance) = record.into_plan();
-    Ok((plan, run, provenance))
+    Ok(Contents {
+        plan,
+        topology,
+        run,
+        provenance,
+    })
 }
 
 fn read_run(dir: &Path, record: &Record) -> Result<Run, FilesError> {

@@ -400,8 +400,12 @@ mod tests {
     use crate::sample::{entry, plan, run};
 
     fn value(name: &str, run: &Run) -> Option<f64> {
-        let plan = plan("raymond", 3);
-        let judgement = crate::judge(&plan, &algorithms::Topology::complete(3), run);
+        let plan = Plan {
+            topology: "star".to_owned(),
+            ..plan("raymond", 3)
+        };
+        let links = plan.build_topology().unwrap();
+        let judgement = crate::judge(&plan, &links, run);
         let quantity = Quantity::parse(name).unwrap();
         quantity.of(&plan, run, &judgement.summary)
     }

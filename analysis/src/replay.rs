@@ -45,6 +45,8 @@ struct Member {
     due: VecDeque<Output>,
     /// For each message it made, by number, what it was and to whom.
     made: Vec<u64>,
+    /// How many of these have been found among the events.
+    left: u64,
     timers: BTreeSet<(String, u64)>,
     asked: bool,
     inside: bool,
@@ -274,18 +276,23 @@ impl Replay {
 
     /// A message left, or was held back. Where it had done so before, this is a copy.
     fn sent(&mut self, node: NodeId, to: NodeId, letter: &Letter) -> Result<(), String> {
-        let (kind, body) = (letter.kind.to_string(), letter.body.0.clone());
-        let member = &self.members[node.index()];
-        let due = member.due.iter();
-        let unsent = due.filter(|due| matches!(due, Output::Send { .. } | Output::Post { .. }));
-        let before = (member.made.len() - unsent.count()) as u64;
+        let member = self.member(node);
         let number = letter.number;
-        if number <= before {
-            return Ok(());
+        if (1..=member.left).contains(&number) {
+            let made = member.made[number as usize - 1];
+            return match made == seal(to, &letter.body.0) {
+                true => Ok(()),
+                false => Err(format!(
+                    "{node} sends its message {number} again, but it was another, or to another"
+                )),
+            };
         }
-        if number > before + 1 {
+        if number != member.left + 1 {
+            let before = member.left;
             return Err(format!("{node} numbers a message {number} after {before}"));
         }
+        member.left = number;
+        let (kind, body) = (letter.kind.to_string(), letter.body.0.clone());
         let output = match to == node {
             true => Output::Post { kind, body },
             false => Output::Send { to, kind, body },

@@ -69,10 +69,10 @@ fn a_simulated_run_is_read_back_as_it_was() {
         let plan = plan(algorithm, 5);
         let run = simulate(&plan);
         write(&dir, &plan, &run).unwrap();
-        let (read_plan, read_run, read_provenance) = files::read(&dir).unwrap();
-        assert_eq!(read_plan, plan);
-        assert_eq!(read_run, run);
-        assert_eq!(read_provenance, provenance());
+        let read = files::read(&dir).unwrap();
+        assert_eq!(read.plan, plan);
+        assert_eq!(read.run, run);
+        assert_eq!(read.provenance, provenance());
     }
 }
 
@@ -208,9 +208,9 @@ fn nothing_of_an_eventful_run_is_lost() {
     plan.seed = u64::MAX;
     let run = eventful(&plan);
     write(&dir, &plan, &run).unwrap();
-    let (read_plan, read_run, _) = files::read(&dir).unwrap();
-    assert_eq!(read_plan, plan);
-    assert_eq!(read_run, run);
+    let read = files::read(&dir).unwrap();
+    assert_eq!(read.plan, plan);
+    assert_eq!(read.run, run);
 }
 
 #[test]
@@ -254,8 +254,7 @@ fn a_run_from_before_a_computed_column_is_read_all_the_same() {
         .lines()
         .map(|line| line.rsplit_once(',').unwrap().0.to_owned() + "\n");
     fs::write(&path, without.collect::<String>()).unwrap();
-    let (_, read_run, _) = files::read(&dir).unwrap();
-    assert_eq!(read_run, run);
+    assert_eq!(files::read(&dir).unwrap().run, run);
 }
 
 #[test]
@@ -493,6 +492,18 @@ fn what_no_run_could_have_written_is_refused_with_its_place() {
             "\"tree:2\"",
             "\"tree:x\"",
             "scenario.topology: ",
+        ),
+        (
+            "run.json",
+            "\"tree:2\"",
+            "\"complete\"",
+            "scenario.topology: raymond needs a tree",
+        ),
+        (
+            "run.json",
+            "\"nodes\": 5",
+            "\"nodes\": 400000000",
+            "scenario.nodes: 400000000 nodes of raymond take more than 8 GiB",
         ),
         ("run.json", "{", "[", "run.json"),
         ("summary.csv", "\n", "", "it has no row, expected one"),

@@ -85,6 +85,17 @@ pub enum Detector {
     Timeout(u64),
 }
 
+/// What the members of a run, and what is recorded of it, may take together by their estimates.
+pub const MEMORY_LIMIT_BYTES: u64 = 8 << 30;
+
+/// About what so many members take in one process.
+pub fn members_bytes(entry: &Entry, nodes: u32) -> u64 {
+    /// About what one takes besides its algorithm's state.
+    const MEMBER_BYTES: u64 = 350;
+    let each = (entry.state_bytes)(nodes.into()).saturating_add(MEMBER_BYTES);
+    each.saturating_mul(nodes.into())
+}
+
 /// Unless said otherwise, a death is known after 50 to 500 ms.
 pub fn default_detect_after_ns() -> (u64, u64) {
     (50_000_000, 500_000_000)
@@ -160,9 +171,15 @@ impl Plan {
         }
     }
 
-    /// The links it names. Every process builds them for itself, from the same seed.
+    /// The links it names, if the algorithm can run on them. Every process builds them for itself,
+    /// from the same seed.
     pub fn build_topology(&self) -> Result<Topology, TopologyError> {
-        self.topology.parse::<Shape>()?.build(self.nodes, self.seed)
+        let topology = self
+            .topology
+            .parse::<Shape>()?
+            .build(self.nodes, self.seed)?;
+        topology.fits(self.entry().graph, self.holder)?;
+        Ok(topology)
     }
 
     /// What the members are told.

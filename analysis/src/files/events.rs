@@ -161,7 +161,7 @@ fn sound(line: &str, plan: &Plan, last_ns: u64) -> Result<Event, String> {
 
 /// Where the events say something else than the tables, one sentence each. Without a trace there is
 /// nothing to compare.
-pub(super) fn compare(dir: &Path, plan: &Plan, run: &Run) -> Result<Vec<String>, FilesError> {
+pub fn compare_events(dir: &Path, plan: &Plan, run: &Run) -> Result<Vec<String>, FilesError> {
     if !plan.trace {
         return Ok(Vec::new());
     }
@@ -349,14 +349,14 @@ mod tests {
         });
         let run = run(vec![entry(0, 1, 10, 11), entry(1, 1, 12, 13)]);
         events.finish(&run).expect("it can be written");
-        let found = compare(dir.path(), &traced(), &run).expect("it can be read");
+        let found = compare_events(dir.path(), &traced(), &run).expect("it can be read");
         let expected = [
             "events.jsonl: PRIVILEGE from 0 to 1: 0 sent, 0 received, 1 lost; messages.csv says \
              0 sent, 0 received, 0 lost",
             "entries.csv: 1 enters at 12 ns, of which events.jsonl knows nothing",
         ];
         assert_eq!(found, expected);
-        let untraced = compare(dir.path(), &plan("raymond", 2), &run);
+        let untraced = compare_events(dir.path(), &plan("raymond", 2), &run);
         assert_eq!(untraced.expect("nothing is read"), [] as [String; 0]);
     }
 

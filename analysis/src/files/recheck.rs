@@ -5,7 +5,7 @@ use std::path::Path;
 use node::plan::Plan;
 
 use super::record::{Record, Sentence};
-use super::{FilesError, Provenance, events, read_run, tables};
+use super::{FilesError, Provenance, compare_events, read_run, tables};
 use crate::{Judgement, judge};
 
 /// A run judged again.
@@ -23,15 +23,12 @@ pub struct Recheck {
 
 /// Judges the run in this directory from its records, and compares that with what was written.
 pub fn recheck(dir: &Path) -> Result<Recheck, FilesError> {
-    let record = Record::read(dir)?;
+    let (record, topology) = Record::read(dir)?;
     let run = read_run(dir, &record)?;
-    let topology = record.plan().build_topology().map_err(|error| {
-        FilesError::record(&dir.join("run.json"), format!("scenario.topology: {error}"))
-    })?;
     let judgement = judge(record.plan(), &topology, &run);
     let mut differences = tables::compare_summary(dir, &judgement.summary)?;
     differences.splice(0..0, compare(&record.verdict, &Sentence::of(&judgement)));
-    differences.extend(events::compare(dir, record.plan(), &run)?);
+    differences.extend(compare_events(dir, record.plan(), &run)?);
     let (plan, provenance) = record.into_plan();
     Ok(Recheck {
         judgement,

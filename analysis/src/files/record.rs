@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use algorithms::NodeId;
 use algorithms::params::Params;
-use algorithms::registry;
-use node::plan::Plan;
+use algorithms::{NodeId, Topology, registry};
+use node::plan::{MEMORY_LIMIT_BYTES, Plan, members_bytes};
 use node::run::{End, Engine, Run, StateBytes, Window};
 use serde::{Deserialize, Serialize};
 
@@ -161,8 +160,8 @@ impl Record {
         fs::write(&path, text).map_err(|source| FilesError::io("write", &path, source))
     }
 
-    /// Reads the record and checks that its plan is one that could have been made.
-    pub(super) fn read(dir: &Path) -> Result<Self, FilesError> {
+    /// Reads the record, checks that its plan is one that could have been made, and builds its links.
+    pub(super) fn read(dir: &Path) -> Result<(Self, Topology), FilesError> {
         let path = dir.join(NAME);
         let text =
             fs::read_to_string(&path).map_err(|source| FilesError::io("read", &path, source))?;
@@ -177,8 +176,8 @@ impl Record {
         }
         let mut record: Self =
             serde_json::from_str(&text).map_err(|error| unfit(error.to_string()))?;
-        record.check().map_err(unfit)?;
-        Ok(record)
+        let topology = record.check().map_err(unfit)?;
+        Ok((record, topology))
     }
 
     pub(super) fn plan(&self) -> &Plan {
@@ -213,7 +212,7 @@ impl Record {
 
     /// Checks what a plan promises to everybody who uses it. Parameters that were not there when
     /// the run was made get their defaults.
-    fn check(&mut self) -> Result<(), String> {
+    fn check(&mut self) -> Result<Topology, String> {
         let plan = &mut self.scenario;
         let Some(entry) = registry::find(&plan.algorithm) else {
             let names = registry::ALL.iter().map(|entry| entry.name);
@@ -234,6 +233,16 @@ impl Record {
                 entry.name
             ));
         }
+        if let Some(why) = (entry.refuses)(&plan.params, plan.nodes) {
+            return Err(format!("scenario.params: {}: {why}", entry.name));
+        }
+        if members_bytes(entry, plan.nodes) > MEMORY_LIMIT_BYTES {
+            let (nodes, limit) = (plan.nodes, MEMORY_LIMIT_BYTES >> 30);
+            return Err(format!(
+                "scenario.nodes: {nodes} nodes of {} take more than {limit} GiB",
+                entry.name
+            ));
+        }
         if plan.holder.0 >= plan.nodes {
             let last = plan.nodes - 1;
             let holder = plan.holder;
@@ -247,7 +256,8 @@ impl Record {
                 "seed: found {seed}, expected the scenario's, {other}"
             ));
         }
-        Ok(())
+        plan.build_topology()
+            .map_err(|error| format!("scenario.topology: {} {error}", entry.name))
     }
 }
 

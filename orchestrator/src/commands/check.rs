@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use analysis::files::{self, FilesError};
+use analysis::files;
 use clap::Args;
 
 use crate::outcome::{self, Where};
@@ -22,8 +22,8 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
-        let recheck =
-            files::recheck(&self.directory).map_err(|error| Failure::Usage(complaint(&error)))?;
+        let recheck = files::recheck(&self.directory);
+        let recheck = recheck.map_err(|error| Failure::Usage(error.to_string()))?;
         let place = Where {
             directory: &self.directory,
             again: None,
@@ -37,12 +37,5 @@ impl Check {
             eprint!("{}", outcome::warning(difference));
         }
         Ok(exit)
-    }
-}
-
-fn complaint(error: &FilesError) -> String {
-    match error {
-        FilesError::Missing(_) => format!("this is not the directory of a run: {error}"),
-        _ => error.to_string(),
     }
 }

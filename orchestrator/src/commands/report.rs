@@ -43,11 +43,8 @@ impl Report {
 }
 
 fn of_run(directory: &Path) -> Result<Page, String> {
-    let (plan, run, provenance) = files::read(directory).map_err(|error| error.to_string())?;
-    let topology = plan.build_topology().map_err(|error| {
-        let directory = directory.display();
-        format!("{directory}/run.json: scenario.topology: {error}")
-    })?;
-    let judgement = analysis::judge(&plan, &topology, &run);
-    Ok(report::of_run(&plan, &run, &judgement, &provenance))
+    let found = files::read(directory).map_err(|error| error.to_string())?;
+    let judgement = analysis::judge(&found.plan, &found.topology, &found.run);
+    let page = report::of_run(&found.plan, &found.run, &judgement, &found.provenance);
+    Ok(page)
 }

@@ -10,7 +10,7 @@ use algorithms::printed::Printed;
 use algorithms::registry::{Entry, Order};
 use algorithms::{NodeId, Topology};
 use chaos::Delay;
-use node::plan::Plan;
+use node::plan::{MEMORY_LIMIT_BYTES, Plan, members_bytes};
 use node::run::Engine;
 use node::workload::Workload;
 
@@ -287,24 +287,16 @@ fn warm_up(scenario: &Scenario, workload: &Workload, nodes: u32) -> Result<u64, 
     }
 }
 
-/// What a run may take, by its estimate.
-const MEMORY_LIMIT_BYTES: u64 = 8 << 30;
-/// About what a node takes besides its algorithm's state.
-const NODE_BYTES: u64 = 350;
 /// About what one request takes while it is recorded.
 const REQUEST_BYTES: u64 = 160;
 
 fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> {
-    let states = |nodes: u32| {
-        let each = (entry.state_bytes)(nodes.into()).saturating_add(NODE_BYTES);
-        each.saturating_mul(nodes.into())
-    };
-    let needed = states(nodes);
+    let needed = members_bytes(entry, nodes);
     if needed > MEMORY_LIMIT_BYTES {
         let (mut fits, mut too_many) = (0, nodes);
         while too_many - fits > 1 {
             let middle = fits + (too_many - fits) / 2;
-            if states(middle) > MEMORY_LIMIT_BYTES {
+            if members_bytes(entry, middle) > MEMORY_LIMIT_BYTES {
                 too_many = middle;
             } else {
                 fits = middle;

@@ -2,10 +2,12 @@
 
 use std::ops::ControlFlow;
 
+use algorithms::NodeId;
+use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Order};
 use analysis::replay::Replay;
 use node::plan::Plan;
-use node::trace::{Event, What};
+use node::trace::{Event, Letter, What};
 use node::workload::Span;
 
 use crate::worlds::{closed, plan};
@@ -56,6 +58,52 @@ fn every_machine_does_again_what_it_did() {
     }
 }
 
+/// The print has members post messages to themselves, and lets in who is inside.
+#[test]
+fn a_machine_as_printed_does_again_what_it_did() {
+    for name in ["naimi-trehel", "sanders", "cdc", "ddc"] {
+        let entry = registry::find(name).expect("it is registered");
+        let mut plan = traced(entry, 11);
+        plan.printed = Printed::all(entry.defects);
+        plan.time_limit_ns = Some(10_000_000_000);
+        let events = events(&plan);
+        let posts = |event: &&Event| matches!(event.what, What::Post { .. });
+        assert!(events.iter().any(|event| posts(&event)), "{name}");
+        let (nth, same) = replay(&plan, &events);
+        assert_eq!(same, Ok(()), "event {nth}: {plan:?}");
+    }
+}
+
+#[test]
+fn a_copy_is_what_was_sent_before() {
+    let entry = registry::find("ricart-agrawala").expect("it is registered");
+    let plan = traced(entry, 5);
+    let whole = events(&plan);
+    let is_send = |event: &Event| matches!(event.what, What::Send { .. });
+    let nth = whole.iter().position(is_send).expect("something is sent");
+    // Behind it, the same once more, but for what was done to it.
+    let with_copy = |alter: &dyn Fn(&mut NodeId, &mut Letter)| {
+        let mut events = whole.clone();
+        let mut copy = events[nth].clone();
+        if let What::Send { to, letter, .. } = &mut copy.what {
+            alter(to, letter);
+        }
+        events.insert(nth + 1, copy);
+        replay(&plan, &events)
+    };
+    assert_eq!(with_copy(&|_, _| ()), (whole.len() + 1, Ok(())));
+    let nowhere = NodeId(plan.nodes - 1);
+    let altered: [&dyn Fn(&mut NodeId, &mut Letter); 3] = [
+        &|_, letter| letter.body.0.push(0),
+        &|to, _| *to = if *to == nowhere { NodeId(0) } else { nowhere },
+        &|_, letter| letter.number = 0,
+    ];
+    for alter in altered {
+        let (at, different) = with_copy(alter);
+        assert!(at == nth + 1 && different.is_err(), "event {at}");
+    }
+}
+
 #[test]
 fn what_was_left_out_or_changed_is_found_where_it_is() {
     let entry = registry::find("ricart-agrawala").expect("it is registered");
@@ -70,7 +118,7 @@ fn what_was_left_out_or_changed_is_found_where_it_is() {
     let enter = of(|what| matches!(what, What::Enter { .. }));
     for (nth, why) in [
         (send, "sends"),
-        (receive, ""),
+        (receive, "now it does nothing more"),
         (enter, "lets its client in"),
     ] {
         let mut events = whole.clone();
