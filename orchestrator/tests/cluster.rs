@@ -389,12 +389,22 @@ fn hostile_datagrams_are_counted_and_change_nothing() {
 #[test]
 fn ctrl_c_keeps_what_was_recorded() {
     let place = Place::new();
-    let line = "run raymond -n 3 --duration 60s --out run";
+    let line = "run raymond -n 3 --duration 60s --think 0 --hold 100us --out run";
     let mut orchestrator = Guarded::start(place.command(words(line)));
     let members = orchestrator.members(3);
+    wait_until("much is recorded", || {
+        let begun = fs::read_dir(place.path()).unwrap().flatten();
+        let records = begun.map(|dir| dir.path().join("members/0.0.rec"));
+        let mut sizes = records.flat_map(fs::metadata).map(|file| file.len());
+        sizes.any(|bytes| bytes > 10_000)
+    });
     kill_process(orchestrator.pid(), Signal::INT).unwrap();
     assert_eq!(orchestrator.code(), 130);
-    assert!(place.path().join("run/summary.csv").exists());
+    // What members did until they heard of it is part of the run.
+    let checked = place.line("check run");
+    assert_eq!(checked.code, 3, "{}{}", checked.stdout, checked.stderr);
+    let entries = rows(&place.path().join("run/entries.csv"));
+    assert!(entries.len() > 10, "{}", entries.len());
     wait_until("no member is left", || {
         members.iter().all(|pid| state(*pid).is_none())
     });

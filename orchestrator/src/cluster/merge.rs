@@ -90,6 +90,8 @@ struct Account<'a> {
     suspicions: Vec<(u64, NodeId, NodeId)>,
     /// What the ledger does not keep.
     rest: Run,
+    /// When the last thing happened that the files tell.
+    last_ns: u64,
     /// Where what is traced goes.
     events: Option<&'a mut Events>,
     /// Messages that may have been lost with their sessions, where that is traced.
@@ -106,6 +108,7 @@ impl<'a> Account<'a> {
             token: TokenTrail::new(plan, machine.kinds()),
             suspicions: Vec::new(),
             rest: Run::default(),
+            last_ns: 0,
             events,
             unreceived: Unreceived::default(),
         }
@@ -113,13 +116,15 @@ impl<'a> Account<'a> {
 
     fn close(mut self, played: Played) -> Run {
         let token = self.token;
+        // Until they heard that it is over, members went on.
+        let ended_ns = played.ended_ns.max(self.last_ns);
         if played.end == End::Finished && self.plan.entry().links == Links::Sessions {
             // Nothing is under way any more: what did not arrive was lost with its session.
             for row in self.rest.messages.values_mut() {
                 row.lost = row.sent.saturating_sub(row.received);
             }
             if let Some(events) = self.events {
-                let lost = self.unreceived.lost(played.ended_ns);
+                let lost = self.unreceived.lost(ended_ns);
                 lost.for_each(|event| events.add(&event));
             }
         }
@@ -130,7 +135,7 @@ impl<'a> Account<'a> {
         let untrue = suspicions.filter(|&(at_ns, _, of)| !died(of, at_ns));
         let untrue = untrue.map(|(at_ns, by, of)| FaultRow::false_suspicion(at_ns, by, of));
         let untrue = untrue.collect::<Vec<_>>();
-        let mut run = self.ledger.close(played.end, played.ended_ns);
+        let mut run = self.ledger.close(played.end, ended_ns);
         run.faults
             .extend(played.faults.into_iter().map(|fault| token.explain(fault)));
         run.faults.extend(untrue);
@@ -152,6 +157,9 @@ impl<'a> Account<'a> {
 
     fn tell(&mut self, at_ns: u64, node: NodeId, record: Record<'_>) {
         use members::Record as Core;
+        if !matches!(record, Record::Transport(_) | Record::RoundTrip { .. }) {
+            self.last_ns = at_ns;
+        }
         match record {
             Record::Arrived { priority } => {
                 self.ledger.record(at_ns, node, Core::Arrived { priority });
