@@ -284,6 +284,20 @@ impl Entry {
         machine: |_, _| unreachable!("every entry names its machine"),
     };
 
+    /// More messages than this since the last entry, while somebody waits, are a live-lock: a
+    /// thousand for each node. Where requests flood along the edges everybody's may do so before the
+    /// first enters: each takes a message per edge, two more where links have failed, and then the
+    /// token comes its way.
+    pub fn live_lock_messages(&self, topology: &Topology) -> u64 {
+        const EACH: u64 = 1_000;
+        let nodes = u64::from(topology.nodes());
+        nodes
+            * match self.graph {
+                Graph::Complete | Graph::Tree => EACH,
+                Graph::Digraph => EACH.max(3 * topology.edge_count() + nodes),
+            }
+    }
+
     /// Whether the algorithm admits that many nodes.
     pub fn admits_size(&self, nodes: u32) -> bool {
         nodes >= self.sizes.least && self.sizes.fits.is_none_or(|fits| fits(nodes))

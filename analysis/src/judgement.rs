@@ -86,7 +86,7 @@ pub(crate) fn judge(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
     let handovers = times::handovers(run, &stays, admitted);
 
     let safety = safety::check(run, &crowd, admitted, demand.most_wanting);
-    let liveness = liveness::check(entry, plan, run);
+    let liveness = liveness::check(entry, plan, topology, run);
     let well_formedness = well_formedness::check(entry, plan, run);
     let (verdict, mut reasons) = verdict(&safety, &liveness, &well_formedness, run);
 

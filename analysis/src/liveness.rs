@@ -1,21 +1,22 @@
 //! Liveness: everybody who asks gets in.
 //!
 //! Violated when somebody waits though no fault is in force and no more members died than the
-//! algorithm tolerates, and either nothing moves any more (deadlock) or more than 1 000·N messages
-//! were sent since the last entry (live-lock). The engine sees which; [`End`] says it.
+//! algorithm tolerates, and either nothing moves any more (deadlock) or more messages were sent
+//! since the last entry than [`Entry::live_lock_messages`] says, 1 000·N as a rule (live-lock). The
+//! engine sees which; [`End`] says it.
 
 use std::collections::BTreeSet;
 
-use algorithms::NodeId;
 use algorithms::params::Params;
 use algorithms::registry::Entry;
+use algorithms::{NodeId, Topology};
 use node::plan::Plan;
 use node::run::{End, Run, deaths};
 
 use crate::judgement::Property;
 use crate::{suspicion, words};
 
-pub(crate) fn check(entry: &Entry, plan: &Plan, run: &Run) -> Property {
+pub(crate) fn check(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) -> Property {
     let waiting = waiting(run);
     let whom = for_whom(run, &waiting);
     let hindrance = hindrance(entry, &plan.params, run);
@@ -30,10 +31,18 @@ pub(crate) fn check(entry: &Entry, plan: &Plan, run: &Run) -> Property {
     };
     match run.end {
         End::Deadlock => stuck("deadlock, nothing moves any more"),
-        End::LiveLock => stuck(&format!(
-            "live-lock, more than {} messages since the last entry",
-            1_000 * u64::from(plan.nodes)
-        )),
+        End::LiveLock => {
+            let messages = entry.live_lock_messages(topology);
+            match waiting[..] {
+                [] => Property::inconclusive(format!(
+                    "it never came to rest: more than {messages} messages since the last request \
+                     was served"
+                )),
+                _ => stuck(&format!(
+                    "live-lock, more than {messages} messages since the last entry"
+                )),
+            }
+        }
         // Whatever the engine says of itself: at rest, and somebody waits.
         End::Finished if !waiting.is_empty() => stuck("deadlock, nothing moves any more"),
         End::Finished if run.requests.iter().all(|row| row.uninvited) => {
@@ -158,7 +167,8 @@ mod tests {
     use crate::sample::{entry, fault, plan, registered, run, waiting};
 
     fn judged(run: &Run) -> Property {
-        check(registered("raymond"), &plan("raymond", 3), run)
+        let topology = Topology::complete(3);
+        check(registered("raymond"), &plan("raymond", 3), &topology, run)
     }
 
     fn stuck(end: End) -> Run {
@@ -194,6 +204,15 @@ mod tests {
                 .unwrap()
                 .contains("live-lock, more than 3000 messages")
         );
+    }
+
+    #[test]
+    fn messages_without_end_leave_it_open_if_nobody_waits() {
+        let mut run = run(vec![entry(0, 0, 1, 5)]);
+        run.end = End::LiveLock;
+        let property = judged(&run);
+        assert!(property.is_inconclusive());
+        assert!(property.why().unwrap().contains("never came to rest"));
     }
 
     #[test]

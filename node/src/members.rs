@@ -399,6 +399,11 @@ impl Members {
         self.waiting
     }
 
+    /// Whether no client waits, is inside or will come back by itself.
+    pub fn clients_are_through(&self) -> bool {
+        self.waiting == 0 && self.client_alarms == 0
+    }
+
     /// Whether a client of this member waits.
     pub fn waits(&self, node: NodeId) -> bool {
         let client = &self.clients[(node.0 - self.first) as usize];

@@ -25,9 +25,6 @@ use trouble::{TaskId, Trouble};
 /// More events than this in one moment, and time stands still.
 const EVENTS_IN_A_MOMENT: u64 = 10_000_000;
 
-/// So many messages per node without an entry, while somebody waits, are a live-lock.
-const MESSAGES_WITHOUT_ENTRY: u64 = 1_000;
-
 /// A world in which so long nothing happened to anybody is given up, though faults still come and
 /// go in it, or the transport still tries. Where there is a time limit that is the end instead,
 /// unless members are told of links: then this is how it is seen that nothing moves any more.
@@ -54,8 +51,10 @@ pub(crate) struct World<'a> {
     events_now: u64,
     /// When something last happened to a member.
     moved_ns: u64,
-    /// Messages since the last entry, or since somebody waits.
+    /// Messages since somebody who had asked entered, or since somebody waits.
     messages_in_vain: u64,
+    /// More of them than this are a live-lock.
+    live_lock_messages: u64,
     /// What a member wants done; empty between events.
     effects: Vec<Effect>,
     /// What the plan's faults do; an undisturbed world has none of it.
@@ -99,6 +98,7 @@ impl<'a> World<'a> {
         topology: Topology,
     ) -> Self {
         let trouble = Trouble::new(plan, needs, &topology, machine.kinds()).map(Box::new);
+        let live_lock_messages = plan.entry().live_lock_messages(&topology);
         let setting = plan.setting(topology);
         let mut members = Members::of_machine(machine, plan, &setting, 0..plan.nodes);
         let mut queue = Queue::new();
@@ -124,6 +124,7 @@ impl<'a> World<'a> {
             events_now: 0,
             moved_ns: 0,
             messages_in_vain: 0,
+            live_lock_messages,
             effects: Vec::new(),
             trouble,
             tracer: None,
@@ -211,9 +212,10 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Messages without end while somebody waits, or though nobody will ever ask again.
     fn is_live_locked(&self) -> bool {
-        self.messages_in_vain > MESSAGES_WITHOUT_ENTRY * u64::from(self.plan.nodes)
-            && self.members.waiting() > 0
+        self.messages_in_vain > self.live_lock_messages
+            && (self.members.waiting() > 0 || self.members.clients_are_through())
     }
 
     /// Asks the conductor what comes next in a settled world; without one it is over.
@@ -323,7 +325,7 @@ impl<'a> World<'a> {
                 Effect::Arm { at_ns, alarm } => self.queue.push(at_ns, Due::Alarm(alarm)),
                 Effect::Record(record) => {
                     let starts_over = match record {
-                        Record::Entered { .. } => true,
+                        Record::Entered { invited, .. } => invited,
                         Record::Arrived { .. } => self.members.waiting() == 1,
                         _ => false,
                     };

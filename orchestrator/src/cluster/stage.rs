@@ -48,6 +48,8 @@ pub(super) struct Stage<'a> {
     ask_at: Instant,
     /// Messages sent up to the last entry that was seen.
     sent_at_entry: u64,
+    /// More messages than this since then are a live-lock.
+    live_lock_messages: u64,
     entries: u64,
     /// When the group was last not known to be settled.
     moved_ns: u64,
@@ -72,6 +74,8 @@ impl<'a> Stage<'a> {
         let (ear, heard) = mpsc::unbounded_channel();
         let nodes = cluster.plan.nodes as usize;
         allow_files(nodes)?;
+        let topology = cluster.plan.build_topology();
+        let topology = topology.map_err(|error| Failure::Testbed(error.to_string()))?;
         let mut stage = Self {
             cluster,
             launcher: Launcher {
@@ -87,6 +91,7 @@ impl<'a> Stage<'a> {
             rounds: Rounds::new(nodes, cluster.plan.entry().links),
             ask_at: Instant::now(),
             sent_at_entry: 0,
+            live_lock_messages: cluster.plan.entry().live_lock_messages(&topology),
             entries: 0,
             moved_ns: 0,
             faults: Faults::new(&cluster.plan.faults),

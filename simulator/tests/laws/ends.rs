@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use algorithms::Topology;
 use algorithms::erased::Machine;
+use algorithms::{NodeId, Topology, registry};
 use node::plan::Plan;
 use node::run::{End, Run};
 use node::workload::{Arrivals, PerNode, Quota, Span};
@@ -41,6 +41,31 @@ fn everything_moves_and_nobody_enters() {
         (sent + row.sent, received + row.received)
     });
     assert_eq!((sent, received), (3_001, 3_000));
+}
+
+/// As printed, a request that brings the token back has its sender enter unasked (kanrar-M6), and so
+/// the token goes to and fro when everybody has been served.
+#[test]
+fn entries_that_nobody_asked_for_do_not_keep_a_run_going() {
+    let entry = registry::find("mra").expect("it is registered");
+    let mut plan = plan("mra", 3, 1);
+    plan.printed = entry.as_printed(&["M6"]).expect("a defect of its");
+    let run = simulate(&plan);
+    assert_eq!(run.end, End::LiveLock);
+    let asked = run.requests.iter().filter(|row| !row.uninvited);
+    assert!(asked.clone().all(|row| row.left_ns.is_some()));
+    assert_eq!((asked.count(), run.requests.len() > 100), (15, true));
+}
+
+/// Everybody's request may flood the whole digraph before the first one enters.
+#[test]
+fn requests_that_flood_are_no_live_lock() {
+    let edges = |far: u32| (0..100).map(move |node| (NodeId(node), NodeId((node + far) % 100)));
+    let all = (1..=20).flat_map(edges).collect::<Vec<_>>();
+    let dense = Topology::directed(100, &all);
+    let named = |name| registry::find(name).expect("it is registered");
+    assert_eq!(named("lfrt").live_lock_messages(&dense), 100 * 6_100);
+    assert_eq!(named("raymond").live_lock_messages(&dense), 100_000);
 }
 
 #[test]

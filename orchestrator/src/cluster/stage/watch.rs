@@ -21,8 +21,6 @@ const ASK_EVERY: Duration = Duration::from_millis(200);
 const CONDUCT_EVERY: Duration = Duration::from_micros(500);
 /// How often an interruption is noticed.
 const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
-/// More messages per member than this since the last entry is a live-lock.
-const LIVELY: u64 = 1_000;
 /// So long after the last loss every session that ended has begun anew.
 const SESSIONS_SETTLE_NS: u64 = 5 * node::transport::Config::SESSION_SILENCE_NS;
 
@@ -100,8 +98,7 @@ impl Stage<'_> {
         }
         // Where somebody died, what it had sent and been sent no longer counts.
         self.sent_at_entry = self.sent_at_entry.min(sum.sent);
-        let nodes = self.places.len() as u64;
-        if sum.waiting > 0 && sum.sent - self.sent_at_entry > LIVELY * nodes {
+        if sum.waiting > 0 && sum.sent - self.sent_at_entry > self.live_lock_messages {
             return Some(End::LiveLock);
         }
         let soon = self.conductor.is_some() || self.all_idle();
