@@ -105,7 +105,8 @@ and passes the request on once. The token carries ORQ, those who wait in the
 order they were written down, and the number of everybody's last request that
 was served; so a copy that arrives late is known to be old.
 
-Links may fail. Then both ends are told, and what was under way on it is lost.
+Links may fail: one that has been silent for a second (--silence) is given up.
+Then both ends are told, and what was under way on it is lost.
 
   - A request that relied on the link goes wide: over all links, both ways.
   - A token that was on it is not taken back. The same hop, to the same node, is

@@ -54,6 +54,9 @@ pub struct Plan {
     /// Who says that a member has died.
     #[serde(default)]
     pub detector: Detector,
+    /// Silence after which a link's session ends, in nanoseconds, where links have sessions.
+    #[serde(default = "default_silence_ns")]
+    pub silence_ns: u64,
     /// Where the simulator runs the reliable transport.
     #[serde(default)]
     pub transport: UseTransport,
@@ -101,6 +104,11 @@ pub fn default_detect_after_ns() -> (u64, u64) {
     (50_000_000, 500_000_000)
 }
 
+/// Unless said otherwise, a link whose other end has been silent for a second has failed.
+pub fn default_silence_ns() -> u64 {
+    1_000_000_000
+}
+
 impl Plan {
     /// The algorithm as it comes, on its usual graph, undisturbed: everybody asks five times, again
     /// the moment it leaves, and stays for a millisecond, over links that take as long and keep
@@ -134,6 +142,7 @@ impl Plan {
             faults: Timeline::default(),
             detect_after_ns: default_detect_after_ns(),
             detector: Detector::default(),
+            silence_ns: default_silence_ns(),
             transport: UseTransport::default(),
         }
     }

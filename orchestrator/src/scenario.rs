@@ -217,6 +217,15 @@ pub struct Scenario {
     #[arg(long, value_name = "TIME..TIME", help_heading = "Trouble")]
     pub detect_after: Option<Between>,
 
+    /// Silence after which a link has failed, where members are told of that: lfrt and lfrt-p
+    /// [default: 1s]
+    ///
+    /// It counts from a message or a question that is not answered: with 200ms a link that is cut fails
+    /// after about that time. What was on it is lost then, and both ends are told; a cut that is shorter
+    /// only delays.
+    #[arg(long, value_name = "TIME", help_heading = "Trouble")]
+    pub silence: Option<Time>,
+
     /// Where the reliable transport runs: auto, always or never [default: auto]
     ///
     /// In the simulator auto means as soon as a fault can lose, double or damage what travels, and

@@ -98,6 +98,29 @@ fn a_token_on_a_failing_link_goes_another_way() {
     }
 }
 
+/// Both ends of a link are told that it failed once it has been silent for so long, not before.
+#[test]
+fn a_link_is_given_up_after_the_silence_that_is_stated() {
+    for silence_ms in [60, 300] {
+        let place = Place::new();
+        let line = format!(
+            "run lfrt -n 6 --topology kanrar:4.2 --holder 4 --entries 20 --think 5ms --hold 5ms \
+             --engine sim --silence {silence_ms}ms --trace --seed 1 --out run \
+             --fault 'at 100ms cut 4-5 for 2s'"
+        );
+        place.line(&line).expect(0);
+        let events = std::fs::read_to_string(place.path().join("run/events.jsonl")).unwrap();
+        let told = |line: &&str| line.contains("\"link-down\"");
+        let event = |line| serde_json::from_str::<serde_json::Value>(line).unwrap();
+        let told = events.lines().filter(told).map(event);
+        let first_ns = told.map(|event| event["time_ns"].as_u64().unwrap()).min();
+        let waited_ms = first_ns.expect("somebody is told") / 1_000_000 - 100;
+        // It counts from a message that is not answered, which may have left just before the cut.
+        let stated = silence_ms - 20..2 * silence_ms;
+        assert!(stated.contains(&waited_ms), "{waited_ms} ms, {stated:?}");
+    }
+}
+
 /// Links that have sessions do not keep a deadlock from being called one, once those that were cut
 /// are whole again.
 #[test]

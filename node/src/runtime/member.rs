@@ -139,7 +139,7 @@ impl Member {
             .build_topology()
             .map_err(|error| format!("topology: {error}"))?;
         let suspects_after_ns = plan.suspects_after_ns();
-        let config = Config::of(plan.links, entry.links).suspecting_after(suspects_after_ns);
+        let config = Config::of(&plan, entry.links);
         let identity = Identity {
             me,
             incarnation,

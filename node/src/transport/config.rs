@@ -4,6 +4,7 @@ use algorithms::registry::{Links, Order};
 
 use super::packet;
 use crate::frame;
+use crate::plan::Plan;
 
 /// How a member's links behave. All members of a run have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,40 +91,26 @@ impl Config {
         hard_limit_bytes: 16 * 1024 * 1024,
     };
 
-    /// Silence after which a link's session ends, where links have sessions.
-    pub const SESSION_SILENCE_NS: u64 = 1_000_000_000;
-
-    /// Links that keep this order, by the contract that an algorithm needs.
-    pub fn of(order: Order, links: Links) -> Self {
+    /// The links of a planned run, by the contract that its algorithm needs.
+    pub fn of(plan: &Plan, links: Links) -> Self {
+        let contract = match links {
+            Links::Patient => Contract::Patient {
+                suspect_after_ns: plan.suspects_after_ns(),
+            },
+            Links::Sessions => Contract::Sessions {
+                silence_ns: plan.silence_ns,
+            },
+        };
+        let usual = Timing::default().cap_ns;
+        let cap_ns = contract.silence_ns().map_or(usual, |ns| usual.min(ns / 2));
         Self {
-            order,
-            contract: match links {
-                Links::Patient => Contract::Patient {
-                    suspect_after_ns: None,
-                },
-                Links::Sessions => Contract::Sessions {
-                    silence_ns: Self::SESSION_SILENCE_NS,
-                },
+            order: plan.links,
+            contract,
+            timing: Timing {
+                cap_ns,
+                ..Timing::default()
             },
             ..Self::default()
-        }
-    }
-
-    /// The same links, with a peer suspected after so much silence. Where silence ends sessions, that
-    /// is what it does.
-    pub fn suspecting_after(self, silence_ns: Option<u64>) -> Self {
-        match (self.contract, silence_ns) {
-            (Contract::Patient { .. }, Some(silence_ns)) => Self {
-                contract: Contract::Patient {
-                    suspect_after_ns: Some(silence_ns),
-                },
-                timing: Timing {
-                    cap_ns: self.timing.cap_ns.min(silence_ns / 2),
-                    ..self.timing
-                },
-                ..self
-            },
-            (Contract::Patient { .. } | Contract::Sessions { .. }, _) => self,
         }
     }
 
@@ -150,17 +137,19 @@ impl Config {
             self.soft_limit_bytes <= self.hard_limit_bytes,
             "the soft limit comes before the hard one"
         );
-        if let Some(silence_ns) = self.silence_ns() {
+        if let Some(silence_ns) = self.contract.silence_ns() {
             assert!(
                 self.timing.cap_ns <= silence_ns / 2,
                 "silence is only silence if something was said twice"
             );
         }
     }
+}
 
+impl Contract {
     /// After how much silence something happens, if anything does.
-    pub(super) fn silence_ns(&self) -> Option<u64> {
-        match self.contract {
+    pub(super) fn silence_ns(self) -> Option<u64> {
+        match self {
             Contract::Patient { suspect_after_ns } => suspect_after_ns,
             Contract::Sessions { silence_ns } => Some(silence_ns),
         }

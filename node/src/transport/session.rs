@@ -196,7 +196,7 @@ impl Session {
 
     /// When something is to be done here.
     pub fn deadline(&self, config: &Config) -> Option<u64> {
-        let silent_at = match (self.owed_since, config.silence_ns()) {
+        let silent_at = match (self.owed_since, config.contract.silence_ns()) {
             (Some(since), Some(silence_ns)) => Some(since + silence_ns),
             (None, _) | (_, None) => None,
         };
@@ -205,7 +205,7 @@ impl Session {
 
     /// Time passes.
     pub fn tick(&mut self, now: u64, config: &Config) -> Option<Silence> {
-        let silence_ns = config.silence_ns()?;
+        let silence_ns = config.contract.silence_ns()?;
         if self.owed_since.is_some_and(|at| at + silence_ns <= now) {
             self.owed_since = None;
             match config.contract {
@@ -303,7 +303,7 @@ impl Session {
 
     /// Several heartbeats fit into a silence, so that losing one does not make one.
     fn heartbeat_at(&self, now: u64, config: &Config) -> Option<u64> {
-        let silence_ns = config.silence_ns()?;
+        let silence_ns = config.contract.silence_ns()?;
         self.watched.then(|| now + silence_ns / 4)
     }
 }

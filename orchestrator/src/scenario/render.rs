@@ -1,6 +1,7 @@
 //! A plan as the scenario file that makes it again.
 
 use algorithms::params::Value;
+use algorithms::registry::Links;
 use node::plan::Detector;
 use node::workload::{Arrivals, PerNode, Quota, Workload};
 
@@ -48,6 +49,7 @@ impl Resolved {
                 .iter()
                 .map(|step| step.text.clone())
                 .collect(),
+            silence: (plan.entry().links == Links::Sessions).then_some(Time(plan.silence_ns)),
             transport: Some(plan.transport),
             detector: Some(Detecting(plan.detector)),
             detect_after: (plan.detector == Detector::Told)

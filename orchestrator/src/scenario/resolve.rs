@@ -145,6 +145,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         faults,
         detect_after_ns,
         detector: trouble::detector(scenario, entry)?,
+        silence_ns: trouble::silence_ns(scenario, entry)?,
         transport: trouble::transport(scenario, engine)?,
     };
     Ok(Resolved {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use algorithms::Topology;
-use algorithms::registry::{self, Entry};
+use algorithms::registry::{self, Entry, Links};
 use chaos::partition::Edges;
 use chaos::span::show_ns;
 use chaos::timeline::{Group, Timeline};
@@ -13,7 +13,7 @@ use node::run::Engine;
 
 use super::Scenario;
 use super::resolve::Misfit;
-use super::words::Detecting;
+use super::words::{Detecting, Time};
 
 /// The group in which things go wrong.
 pub(super) struct Stricken<'a> {
@@ -80,11 +80,38 @@ pub(super) fn transport(scenario: &Scenario, engine: Engine) -> Result<UseTransp
     Ok(transport)
 }
 
-/// The shortest silence that may be taken for a death. An answer may wait 5 ms for a message that it
+/// The shortest silence that may be taken for a death, or for the end of a link. An answer may wait 5 ms for a message that it
 /// can travel with, and something must have been said twice before silence means anything.
 const LEAST_SILENCE_NS: u64 = 20_000_000;
 /// The longest: in the simulator, a world in which for so long nothing happens is given up.
 const MOST_SILENCE_NS: u64 = 20_000_000_000;
+
+/// Silence after which a link has failed.
+pub(super) fn silence_ns(scenario: &Scenario, entry: &Entry) -> Result<u64, Misfit> {
+    let Some(Time(silence_ns)) = scenario.silence else {
+        return Ok(node::plan::default_silence_ns());
+    };
+    let misfit = |why: String| Err(Misfit::new("silence", why));
+    if entry.links != Links::Sessions {
+        let told = registry::ALL.iter();
+        let told = told.filter(|entry| entry.links == Links::Sessions);
+        let told = told.map(|entry| entry.name).collect::<Vec<_>>();
+        return misfit(format!(
+            "links of {} never fail, however long they are silent; those of {} do",
+            entry.name,
+            told.join(" and ")
+        ));
+    }
+    if !(LEAST_SILENCE_NS..=MOST_SILENCE_NS).contains(&silence_ns) {
+        return misfit(format!(
+            "{} is no silence after which a link can be given up here; use {} to {}",
+            show_ns(silence_ns),
+            show_ns(LEAST_SILENCE_NS),
+            show_ns(MOST_SILENCE_NS)
+        ));
+    }
+    Ok(silence_ns)
+}
 
 /// Who says that a member has died.
 pub(super) fn detector(scenario: &Scenario, entry: &Entry) -> Result<Detector, Misfit> {

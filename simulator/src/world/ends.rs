@@ -93,7 +93,7 @@ impl Ends {
         key[..8].copy_from_slice(&plan.seed.to_le_bytes());
         let suspects_after_ns = plan.suspects_after_ns();
         let mut ends = Self {
-            config: Config::of(plan.links, needs.links).suspecting_after(suspects_after_ns),
+            config: Config::of(plan, needs.links),
             seal: Seal::new(&plan.algorithm, plan.seed, Key::new(key)),
             members: plan.nodes,
             ends: Vec::new(),

@@ -21,8 +21,8 @@ const ASK_EVERY: Duration = Duration::from_millis(200);
 const CONDUCT_EVERY: Duration = Duration::from_micros(500);
 /// How often an interruption is noticed.
 const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
-/// So long after the last loss every session that ended has begun anew.
-const SESSIONS_SETTLE_NS: u64 = 5 * node::transport::Config::SESSION_SILENCE_NS;
+/// So many silences after the last loss every session that ended has begun anew.
+const SESSIONS_SETTLE: u64 = 5;
 
 impl Stage<'_> {
     /// Watches the run until it is over.
@@ -135,7 +135,8 @@ impl Stage<'_> {
     fn sessions_may_end(&self) -> bool {
         let plan = self.cluster.plan;
         let until_ns = plan.faults.harms_until_ns();
-        let over_ns = until_ns.map(|until_ns| until_ns.saturating_add(SESSIONS_SETTLE_NS));
+        let settle_ns = SESSIONS_SETTLE * plan.silence_ns;
+        let over_ns = until_ns.map(|until_ns| until_ns.saturating_add(settle_ns));
         let just_now = over_ns.is_some_and(|over_ns| self.now_ns() < over_ns);
         plan.entry().links == Links::Sessions && just_now
     }
