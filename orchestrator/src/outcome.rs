@@ -1,5 +1,6 @@
 //! What a person sees when a run is over.
 
+use std::iter;
 use std::path::Path;
 
 use algorithms::registry::FormKind;
@@ -61,7 +62,7 @@ fn show(judgement: &Judgement) -> String {
 pub(crate) fn rows(judgement: &Judgement) -> [Vec<Row>; 4] {
     [
         measured(&judgement.summary),
-        priorities(&judgement.priorities),
+        priorities(judgement),
         theory(&judgement.theory),
         checked(judgement),
     ]
@@ -165,14 +166,27 @@ fn measured(summary: &Summary) -> Vec<Row> {
         )
     });
     rows.push(Row::new("overtakes", count(summary.overtakes), passed_over));
+    if let Some(inversions) = summary.registration_inversions {
+        rows.push(Row::new(
+            "out of order",
+            count(inversions),
+            "pairs that entered in another order than they were registered",
+        ));
+    }
     rows
 }
 
-/// A row for each priority, where there are several.
-fn priorities(lines: &[PriorityLine]) -> Vec<Row> {
+/// Where there are several priorities, how often the order was against them, and a row for each.
+fn priorities(judgement: &Judgement) -> Vec<Row> {
+    let lines = &judgement.priorities;
     if lines.len() < 2 {
         return Vec::new();
     }
+    let against = Row::new(
+        "against priority",
+        count(judgement.summary.priority_inversions),
+        "entries while somebody more urgent waited",
+    );
     let row = |line: &PriorityLine| {
         let label = format!("priority {}", line.priority);
         let served = format!("{} of {}", count(line.entries), count(line.requests));
@@ -187,7 +201,7 @@ fn priorities(lines: &[PriorityLine]) -> Vec<Row> {
             format!("longest wait {longest}{mean}{overtaken}"),
         )
     };
-    lines.iter().map(row).collect()
+    iter::once(against).chain(lines.iter().map(row)).collect()
 }
 
 fn theory(lines: &[TheoryLine]) -> Vec<Row> {
