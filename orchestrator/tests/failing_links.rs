@@ -150,20 +150,22 @@ fn a_cut_tree_waits_and_goes_on() {
     assert_eq!(entries.len(), 40);
     let began_ns = number(&faults[0], "time_ns");
     let over_ns = number(&faults[0], "until_ns");
-    let far = |row: &&Row| number(row, "node") >= 2;
-    let entered = entries
+    // Who enters when, beyond the link or before it.
+    let enters = entries
         .iter()
-        .filter(far)
-        .map(|row| number(row, "enter_ns"));
-    let near = entries
-        .iter()
-        .filter(|row| !far(row))
-        .map(|row| number(row, "enter_ns"));
+        .map(|row| (number(row, "node") >= 2, number(row, "enter_ns")));
+    let between = |from_ns, to_ns, side| {
+        let there = |&(beyond, ns): &(bool, u64)| beyond == side && (from_ns..to_ns).contains(&ns);
+        enters.clone().filter(there).count()
+    };
     // Either side may have had the token when the link was cut; the other had to wait.
-    let during = |ns: &u64| (began_ns + 200_000_000..over_ns).contains(ns);
-    let (far, near) = (entered.filter(during).count(), near.filter(during).count());
+    let during = |side| between(began_ns + 200_000_000, over_ns, side);
+    let (far, near) = (during(true), during(false));
     assert!(
         far == 0 || near == 0,
         "{far} and {near} entries on both sides of a cut tree"
     );
+    // And goes on when it is whole.
+    let waited = far == 0;
+    assert!(between(over_ns, u64::MAX, waited) > 0);
 }
