@@ -9,6 +9,7 @@
 //! was is in `sweep.json`, and in no other file.
 
 pub(crate) mod chart;
+pub(crate) mod columns;
 mod grid;
 mod journal;
 mod picture;

@@ -43,6 +43,42 @@ fn a_sweep_repeats_to_the_byte_and_adds_up() {
     );
 }
 
+/// A table says in which keys its cells differ, and has what the sweep is about.
+#[test]
+fn a_table_shows_what_varies_and_what_is_plotted() {
+    let place = Place::new();
+    let other = SMALL.replace("[grid]", "[grid]\nhold = [\"1ms\"]");
+    place.file(
+        "about.toml",
+        &other.replace("messages_per_entry", "overtakes"),
+    );
+    let shown = place.line("sweep about.toml --out a").expect(0).stdout;
+    let mut headings = shown.lines().filter(|line| line.starts_with("algorithm"));
+    let headings = headings.next().expect("headings");
+    let words = headings.split("  ").filter(|word| !word.is_empty());
+    let words = words.map(str::trim).collect::<Vec<_>>();
+    assert_eq!(
+        words,
+        [
+            "algorithm",
+            "nodes",
+            "overtakes",
+            "messages per entry",
+            "wait, µs",
+            "sync delay, T",
+            "verdicts"
+        ],
+        "{shown}"
+    );
+    let page = fs::read_to_string(place.path().join("a/report.html")).unwrap();
+    assert!(page.contains(">overtakes</th>"), "{page}");
+    assert_eq!(
+        page.matches(">messages per entry</th>").count(),
+        1,
+        "{page}"
+    );
+}
+
 /// A row that was cut off in the middle is run again; rows that are whole are not.
 #[test]
 fn what_is_done_is_not_done_again() {
