@@ -12,6 +12,7 @@ pub(crate) mod chart;
 pub(crate) mod columns;
 mod grid;
 mod journal;
+pub(crate) mod kept;
 mod picture;
 mod sittings;
 mod workers;
@@ -25,6 +26,7 @@ use analysis::aggregate::{Aggregate, aggregate};
 use crate::Failure;
 pub(crate) use grid::{Grid, Words as GridWords, flat, label, shown};
 use journal::Journal;
+pub(crate) use kept::again;
 pub(crate) use picture::draw;
 pub(crate) use sittings::Sittings;
 

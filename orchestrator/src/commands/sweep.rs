@@ -1,6 +1,5 @@
 //! `orchestrator sweep`: a grid of scenarios, so often each.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use analysis::aggregate::Aggregate;
@@ -65,8 +64,11 @@ pub(super) fn perform(grid: &Grid, out: &Path) -> Result<Exit, Failure> {
     }
     let mut text = show(grid, &swept);
     if let Some(path) = draw(grid, &swept)? {
-        writeln!(text, "plot:  {}", path.display()).expect("a text takes every letter");
+        text += &format!("plot:  {}\n", path.display());
     }
+    let program = std::env::args_os().next().unwrap_or_default();
+    let again = crate::sweep::again(&program.to_string_lossy(), out);
+    text += &format!("again: {again}\n");
     report(out)?;
     print(&text)?;
     Ok(verdict(&swept))
@@ -92,7 +94,7 @@ pub(super) fn cells(grid: &Grid) -> String {
 /// What the table shows of each cell, whatever is plotted.
 const USUAL: [(&str, &str, f64); 3] = [
     ("messages per entry", "messages_per_entry", 1.0),
-    ("wait, µs", "wait_mean_us", 1.0),
+    ("wait, ms", "wait_mean_us", 1e-3),
     ("sync delay, T", "sync_delay_mean_t", 1.0),
 ];
 

@@ -138,10 +138,7 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
         ]);
     }
     again.say("The line that repeats it:");
-    again.command(&format!(
-        "orchestrator sweep {}",
-        file("sweep.toml").display()
-    ));
+    again.command(&crate::sweep::again("orchestrator", directory));
     Ok(page)
 }
 
