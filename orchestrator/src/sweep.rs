@@ -27,7 +27,7 @@ use crate::Failure;
 pub(crate) use grid::{Grid, Words as GridWords, flat, label, shown};
 use journal::Journal;
 pub(crate) use kept::again;
-pub(crate) use picture::draw;
+pub(crate) use picture::{draw, line_name};
 pub(crate) use sittings::Sittings;
 
 /// One run that is over: which, and what came out.

@@ -76,7 +76,7 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
 }
 
 /// What a line of the plot has for this key, as its name says it.
-fn line_name(key: &str, value: &str) -> String {
+pub(crate) fn line_name(key: &str, value: &str) -> String {
     match (key, value) {
         ("as-printed", "[]" | "false") => "repaired".to_owned(),
         ("as-printed", "true") => "as printed".to_owned(),
