@@ -20,7 +20,7 @@ impl Grid {
     /// The file that is kept.
     pub(super) fn kept(&self) -> String {
         let mut kept = self.text.clone();
-        for (key, value) in self.from_elsewhere().iter().rev() {
+        for (key, value) in self.stated().iter().rev() {
             kept = with(&kept, key, value);
         }
         // Lines are all that is looked at: somebody may have written the key in another way.
@@ -42,7 +42,7 @@ impl Grid {
         kept.is_some() && kept == self.table().map(cells)
     }
 
-    fn from_elsewhere(&self) -> [(&'static str, Value); 2] {
+    fn stated(&self) -> [(&'static str, Value); 2] {
         let repetitions = i64::try_from(self.repetitions).unwrap_or(i64::MAX);
         let [name, number] = FROM_ELSEWHERE;
         [
@@ -54,7 +54,7 @@ impl Grid {
     /// All that the sweep is.
     fn table(&self) -> Option<Table> {
         let mut table = self.text.parse::<Table>().ok()?;
-        let stated = self.from_elsewhere().into_iter();
+        let stated = self.stated().into_iter();
         table.extend(stated.map(|(key, value)| (key.to_owned(), value)));
         Some(table)
     }
