@@ -76,7 +76,7 @@ counts or holdings, a winner of phase 2 has no majority, and two are inside
 within six steps; in a partition every block elects its own winner.
 
 Who holds little would starve where others hold much. So a request that has been
-overtaken by N younger ones (ageing) goes by its age alone, before all that have
+overtaken by N younger ones (aging) goes by its age alone, before all that have
 not. Votes that come home go to the oldest request whatever it holds.
 
 Why it is safe: two inside would have more votes than there are. Why nobody

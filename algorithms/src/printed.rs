@@ -18,8 +18,8 @@ pub struct Defect {
     pub id: &'static str,
     /// What is wrong, in one line.
     pub what: &'static str,
-    /// The rules of the repaired algorithm that the print lacks. Empty for a mere misprint, which
-    /// is told but cannot be run.
+    /// The rules of the repaired algorithm that the print lacks. Empty for what is told and
+    /// cannot be run: a misprint, a gap, a false lemma, or what follows from others.
     pub rules: &'static [&'static str],
     /// Defects that must be left unrepaired with it, or it does not show.
     pub needs_printed: &'static [&'static str],
@@ -91,9 +91,9 @@ pub enum PrintedError {
         /// What there is.
         known: String,
     },
-    /// A misprint has no behaviour.
-    #[error("{id} is a misprint without behaviour of its own; 'explain {algorithm}' tells it")]
-    Misprint {
+    /// There is no rule to leave out.
+    #[error("{id} has no behaviour of its own and cannot be run; 'explain {algorithm}' tells it")]
+    Told {
         /// The algorithm.
         algorithm: &'static str,
         /// What was asked for.
@@ -160,7 +160,7 @@ impl Printed {
         for id in ids {
             let defect = find(id.as_ref())?;
             if defect.rules.is_empty() {
-                return Err(PrintedError::Misprint {
+                return Err(PrintedError::Told {
                     algorithm,
                     id: defect.id,
                 });
@@ -280,7 +280,7 @@ mod tests {
         );
         assert_eq!(
             why(&["M4"]),
-            "kanrar-M4 is a misprint without behaviour of its own; 'explain mra' tells it"
+            "kanrar-M4 has no behaviour of its own and cannot be run; 'explain mra' tells it"
         );
         let hidden = "kanrar-M3 shows only when kanrar-M1 is repaired";
         assert_eq!(why(&["M3", "M1"]), hidden);

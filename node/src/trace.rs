@@ -105,7 +105,8 @@ pub enum What {
         letter: Letter,
     },
     /// A message of this member will never arrive: one `lost` of `messages.csv`. It is told when
-    /// that is known for good, at the latest at the end.
+    /// that is known for good, perhaps only at the end. What a death takes with it is not told
+    /// between processes, unless links have sessions: nobody there knows what was under way.
     Lose {
         /// The addressee.
         to: NodeId,

@@ -51,7 +51,7 @@ pub(crate) fn repeat(arguments: impl Iterator<Item = String>, seed: u64) -> Stri
 }
 
 /// The argument as a shell takes it.
-fn quoted(argument: &str) -> Cow<'_, str> {
+pub(crate) fn quoted(argument: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "_-./:=,@%+".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {
         Cow::Borrowed(argument)

@@ -40,7 +40,7 @@ mod search;
 mod table;
 mod trial;
 
-pub(crate) use file::{Book, Claim, books};
+pub(crate) use file::{Book, Claim, books, check_papers};
 pub(crate) use report::{Picture, Questions, counted, page};
 pub(crate) use table::{Real, Tried, csv, markdown};
 pub(crate) use trial::Trial;

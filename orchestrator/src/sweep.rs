@@ -9,8 +9,10 @@
 //! was is in `sweep.json`, and in no other file.
 
 pub(crate) mod chart;
+pub(crate) mod columns;
 mod grid;
 mod journal;
+pub(crate) mod kept;
 mod picture;
 mod sittings;
 mod workers;
@@ -24,7 +26,8 @@ use analysis::aggregate::{Aggregate, aggregate};
 use crate::Failure;
 pub(crate) use grid::{Grid, Words as GridWords, flat, label, shown};
 use journal::Journal;
-pub(crate) use picture::draw;
+pub(crate) use kept::again;
+pub(crate) use picture::{draw, line_name};
 pub(crate) use sittings::Sittings;
 
 /// One run that is over: which, and what came out.

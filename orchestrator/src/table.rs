@@ -13,14 +13,24 @@ pub(crate) struct Table {
 impl Table {
     /// A table with these headings.
     pub(crate) fn new<const N: usize>(headings: [&str; N]) -> Self {
-        let mut table = Self { rows: Vec::new() };
-        table.row(headings);
-        table
+        Self::of(headings.map(str::to_owned).to_vec())
+    }
+
+    /// A table with headings of which one cannot know in advance how many there are.
+    pub(crate) fn of(headings: Vec<String>) -> Self {
+        Self {
+            rows: vec![headings],
+        }
     }
 
     /// Adds a row.
     pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
-        self.rows.push(cells.map(str::to_owned).to_vec());
+        self.add(cells.map(str::to_owned).to_vec());
+    }
+
+    /// Adds a row with as many cells as there are headings.
+    pub(crate) fn add(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
     }
 
     /// The table as text: headings, a rule, rows.

@@ -209,6 +209,11 @@ fn what_is_asked_for_must_be_there() {
             "did you mean 'test'?",
         ),
         (
+            "reproduce --claims claims --paper te",
+            "there is no source 'te'",
+        ),
+        ("list --paper test", "list claims --paper"),
+        (
             "reproduce --claims claims --quick",
             "no claim is all of that",
         ),
@@ -232,6 +237,30 @@ fn both_engines_count_the_same() {
     assert_eq!(row["engines"], "agree");
     let page = fs::read_to_string(place.path().join("out/report.html")).unwrap();
     assert!(page.contains("T-1") && page.contains("reproduced"));
+}
+
+/// A book whose claims are in two files is one source.
+#[test]
+fn a_source_may_have_several_files() {
+    let listed = |paper: &str| {
+        let line = ["list", "claims", "--json", "--paper", paper];
+        let mut command = Place::new().command(line);
+        let finished = common::Finished::new(command.current_dir(root()).output().unwrap());
+        let listed = serde_json::from_str::<serde_json::Value>(&finished.expect(0).stdout);
+        listed.unwrap().as_array().unwrap().len()
+    };
+    let [token, voting, both] = ["kanrar-token", "kanrar-voting", "kanrar"].map(listed);
+    assert!(token > 0 && voting > 0 && token != voting);
+    assert_eq!(both, token + voting);
+    let place = Place::new();
+    for (file, source) in [("one", "test-one"), ("two", "test-two"), ("three", "other")] {
+        let text = claim(KINDS[0].1).replace("T-1", &format!("T-{file}"));
+        let text = text.replacen("source = \"test\"", &format!("source = \"{source}\""), 1);
+        place.file(&format!("claims/{file}.toml"), &text);
+    }
+    place.file("papers/numbers.csv", "size,cost\n4,2\n6,4\n");
+    let line = "reproduce --claims claims --papers papers --out out --paper test";
+    place.line(line).expect(0).says("2 claims: 2 reproduced");
 }
 
 /// The repository, of which the published table is a part.

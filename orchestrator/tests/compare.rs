@@ -25,7 +25,7 @@ fn a_comparison_repeats_to_the_byte_and_has_theory_beside_it() {
         let line = a.lines().find(|line| line.starts_with(algorithm)).unwrap();
         let words = line.split_whitespace().collect::<Vec<_>>();
         let theory = format!("{:.3}", cost.parse::<f64>().unwrap());
-        assert_eq!(words[1..3], [cost, theory.as_str()], "{line}");
+        assert_eq!(words[1..4], ["complete", cost, &theory], "{line}");
         assert!(line.ends_with("3 holds"), "{line}");
     }
     let svg = fs::read_to_string(place.path().join("a/plot.svg")).unwrap();
@@ -70,6 +70,51 @@ fn a_file_says_the_scenario_and_a_parameter_is_for_one_alone() {
     assert_eq!(nodes, ["7", "7"]);
     assert!(runs[0]["params"].contains("plane"), "{:?}", runs[0]);
     finished.says("sanders plane");
+}
+
+/// What a file says about its own algorithm is about no other.
+#[test]
+fn a_file_brings_its_algorithm() {
+    let place = Place::new();
+    place.file(
+        "here.toml",
+        "algorithm = \"sanders\"\nparams.structure = \"plane\"\nas-printed = []\n\
+         nodes = 7\nentries = 2\n",
+    );
+    let algorithms = |out: &str| {
+        let runs = rows(&place.path().join(out).join("runs.csv"));
+        let names = runs.iter().map(|run| run["algorithm"].clone());
+        names.collect::<Vec<_>>()
+    };
+    let line = "compare here.toml lamport maekawa --repetitions 1";
+    let shown = place.line(&format!("{line} --out a")).expect(0);
+    assert_eq!(algorithms("a"), ["sanders", "lamport", "maekawa"]);
+    shown.says("sanders repaired plane");
+    let line = "compare lamport here.toml sanders --repetitions 1";
+    place.line(&format!("{line} --out b")).expect(0);
+    assert_eq!(algorithms("b"), ["sanders", "lamport"]);
+    place
+        .line("compare here.toml")
+        .expect(2)
+        .warns("at least two");
+    place
+        .line("compare here.toml sanders")
+        .expect(2)
+        .warns("at least two");
+}
+
+#[test]
+fn topologies_that_differ_are_shown() {
+    let place = Place::new();
+    let run = |names: &str, out: &str| {
+        let line = format!("compare {names} -n 5 --entries 2 --repetitions 1 --out {out}");
+        place.line(&line).expect(0).stdout
+    };
+    let shown = run("lamport raymond", "a");
+    assert!(shown.contains("algorithm  topology  "), "{shown}");
+    assert!(shown.contains("raymond    tree:2  "), "{shown}");
+    let shown = run("raymond mra", "b");
+    assert!(!shown.contains("topology"), "{shown}");
 }
 
 /// Counts that no schedule changes are the same for processes.

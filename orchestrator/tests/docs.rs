@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -171,6 +172,27 @@ fn every_column_is_explained() {
             }
         }
     }
+}
+
+/// The words for what happened are those of a trace, each of them.
+#[test]
+fn every_event_is_explained() {
+    // Whoever reads a word that there is not is told all that there are.
+    let unknown = serde_json::from_str::<node::trace::What>(r#"{"what":"nonsense"}"#);
+    let known = unknown.expect_err("there is no such word").to_string();
+    let known = known.split("expected one of").nth(1).expect("all words");
+    let explained = read("results/README.md");
+    let table = explained.split("| `what` |").nth(1).expect("a table");
+    let table = table.split("\n\n").next().expect("it ends");
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    let words = rows.map(|row| row.split('|').nth(1).expect("a cell"));
+    let explained = words.flat_map(quoted).collect::<BTreeSet<_>>();
+    assert_eq!(explained, quoted(known).collect());
+}
+
+/// The words between strokes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
 }
 
 /// What the program prints on this line of the README.

@@ -165,6 +165,32 @@ fn ctrl_c_keeps_what_was_recorded() {
     assert_eq!(left, 1, "only the run itself is left");
 }
 
+/// More states would not have helped a search that somebody stopped.
+#[test]
+fn an_interrupted_search_says_so() {
+    let place = Place::new();
+    // More states than can be looked at while the test looks on.
+    let mut command = place.command(["explore", "lamport", "-n", "4", "--wants", "9"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = Process(command.spawn().expect("it starts"));
+    let status = format!("/proc/{}/status", child.0.id());
+    // Signals that are caught, as a bit mask: the second is SIGINT.
+    child.wait_until(|| {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        caught.is_some_and(|mask| mask & 0b10 != 0)
+    });
+    child.interrupt();
+    let finished = child.finish().expect(130);
+    finished.says("because it was interrupted");
+    assert!(
+        !finished.stdout.contains("--max-states"),
+        "{}",
+        finished.stdout
+    );
+}
+
 /// A child that does not outlive its test.
 struct Process(Child);
 

@@ -43,6 +43,42 @@ fn a_sweep_repeats_to_the_byte_and_adds_up() {
     );
 }
 
+/// A table says in which keys its cells differ, and has what the sweep is about.
+#[test]
+fn a_table_shows_what_varies_and_what_is_plotted() {
+    let place = Place::new();
+    let other = SMALL.replace("[grid]", "[grid]\nhold = [\"1ms\"]");
+    place.file(
+        "about.toml",
+        &other.replace("messages_per_entry", "overtakes"),
+    );
+    let shown = place.line("sweep about.toml --out a").expect(0).stdout;
+    let mut headings = shown.lines().filter(|line| line.starts_with("algorithm"));
+    let headings = headings.next().expect("headings");
+    let words = headings.split("  ").filter(|word| !word.is_empty());
+    let words = words.map(str::trim).collect::<Vec<_>>();
+    assert_eq!(
+        words,
+        [
+            "algorithm",
+            "nodes",
+            "overtakes",
+            "messages per entry",
+            "wait, ms",
+            "sync delay, T",
+            "verdicts"
+        ],
+        "{shown}"
+    );
+    let page = fs::read_to_string(place.path().join("a/report.html")).unwrap();
+    assert!(page.contains(">overtakes</th>"), "{page}");
+    assert_eq!(
+        page.matches(">messages per entry</th>").count(),
+        1,
+        "{page}"
+    );
+}
+
 /// A row that was cut off in the middle is run again; rows that are whole are not.
 #[test]
 fn what_is_done_is_not_done_again() {
@@ -96,6 +132,59 @@ fn a_sweep_says_where_it_comes_from() {
     place.file("a/sweep.json", "{}");
     let refused = place.line("sweep small.toml --out a").expect(2);
     refused.warns("sweep.json cannot be understood");
+}
+
+/// What a flag or the name of the file said is said by the file that is kept.
+#[test]
+fn the_line_that_repeats_a_sweep_repeats_it() {
+    let place = Place::new();
+    place.file(
+        "small.toml",
+        &format!("# Small.\n{}", SMALL.replacen('4', "9", 1)),
+    );
+    let shown = place
+        .line("sweep small.toml --repetitions 2 --out a")
+        .expect(0);
+    shown.says("sweep a/sweep.toml --out a.again");
+    let read = |path: &str| fs::read_to_string(place.path().join(path)).unwrap();
+    let kept = read("a/sweep.toml");
+    assert!(
+        kept.starts_with("# Small.\nname = \"small\"\nrepetitions = 2\n["),
+        "{kept}"
+    );
+    let page = read("a/report.html");
+    assert!(page.contains("<title>small</title>"), "{page}");
+    let line = "orchestrator sweep a/sweep.toml --out a.again";
+    assert!(page.contains(line), "{page}");
+    let line = line.strip_prefix("orchestrator ").unwrap();
+    let again = place.line(line).expect(0);
+    again.says("small · 6 cells · 12 runs");
+    for file in ["runs.csv", "aggregate.csv", "plot.svg", "sweep.toml"] {
+        let [a, b] = ["a", "a.again"].map(|out| read(&format!("{out}/{file}")));
+        assert_eq!(a, b, "{file}");
+    }
+}
+
+/// More repetitions of the same cells are the same sweep.
+#[test]
+fn repetitions_are_added_to_a_sweep() {
+    let place = Place::new();
+    place.file("small.toml", SMALL);
+    for (repetitions, runs) in [(1, 6), (3, 18)] {
+        let line = format!("sweep small.toml --repetitions {repetitions} --out a");
+        place.line(&line).expect(0);
+        assert_eq!(rows(&place.path().join("a/runs.csv")).len(), runs);
+        let kept = fs::read_to_string(place.path().join("a/sweep.toml")).unwrap();
+        assert!(
+            kept.contains(&format!("repetitions = {repetitions}\n")),
+            "{kept}"
+        );
+    }
+    place
+        .line("sweep small.toml --repetitions 2 --out a")
+        .expect(2);
+    let kept = fs::read_to_string(place.path().join("a/sweep.toml")).unwrap();
+    assert!(kept.contains("repetitions = 3\n"), "{kept}");
 }
 
 #[test]

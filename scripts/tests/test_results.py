@@ -26,6 +26,19 @@ nodes = [3, 5, 7]
 x = "nodes"
 y = "messages_per_entry"
 """
+PRINTED = """
+repetitions = 1
+[scenario]
+engine = "sim"
+algorithm = "fapp"
+[grid]
+as-printed = [[], ["F7", "F8"]]
+entries = [2, 4]
+[plot]
+title = "The most that entered before"
+x = "entries"
+y = "passed_over_max"
+"""
 
 
 class Results(unittest.TestCase):
@@ -39,6 +52,8 @@ class Results(unittest.TestCase):
         (cls.place / "small.toml").write_text(SWEEP)
         cls.call("run", "raymond", "--engine", "sim", "--seed", "1", "--fault", "at 50ms cut 0-1 for 20ms", "--out", "run")
         cls.call("sweep", "small.toml", "--out", "sweep")
+        (cls.place / "printed.toml").write_text(PRINTED)
+        cls.call("sweep", "printed.toml", "--out", "elsewhere")
         cls.call("compare", "raymond", "naimi-trehel", "--repetitions", "3", "--out", "compared")
 
     @classmethod
@@ -110,6 +125,20 @@ class Results(unittest.TestCase):
                 self.assertGreater(path.stat().st_size, 1_000, path)
         svg = (self.place / "svg" / "figure.svg").read_text()
         self.assertIn("lamport", svg)
+
+    def test_a_sweep_is_drawn_with_the_words_of_its_own_plot(self) -> None:
+        [path] = draw(self.place / "elsewhere", self.place / "words", "svg")
+        svg = path.read_text()
+        for word in ["The most that entered before", "repaired", "as printed: F7, F8"]:
+            self.assertIn(word, svg)
+        [path] = draw(self.place / "elsewhere", self.place / "words", "svg", "entries", "messages")
+        self.assertNotIn("The most that entered before", path.read_text())
+
+    def test_what_is_drawn_of_a_run_is_named(self) -> None:
+        draw(self.place / "run", self.place / "named", "svg")
+        svg = (self.place / "named" / "inside.svg").read_text()
+        for word in ["waiting", "inside", "a fault is in force"]:
+            self.assertIn(f"<!-- {word} -->", svg)
 
     def test_published_numbers_stand_beside_the_measured(self) -> None:
         table = self.place / "published.csv"

@@ -11,12 +11,13 @@ import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from .aggregation import aggregate
 from .loading import NotAResult, Run, Sweep
 
-# Okabe and Ito's colours and the darker ones of Tol's. There are more colours than marks and neither
-# number divides the other, so that the first seventy lines look different.
+# Okabe and Ito's colours and the darker ones of Tol's. The numbers of colours and of marks have no common
+# divisor, so that the first seventy lines look different.
 COLOURS = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#882255", "#999933", "#6E6E6E",
 ]
@@ -50,10 +51,17 @@ def inside(run: Run) -> Figure:
     end = float(run.record["run"]["ended_ns"]) / 1e9
     arrived, entered, left = (_seconds(rows[column]) for column in ["request_ns", "enter_ns", "exit_ns"])
     left = left.fillna(end)
-    axes.barh(rows["node"].astype(int), entered - arrived, left=arrived, height=0.3, color=COLOURS[5])
-    axes.barh(rows["node"].astype(int), left - entered, left=entered, height=0.8, color=COLOURS[0])
-    for start, until in zip(_seconds(run.faults["time_ns"]), _seconds(run.faults["until_ns"]).fillna(end)):
-        axes.axvspan(start, until, color=COLOURS[4], alpha=0.25)
+    nodes = rows["node"].astype(int)
+    axes.barh(nodes, entered - arrived, left=arrived, height=0.3, color=COLOURS[5], label="waiting")
+    axes.barh(nodes, left - entered, left=entered, height=0.8, color=COLOURS[0], label="inside")
+    faults = zip(_seconds(run.faults["time_ns"]), _seconds(run.faults["until_ns"]).fillna(end))
+    for nth, (start, until) in enumerate(faults):
+        # A label that begins with a stroke is not in the legend: one for all of them is enough.
+        label = "_" if nth else "a fault is in force"
+        axes.axvspan(start, until, color=COLOURS[4], alpha=0.25, label=label)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    # Outside, for inside there is a bar everywhere.
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     _say(axes, run.name + left_out, "time, s", "node")
     return figure
 
@@ -66,6 +74,9 @@ def order(run: Run) -> Figure:
     places, left_out = _thinned(pd.DataFrame({"places": entered - served.index}))
     axes.plot(places.index, places["places"], MARKS[0], color=COLOURS[0], markersize=2)
     axes.axhline(0, color="black", linewidth=0.8)
+    # There are no half requests, nor places.
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     _say(axes, run.name + left_out, "request, by arrival", "places later (+) or earlier (−)")
     return figure
 
@@ -117,7 +128,7 @@ def of_sweep(
         axes.errorbar(
             line[along].astype(float), mean, yerr=half.fillna(0), capsize=3, linewidth=1.2,
             color=COLOURS[nth % len(COLOURS)], marker=MARKS[nth % len(MARKS)], markersize=4,
-            label=" ".join(str(word) for word in words),
+            label=" ".join(_line_name(key, word) for key, word in zip(others, words)),
         )
     for nth, (column, values) in enumerate([] if published is None else published.items()):
         axes.plot(
@@ -131,8 +142,31 @@ def of_sweep(
         axes.set_ylim(bottom=0)
     if others or published is not None:
         axes.legend(frameon=False, fontsize=8)
-    _say(axes, sweep.name, plot.get("label", x), label.replace("_", " "))
+    drawn_as_asked = (x, y) == (plot.get("x"), plot.get("y"))
+    title = plot.get("title", sweep.name) if drawn_as_asked else sweep.name
+    _say(axes, title, plot.get("label", x) if x == plot.get("x") else x, label.replace("_", " "))
     return figure
+
+
+def _line_name(key: str, value: object) -> str:
+    """What a line has for this key, as in the program's own plot."""
+    key, word = key.removeprefix("cell."), str(value)
+    if key == "as-printed" and word in ("[]", "false", "False"):
+        return "repaired"
+    if key == "as-printed" and word in ("true", "True"):
+        return "as printed"
+    if key == "as-printed":
+        return "as printed: " + word.strip("[]").replace('"', "")
+    # A number by itself would say nothing.
+    return f"{key}={word}" if _is_number(word) else word
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _numbers(values: "pd.Series[Any]", at: list[float] | None, x: str) -> "pd.Series[float]":

@@ -28,7 +28,8 @@ const fn defect(
     }
 }
 
-const fn misprint(id: &'static str, what: &'static str, result: &'static str) -> Defect {
+/// One that is told and cannot be run.
+const fn told(id: &'static str, what: &'static str, result: &'static str) -> Defect {
     defect(id, what, &[], &[], "", result)
 }
 
@@ -52,13 +53,13 @@ pub(super) const ALL: &[Defect] = &[
         "req 0; req 1; 0>1:REQUEST; 1>0:REQUEST",
         "deadlock: each waits for the other",
     ),
-    misprint(
+    told(
         "sanders-S3",
         "Figure 3a's schedule needs the late self-grant of section 5: node j has asked itself \
          before it grants to i",
         "with the grant at once the structure is unsafe by another schedule",
     ),
-    misprint(
+    told(
         "sanders-S4",
         "property a: I_i is a \"subject\" of R_i",
         "read subset",
@@ -110,24 +111,24 @@ pub(super) const ALL: &[Defect] = &[
         "req 0; req 1; 0>2:REQUEST; req 2; 2>0:GRANT; exit 0; 0>2:RELEASE; 1>2:REQUEST; 2>1:GRANT",
         "1 and 2 are inside: 2 yields from inside because of a FAIL of long ago",
     ),
-    misprint(
+    told(
         "sanders-F5",
         "\"unless one has already been sent\" and \"the time stamp of the process in the critical \
          section\"",
         "the mark must be reset with CSSTAT, and CSSTAT must keep the stamp",
     ),
-    misprint(
+    told(
         "sanders-F6",
         "it is not said that whoever has yielded needs no FAIL",
         "one would be a message for nothing",
     ),
     // Section 6, the costs.
-    misprint(
+    told(
         "sanders-P1",
         "DM sums over all of R_i, i itself too; section 6.1 also prints S_i = {j} for S_j = {j}",
         "a FAIL to oneself is no message: r_i is 0 if S_i = {i}, else 3",
     ),
-    misprint(
+    told(
         "sanders-P2",
         "D_ij is 2 wherever I_i and I_j meet, which gives 2 and not 2(N-1)/N for the centralised \
          structure",

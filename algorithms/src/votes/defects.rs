@@ -132,7 +132,7 @@ pub(crate) const NHME: &[Defect] = &[
     ),
     told(
         "kanrar-N6",
-        "ageing is claimed in chapter 6 and no step ages anything",
+        "aging is claimed in chapter 6 and no step ages anything",
         "missing text; by time stamps nobody starves",
     ),
 ];
@@ -171,6 +171,6 @@ pub(crate) const BMAV: &[Defect] = &[
     told(
         "kanrar-B4",
         "holdings before time stamps can starve who holds little",
-        "repaired by ageing",
+        "repaired by aging",
     ),
 ];

@@ -12,6 +12,7 @@ use toml::{Table, Value};
 use super::expected::{self, selection};
 use super::published::{self, Published};
 use super::search::{Finds, Search};
+use crate::suggest::did_you_mean;
 use crate::sweep::{Grid, GridWords};
 
 /// One source and its claims.
@@ -153,6 +154,22 @@ pub(crate) fn books(directory: &Path, papers: &Path) -> Result<Vec<Book>, String
     Ok(books)
 }
 
+/// Says which of these sources there is not.
+pub(crate) fn check_papers(books: &[Book], papers: &[String]) -> Result<(), String> {
+    let sources = books.iter().map(|book| book.source.as_str());
+    for paper in papers {
+        if !books.iter().any(|book| book.is_of(paper)) {
+            let hint = did_you_mean(paper, sources.clone());
+            let known = sources.collect::<Vec<_>>().join(", ");
+            return Err(format!(
+                "--paper: there is no source '{paper}'{hint}\nThere are {known}; what stands before \
+                 a hyphen means all that begin with it."
+            ));
+        }
+    }
+    Ok(())
+}
+
 impl Book {
     fn read(path: &Path, papers: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(path)
@@ -184,6 +201,17 @@ impl Book {
         };
         book.check()?;
         Ok(book)
+    }
+
+    /// Whether it is of one of these sources, or none is named.
+    pub(crate) fn is_of_any(&self, papers: &[String]) -> bool {
+        papers.is_empty() || papers.iter().any(|paper| self.is_of(paper))
+    }
+
+    /// A source may have several files: `kanrar` is `kanrar-token` and `kanrar-voting`.
+    fn is_of(&self, paper: &str) -> bool {
+        let rest = self.source.strip_prefix(paper);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     }
 
     /// Everything a test names is there.

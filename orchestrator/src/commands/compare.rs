@@ -10,16 +10,17 @@ use super::sweep::{cells, report, verdict, verdicts, with_interval};
 use crate::numbers::{count, decimal};
 use crate::plot::dots::{Dot, Dots, Row};
 use crate::results;
-use crate::scenario::{Said, Scenario, find_algorithm};
-use crate::sweep::{Grid, Swept, sweep};
+use crate::scenario::{AsPrinted, Assignment, Said, Scenario, find_algorithm};
+use crate::sweep::{Grid, Swept, line_name, sweep};
 use crate::table::Table;
 use crate::{Exit, Failure, interrupt, print};
 
 /// Runs one scenario with several algorithms, and shows what each costs
 ///
 /// `orchestrator compare raymond naimi-trehel lamport` is enough; a scenario file among the names and
-/// the flags of `run` say the rest. `--param ALGORITHM.NAME=VALUE` is for one of them alone. With
-/// both engines the table says how far the processes are from the simulator. Writes what a sweep
+/// the flags of `run` say the rest. The file's own algorithm, if it has one, is compared with those
+/// named, and keeps its parameters to itself. `--param ALGORITHM.NAME=VALUE` is for one of them alone.
+/// Each runs on the topology that it needs unless --topology says one for all. With both engines the table says how far the processes are from the simulator. Writes what a sweep
 /// writes, and plot.svg.
 #[derive(Debug, Args)]
 #[command(mut_arg("seed", |arg| arg.help("Number that the first repetition's chance comes from, \
@@ -61,6 +62,24 @@ enum Engines {
     Cluster,
     /// Both, with the relative difference
     Both,
+}
+
+/// One of the algorithms, with what is for it alone.
+#[derive(Clone, Debug)]
+struct Compared {
+    name: String,
+    params: Vec<Assignment>,
+    as_printed: Option<AsPrinted>,
+}
+
+impl Compared {
+    fn named(name: String) -> Self {
+        Self {
+            name,
+            params: Vec::new(),
+            as_printed: None,
+        }
+    }
 }
 
 /// The delay of messages in both engines, unless said: the simulator's, which processes do not have
@@ -115,7 +134,7 @@ impl Compare {
                 return Err(format!("{name} is named twice"));
             }
         }
-        let (file, scenario) = match files[..] {
+        let (file, mut scenario) = match files[..] {
             [] => (Path::new(""), self.scenario.clone()),
             [file] => {
                 let said = Said::new(file, self.scenario.clone())?;
@@ -127,19 +146,45 @@ impl Compare {
                 ));
             }
         };
-        if algorithms.len() < 2 {
+        let of_file = self.of_file(&mut scenario);
+        let named = algorithms.into_iter().cloned().map(Compared::named);
+        let others = named.filter(|other| of_file.iter().all(|own| own.name != other.name));
+        let compared = of_file.iter().cloned().chain(others).collect::<Vec<_>>();
+        if compared.len() < 2 {
             return Err(
                 "at least two algorithms are compared: orchestrator compare raymond lamport"
                     .to_owned(),
             );
         }
-        let grid = Grid::parse(&self.words(scenario, &algorithms)?, "compare", file)?;
+        let grid = Grid::parse(&self.words(scenario, compared)?, "compare", file)?;
         same_size(&grid)?;
         Ok(grid)
     }
 
+    /// The algorithm that the file names, with what of it the others know nothing about.
+    fn of_file(&self, scenario: &mut Scenario) -> Option<Compared> {
+        let name = scenario.algorithm.take()?;
+        let flags = &self.scenario;
+        let by_flag = |param: &Assignment| {
+            let mut by_flag = flags.params.iter();
+            by_flag.any(|other| other.name == param.name)
+        };
+        let params = std::mem::take(&mut scenario.params).into_iter();
+        let (shared, own) = params.partition(by_flag);
+        scenario.params = shared;
+        let as_printed = match flags.as_printed {
+            Some(_) => None,
+            None => scenario.as_printed.take(),
+        };
+        Some(Compared {
+            name,
+            params: own,
+            as_printed,
+        })
+    }
+
     /// A sweep file that says so.
-    fn words(&self, mut scenario: Scenario, algorithms: &[&String]) -> Result<String, String> {
+    fn words(&self, mut scenario: Scenario, compared: Vec<Compared>) -> Result<String, String> {
         let mut sweep = Toml::new();
         let name = scenario.name.take().unwrap_or_else(|| "compare".to_owned());
         sweep.insert("name".to_owned(), name.into());
@@ -149,14 +194,19 @@ impl Compare {
         let seed = i64::try_from(scenario.seed.take().unwrap_or(1));
         let seed = seed.map_err(|_| format!("--seed: at most {}", i64::MAX))?;
         sweep.insert("seed".to_owned(), seed.into());
-        scenario.algorithm = None;
         let mut params = std::mem::take(&mut scenario.params);
         let mut variants = Vec::new();
-        for algorithm in algorithms {
+        for one in compared {
+            let prefix = format!("{}.", one.name);
             let mut variant = Toml::new();
-            variant.insert("algorithm".to_owned(), algorithm.as_str().into());
-            let prefix = format!("{algorithm}.");
-            let mut own = Toml::new();
+            variant.insert("algorithm".to_owned(), one.name.into());
+            if let Some(as_printed) = one.as_printed {
+                let as_printed = Value::try_from(as_printed).expect("ids are plain data");
+                variant.insert("as-printed".to_owned(), as_printed);
+            }
+            let own = one.params.into_iter();
+            let own = own.map(|param| (param.name, Value::from(param.value)));
+            let mut own = own.collect::<Toml>();
             params.retain(|param| match param.name.strip_prefix(&prefix) {
                 Some(name) => {
                     own.insert(name.to_owned(), param.value.clone().into());
@@ -236,8 +286,8 @@ impl<'a> Comparison<'a> {
             }
             let named = grid.keys.iter().zip(&cell.values);
             let own = named.filter(|(key, value)| *key != "engine" && !value.is_empty());
-            let name = own.map(|(_, value)| value.as_str()).collect::<Vec<_>>();
-            let name = name.join(" ");
+            let name = own.map(|(key, value)| line_name(key, value));
+            let name = name.collect::<Vec<_>>().join(" ");
             match rows.last_mut() {
                 Some((last, cells)) if *last == name => cells.push(number),
                 _ => rows.push((name, vec![number])),
@@ -267,14 +317,25 @@ impl<'a> Comparison<'a> {
             runs(self.grid.repetitions),
             self.grid.seed,
         );
-        let mut table = Table::new([
+        // Each has the topology that it needs: where that is not the same, it is part of the answer.
+        let topologies = self.topologies();
+        let differ = topologies.iter().any(|one| *one != topologies[0]);
+        let with_topology = |mut cells: Vec<String>, topology: &str| {
+            if differ {
+                cells.insert(1, topology.to_owned());
+            }
+            cells
+        };
+        let headings = [
             "algorithm",
             "messages per entry",
             "theory",
             "wait, ms",
             "sync delay, T",
             "verdicts",
-        ]);
+        ];
+        let headings = headings.map(str::to_owned).to_vec();
+        let mut table = Table::of(with_topology(headings, "topology"));
         for (name, cells) in &self.rows {
             for &cell in cells {
                 let engine = &self.swept.done.iter().find(|run| run.cell == cell);
@@ -288,14 +349,15 @@ impl<'a> Comparison<'a> {
                     aggregate.map_or_else(String::new, |one| with_interval(one, scale))
                 };
                 let theory = self.of(cell, "expected_messages_per_entry");
-                table.row([
-                    &name,
-                    &cell_of("messages_per_entry", 1.0),
-                    &theory.map_or_else(String::new, |theory| decimal(theory.moments.mean, 3)),
-                    &cell_of("wait_mean_us", 1e-3),
-                    &cell_of("sync_delay_mean_t", 1.0),
-                    &verdicts(self.swept, cell),
-                ]);
+                let row = vec![
+                    name,
+                    cell_of("messages_per_entry", 1.0),
+                    theory.map_or_else(String::new, |theory| decimal(theory.moments.mean, 3)),
+                    cell_of("wait_mean_us", 1e-3),
+                    cell_of("sync_delay_mean_t", 1.0),
+                    verdicts(self.swept, cell),
+                ];
+                table.add(with_topology(row, topologies[cell]));
             }
         }
         text += &table.show();
@@ -304,6 +366,17 @@ impl<'a> Comparison<'a> {
             text += &self.differences();
         }
         text
+    }
+
+    /// That of each cell.
+    fn topologies(&self) -> Vec<&str> {
+        let cells = 0..self.grid.cells.len();
+        let topology = |cell| {
+            let mut runs = self.swept.done.iter();
+            let run = runs.find(|run| run.cell == cell);
+            run.map_or("", |run| run.summary.topology.as_str())
+        };
+        cells.map(topology).collect()
     }
 
     /// How far the second engine is from the first.

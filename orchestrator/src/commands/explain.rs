@@ -158,20 +158,24 @@ fn facts(page: &mut Page, entry: &Entry) {
 }
 
 fn runs_on(entry: &Entry) -> String {
-    let graph = match entry.graph {
-        Graph::Complete => "a complete graph",
-        Graph::Tree => "a tree",
-        Graph::Digraph => "a directed graph in which every node reaches the holder",
+    let (graph, with) = match entry.graph {
+        Graph::Complete => ("a complete graph", ""),
+        Graph::Tree => ("a tree", ""),
+        Graph::Digraph => (
+            "a directed graph",
+            " in which every node reaches the holder",
+        ),
     };
     let sizes = entry.sizes;
-    match sizes.fits {
-        None => format!("{graph} of {} or more nodes", sizes.least),
+    let sizes = match sizes.fits {
+        None => format!("{} or more", sizes.least),
         Some(fits) => {
             let some = (sizes.least..).filter(|&size| fits(size)).take(5);
             let some = some.map(|size| size.to_string()).collect::<Vec<_>>();
-            format!("{graph} of {}, ... nodes", some.join(", "))
+            format!("{}, ...", some.join(", "))
         }
-    }
+    };
+    format!("{graph} of {sizes} nodes{with}")
 }
 
 fn links(entry: &Entry) -> &'static str {
@@ -205,10 +209,7 @@ fn closed_form(form: &ClosedForm) -> String {
 fn explain_defect(page: &mut Page, defect: &Defect) {
     page.paragraph(2, &format!("{}: {}", defect.id, defect.what));
     if defect.rules.is_empty() {
-        page.paragraph(
-            6,
-            "A misprint without behaviour of its own: it cannot be run.",
-        );
+        page.paragraph(6, &format!("Told, not run: {}", defect.result));
         return;
     }
     page.paragraph(6, &format!("Then {}", defect.result));

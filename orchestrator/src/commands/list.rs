@@ -10,7 +10,7 @@ use chaos::language::words::WORDS;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::claims::{CLAIMS, Claim, PAPERS, books};
+use crate::claims::{CLAIMS, Claim, PAPERS, books, check_papers};
 use crate::table::{Table, wrap};
 use crate::{Exit, Failure, print};
 
@@ -23,6 +23,9 @@ pub(crate) struct List {
     /// All algorithms that the four sources name: where, and which of ours it is or why it is not built.
     #[arg(long)]
     surveyed: bool,
+    /// Claims of this source only, such as banta; may be given several times.
+    #[arg(long, value_name = "SOURCE")]
+    paper: Vec<String>,
     /// One JSON array on stdout instead of a table.
     #[arg(long)]
     json: bool,
@@ -42,6 +45,10 @@ enum What {
 
 impl List {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
+        if !self.paper.is_empty() && !matches!(self.what, What::Claims) {
+            let why = "--paper: only claims have one; write 'list claims --paper banta'";
+            return Err(Failure::Usage(why.to_owned()));
+        }
         if self.surveyed {
             return self.perform_surveyed();
         }
@@ -52,7 +59,7 @@ impl List {
             (What::Topologies, true) => topologies_json(),
             (What::Faults, false) => faults_table(),
             (What::Faults, true) => faults_json(),
-            (What::Claims, json) => claims(json).map_err(Failure::Usage)?,
+            (What::Claims, json) => claims(&self.paper, json).map_err(Failure::Usage)?,
         };
         print(&text)?;
         Ok(Exit::Holds)
@@ -144,8 +151,10 @@ fn faults_json() -> String {
     format!("{list:#}\n")
 }
 
-fn claims(json: bool) -> Result<String, String> {
-    let books = books(Path::new(CLAIMS), Path::new(PAPERS))?;
+fn claims(papers: &[String], json: bool) -> Result<String, String> {
+    let mut books = books(Path::new(CLAIMS), Path::new(PAPERS))?;
+    check_papers(&books, papers)?;
+    books.retain(|book| book.is_of_any(papers));
     let claims = books
         .iter()
         .flat_map(|book| book.claims.iter().map(move |claim| (book, claim)));

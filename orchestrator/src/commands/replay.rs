@@ -21,8 +21,8 @@ use crate::{Exit, Failure, print};
 pub(crate) struct Replay {
     /// The directory of a run, such as results/latest
     directory: PathBuf,
-    /// Stop after this line of events.jsonl, and show the state of the member it is about [default:
-    /// the last]
+    /// Stop after this event, by its line in events.jsonl, and show the state of the member it is
+    /// about [default: the last]
     #[arg(long, value_name = "EVENT", value_parser = clap::value_parser!(u64).range(1..))]
     to: Option<u64>,
 }

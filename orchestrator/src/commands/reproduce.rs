@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 use node::run::Engine;
 
 use crate::claims::{
-    Book, CLAIMS, Claim, PAPERS, Picture, Questions, Real, Trial, Tried, books, counted, csv,
-    markdown, page,
+    Book, CLAIMS, Claim, PAPERS, Picture, Questions, Real, Trial, Tried, books, check_papers,
+    counted, csv, markdown, page,
 };
 use crate::suggest::did_you_mean;
 use crate::table::Table;
@@ -25,7 +25,8 @@ use crate::{Exit, Failure, again, interrupt, print};
 pub(crate) struct Reproduce {
     /// Claims, such as SAN-6 BAN-29 [default: all]
     ids: Vec<String>,
-    /// Claims of this source only, such as banta; may be given several times
+    /// Claims of this source only, such as banta, or kanrar for kanrar-token and kanrar-voting; may
+    /// be given several times
     #[arg(long, value_name = "SOURCE")]
     paper: Vec<String>,
     /// What runs them; on the cluster only claims about runs that fit there
@@ -131,16 +132,7 @@ impl Reproduce {
 
     /// The claims that are asked for, by book.
     fn wanted<'a>(&self, books: &'a [Book]) -> Result<Vec<(&'a Book, Vec<&'a Claim>)>, String> {
-        let sources = books.iter().map(|book| book.source.as_str());
-        for paper in &self.paper {
-            if !sources.clone().any(|known| known == paper) {
-                let hint = did_you_mean(paper, sources.clone());
-                let known = sources.collect::<Vec<_>>().join(", ");
-                return Err(format!(
-                    "--paper: there is no source '{paper}'{hint}\nThere are {known}."
-                ));
-            }
-        }
+        check_papers(books, &self.paper)?;
         let ids = books.iter().flat_map(|book| &book.claims);
         let ids = ids.map(|claim| claim.id.as_str());
         for id in &self.ids {
@@ -153,7 +145,7 @@ impl Reproduce {
         }
         let asked = |book: &Book, claim: &Claim| {
             let by_id = self.ids.iter().any(|id| id.eq_ignore_ascii_case(&claim.id));
-            let by_paper = self.paper.is_empty() || self.paper.contains(&book.source);
+            let by_paper = book.is_of_any(&self.paper);
             (self.ids.is_empty() || by_id) && by_paper && (!self.quick || claim.quick)
         };
         let wanted = books.iter().map(|book| {

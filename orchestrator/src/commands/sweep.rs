@@ -1,12 +1,12 @@
 //! `orchestrator sweep`: a grid of scenarios, so often each.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use analysis::aggregate::Aggregate;
 use clap::Args;
 
 use crate::numbers::{self, count};
+use crate::sweep::columns::{heading, in_a_column, in_words};
 use crate::sweep::{Grid, Swept, draw, sweep};
 use crate::table::Table;
 use crate::{Exit, Failure, interrupt, print, report};
@@ -64,8 +64,11 @@ pub(super) fn perform(grid: &Grid, out: &Path) -> Result<Exit, Failure> {
     }
     let mut text = show(grid, &swept);
     if let Some(path) = draw(grid, &swept)? {
-        writeln!(text, "plot:  {}", path.display()).expect("a text takes every letter");
+        text += &format!("plot:  {}\n", path.display());
     }
+    let program = std::env::args_os().next().unwrap_or_default();
+    let again = crate::sweep::again(&program.to_string_lossy(), out);
+    text += &format!("again: {again}\n");
     report(out)?;
     print(&text)?;
     Ok(verdict(&swept))
@@ -88,11 +91,11 @@ pub(super) fn cells(grid: &Grid) -> String {
     text + &format!("{cells} cells, {runs} runs\n")
 }
 
-/// What the table shows of each cell.
-const SHOWN: [(&str, &str); 3] = [
-    ("messages per entry", "messages_per_entry"),
-    ("wait, µs", "wait_mean_us"),
-    ("sync delay, T", "sync_delay_mean_t"),
+/// What the table shows of each cell, whatever is plotted.
+const USUAL: [(&str, &str, f64); 3] = [
+    ("messages per entry", "messages_per_entry", 1.0),
+    ("wait, ms", "wait_mean_us", 1e-3),
+    ("sync delay, T", "sync_delay_mean_t", 1.0),
 ];
 
 fn show(grid: &Grid, swept: &Swept) -> String {
@@ -102,8 +105,13 @@ fn show(grid: &Grid, swept: &Swept) -> String {
         grid.cells.len(),
         grid.runs()
     );
-    let headings = SHOWN.map(|(heading, _)| heading);
-    let mut table = Table::new(["cell", headings[0], headings[1], headings[2], "verdicts"]);
+    let telling = grid.telling();
+    let metrics = metrics(grid);
+    let keys = telling
+        .iter()
+        .map(|&key| heading(&grid.keys[key]).to_owned());
+    let headings = keys.chain(metrics.iter().map(|(heading, ..)| heading.clone()));
+    let mut table = Table::of(headings.chain(["verdicts".to_owned()]).collect());
     let mut needed = 0;
     for (number, cell) in grid.cells.iter().enumerate() {
         let aggregates = &swept.aggregates[number];
@@ -112,21 +120,14 @@ fn show(grid: &Grid, swept: &Swept) -> String {
                 .iter()
                 .find(|aggregate| aggregate.metric == metric)
         };
-        let shown = SHOWN
-            .map(|(_, metric)| of(metric).map_or_else(String::new, |one| with_interval(one, 1.0)));
         let wanted = of("messages_per_entry").and_then(Aggregate::repetitions_needed);
         needed = needed.max(wanted.unwrap_or(0));
-        let name = match cell.values.is_empty() {
-            true => grid.name.clone(),
-            false => cell.values.join(" "),
-        };
-        table.row([
-            &name,
-            &shown[0],
-            &shown[1],
-            &shown[2],
-            &verdicts(swept, number),
-        ]);
+        let values = telling.iter().map(|&key| in_a_column(&cell.values[key]));
+        let numbers = metrics.iter().map(|(_, metric, scale)| {
+            of(metric).map_or_else(String::new, |one| with_interval(one, *scale))
+        });
+        let verdicts = verdicts(swept, number);
+        table.add(values.chain(numbers).chain([verdicts]).collect());
     }
     text += &table.show();
     text += "\n± is half a 95 % interval (Student's), over the repetitions.\n";
@@ -137,6 +138,19 @@ fn show(grid: &Grid, swept: &Swept) -> String {
         );
     }
     text + &format!("\nfiles: {}\n", swept.directory.display())
+}
+
+/// What the table shows of each cell, and how many of its units make one there: what the sweep is
+/// about, and the usual.
+fn metrics(grid: &Grid) -> Vec<(String, &str, f64)> {
+    let usual = USUAL.map(|(heading, metric, scale)| (heading.to_owned(), metric, scale));
+    let plotted = grid.plot.as_ref().map(|plot| plot.y.as_str());
+    let unusual = plotted.filter(|plotted| USUAL.iter().all(|(_, usual, _)| usual != plotted));
+    let unusual = unusual.map(|metric| {
+        let (scale, heading) = in_words(metric);
+        (heading, metric, scale)
+    });
+    unusual.into_iter().chain(usual).collect()
 }
 
 /// A mean and half its interval, in units of which so many make one of the metric's.

@@ -340,9 +340,10 @@ fn legend(drawing: &mut Drawing, run: &Run, names: &[(&str, Colour)]) {
     let faults = faults.map(|(_, name, colour)| (name, colour));
     let mut end = RIGHT;
     for (name, colour) in faults.chain(names.iter().rev().copied()) {
-        let width = 6.6 * name.chars().count() as f64 + 6.0;
+        // As wide as the widest of the usual fonts makes a word with an m.
+        let width = 8.2 * name.chars().count() as f64;
         drawing.text((end, 22.0), Anchor::End, name);
-        drawing.block((end - width - 16.0, 12.0), (12.0, 12.0), colour, 1.0);
+        drawing.block((end - width - 18.0, 12.0), (12.0, 12.0), colour, 1.0);
         end -= width + 40.0;
     }
 }

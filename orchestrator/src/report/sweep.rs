@@ -7,6 +7,7 @@ use std::path::Path;
 use super::page::{Cell, Page, Section, Table, Tone};
 use crate::numbers::{self, count};
 use crate::sweep::Sittings;
+use crate::sweep::columns::{heading, in_a_column, in_words};
 
 /// A row of a table, by column.
 type Row = BTreeMap<String, String>;
@@ -58,12 +59,12 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
             .unwrap_or_default();
         cells.entry(number).or_default().push(row);
     }
-    let said_name = asked.parse::<toml::Table>().ok();
-    let said_name = said_name.and_then(|asked| Some(asked.get("name")?.as_str()?.to_owned()));
+    let words = asked.parse::<toml::Table>().unwrap_or_default();
+    let said_name = words.get("name").and_then(toml::Value::as_str);
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let (all, done) = (count(cells.len() as u64), count(runs.len() as u64));
     let about = format!("sweep · {all} cells · {done} runs");
-    let mut page = Page::new(&said_name.unwrap_or(name.into_owned()), &about);
+    let mut page = Page::new(said_name.unwrap_or(&name), &about);
     let verdicts = verdicts(&runs);
     let all = tally(verdicts.values().flatten());
     page.banner(tone(&all), &said(&all), &[]);
@@ -81,18 +82,17 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
         let mut rows = aggregates.iter().filter(|row| row["metric"] == metric);
         rows.any(|row| metric != "success_rate" || row["mean"] != "1")
     };
-    let shown = SHOWN
-        .iter()
-        .filter(|(_, metric, _)| there(metric))
-        .collect::<Vec<_>>();
-    let headings = keys.iter().copied();
+    let plotted = words.get("plot").and_then(|plot| plot.get("y")?.as_str());
+    let shown = metrics(plotted).filter(|(_, metric, _)| there(metric));
+    let shown = shown.collect::<Vec<_>>();
+    let headings = keys.iter().map(|key| heading(key));
     let headings = headings
-        .chain(shown.iter().map(|(heading, ..)| *heading))
+        .chain(shown.iter().map(|(heading, ..)| heading.as_str()))
         .chain(["verdicts"]);
     let rows = cells.iter().take(MOST_CELLS).map(|(number, metrics)| {
         let words = keys.iter().map(|key| {
             let value = metrics[0].get(*key).map_or("", String::as_str);
-            Cell::text(if value == "[]" { "none" } else { value })
+            Cell::text(in_a_column(value))
         });
         let numbers = shown.iter().map(|(_, metric, scale)| {
             let row = metrics.iter().find(|row| row["metric"] == *metric);
@@ -138,11 +138,20 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
         ]);
     }
     again.say("The line that repeats it:");
-    again.command(&format!(
-        "orchestrator sweep {}",
-        file("sweep.toml").display()
-    ));
+    again.command(&crate::sweep::again("orchestrator", directory));
     Ok(page)
+}
+
+/// What is plotted, if it is not among the usual, and those: heading, metric, and how many of its
+/// units make one here.
+fn metrics(plotted: Option<&str>) -> impl Iterator<Item = (String, &str, f64)> {
+    let usual = SHOWN.map(|(heading, metric, scale)| (heading.to_owned(), metric, scale));
+    let unusual = plotted.filter(|plotted| SHOWN.iter().all(|(_, usual, _)| usual != plotted));
+    let unusual = unusual.map(|metric| {
+        let (scale, heading) = in_words(metric);
+        (heading, metric, scale)
+    });
+    unusual.into_iter().chain(usual)
 }
 
 /// The columns of a file and its rows.

@@ -63,7 +63,7 @@ impl Chart<'_> {
             [low, high, point.theory.unwrap_or(high)]
         }));
         if self.logarithmic && left > 0.0 && bottom > 0.0 {
-            let ticks = self.ticks(Axis::new(left..=right, 0.0, WIDTH).logarithmic());
+            let ticks = self.ticks(&Axis::new(left..=right, 0.0, WIDTH).logarithmic());
             let (x, y) = (left / 1.2..right * 1.2, bottom / 1.2..top * 1.2);
             self.draw_on(
                 &area,
@@ -71,7 +71,7 @@ impl Chart<'_> {
                 y.log_scale(),
             )?;
         } else {
-            let ticks = self.ticks(Axis::new(left..=right, 0.0, WIDTH));
+            let ticks = self.ticks(&Axis::new(left..=right, 0.0, WIDTH));
             let (margin, floor) = ((right - left) * 0.03 + 1e-9, bottom.min(0.0));
             let (x, y) = (
                 left - margin..right + margin,
@@ -83,7 +83,7 @@ impl Chart<'_> {
     }
 
     /// The numbers below the chart: those it is about if they can be told apart, else round ones.
-    fn ticks(&self, axis: Axis) -> Vec<f64> {
+    fn ticks(&self, axis: &Axis) -> Vec<f64> {
         let points = self.lines.iter().flat_map(|line| &line.points);
         let mut measured: Vec<f64> = points.map(|point| point.x).collect();
         measured.sort_by(f64::total_cmp);
@@ -343,11 +343,10 @@ mod tests {
             let one = chart.lines[0].points[0];
             chart.lines[0].points = x.iter().map(|&x| Point { x, ..one }).collect();
             let axis = Axis::new(x[0]..=x[x.len() - 1], 0.0, WIDTH);
-            chart.ticks(if logarithmic {
-                axis.logarithmic()
-            } else {
-                axis
-            })
+            match logarithmic {
+                true => chart.ticks(&axis.logarithmic()),
+                false => chart.ticks(&axis),
+            }
         };
         assert_eq!(ticks(&[5.0, 6.0, 7.0], false), [5.0, 6.0, 7.0]);
         assert_eq!(ticks(&[3.0, 30.0, 300.0], true), [3.0, 30.0, 300.0]);

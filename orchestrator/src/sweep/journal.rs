@@ -9,7 +9,7 @@ use analysis::Summary;
 use analysis::aggregate::Aggregate;
 
 use super::sittings::{self, Sitting, Sittings};
-use super::{Done, Grid};
+use super::{Done, Grid, kept};
 use crate::Failure;
 use crate::results::provenance;
 
@@ -33,9 +33,9 @@ impl<'a> Journal<'a> {
             ))
         };
         fs::create_dir_all(directory).map_err(refuse)?;
-        let copy = directory.join("sweep.toml");
+        let copy = directory.join(kept::NAME);
         match fs::read_to_string(&copy) {
-            Ok(text) if text == grid.text => {}
+            Ok(kept) if grid.is_kept_as(&kept) => {}
             Ok(_) => {
                 return Err(Failure::Usage(format!(
                     "{} holds another sweep, or this one before it was changed; remove it, or name \
@@ -43,11 +43,12 @@ impl<'a> Journal<'a> {
                     directory.display()
                 )));
             }
-            Err(_) => fs::write(&copy, &grid.text).map_err(refuse)?,
+            Err(_) => {}
         }
         let sittings = Sittings::read(directory).map_err(Failure::Usage)?;
         let path = directory.join("runs.csv");
         let done = read(grid, &path)?;
+        fs::write(&copy, grid.kept()).map_err(refuse)?;
         // A run that was being written when the sweep was killed is cut off; what is whole stays.
         let kept = done.iter().map(|run| row(grid, run)).collect::<String>();
         fs::write(&path, heading(grid) + &kept).map_err(refuse)?;

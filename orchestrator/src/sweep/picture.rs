@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use analysis::aggregate::Aggregate;
 
 use super::chart::{Chart, Line, Point};
+use super::columns::in_words;
 use super::grid::{Curve, Plot};
 use super::{Grid, Swept};
 use crate::Failure;
@@ -14,15 +15,9 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
     let Some(plot) = &grid.plot else {
         return Ok(None);
     };
-    let place = grid.keys.iter().position(|key| *key == plot.x);
-    let place = place.expect("a grid has been checked");
+    let place = grid.place(&plot.x);
     let (scale, y) = in_words(&plot.y);
-    let distinct = match plot.lines.as_slice() {
-        [] => apart_from(grid, place),
-        said => (0..grid.keys.len())
-            .filter(|&key| said.contains(&grid.keys[key]))
-            .collect(),
-    };
+    let distinct = grid.lines(plot);
     let mut lines: Vec<Line> = Vec::new();
     for (cell, aggregates) in grid.cells.iter().zip(&swept.aggregates) {
         let aggregate = aggregates
@@ -81,7 +76,7 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
 }
 
 /// What a line of the plot has for this key, as its name says it.
-fn line_name(key: &str, value: &str) -> String {
+pub(crate) fn line_name(key: &str, value: &str) -> String {
     match (key, value) {
         ("as-printed", "[]" | "false") => "repaired".to_owned(),
         ("as-printed", "true") => "as printed".to_owned(),
@@ -103,27 +98,23 @@ fn theory(metric: &str, aggregates: &[Aggregate]) -> Option<f64> {
     Some(found.moments.mean)
 }
 
-/// The keys that tell the lines of a plot apart: those that do not follow from the one along its axis,
-/// as the number of askers follows from the number of nodes where each size has its own.
-fn apart_from(grid: &Grid, place: usize) -> Vec<usize> {
-    let follows = |key: usize| {
-        let mut seen = std::collections::BTreeMap::new();
-        grid.cells.iter().all(|cell| {
-            let value = &cell.values[key];
-            *seen.entry(&cell.values[place]).or_insert(value) == value
-        })
-    };
-    let keys = 0..grid.keys.len();
-    keys.filter(|&key| key != place && !follows(key)).collect()
-}
+impl Grid {
+    /// Where a key stands that the plot names.
+    pub(super) fn place(&self, key: &str) -> usize {
+        let place = self.keys.iter().position(|other| other == key);
+        place.expect("a grid has been checked")
+    }
 
-/// A metric as it stands at an axis, and how many of its units make one there.
-fn in_words(metric: &str) -> (f64, String) {
-    let words = |name: &str| name.replace('_', " ");
-    match (metric.strip_suffix("_us"), metric.strip_suffix("_t")) {
-        (Some(name), _) => (1e-3, words(name) + ", ms"),
-        (_, Some(name)) => (1.0, words(name) + ", link delays"),
-        (None, None) => (1.0, words(metric)),
+    /// The keys that tell the lines of a plot apart: unless said, those that do not follow from the one
+    /// along its axis, as the number of askers follows from the number of nodes where each size has its
+    /// own.
+    pub(super) fn lines(&self, plot: &Plot) -> Vec<usize> {
+        let x = self.place(&plot.x);
+        let keys = 0..self.keys.len();
+        match plot.lines.as_slice() {
+            [] => keys.filter(|&key| !self.follows(key, &[x])).collect(),
+            said => keys.filter(|&key| said.contains(&self.keys[key])).collect(),
+        }
     }
 }
 
@@ -167,14 +158,11 @@ mod tests {
     fn what_follows_from_the_axis_makes_no_lines() {
         let text = "[scenario]\nengine = \"sim\"\nworkload = \"window\"\n\
                     [grid]\nalgorithm = [\"raymond\", \"lamport\"]\n\
-                    [[variant]]\nnodes = 3\naskers = 2\n[[variant]]\nnodes = 5\naskers = 4\n";
+                    [[variant]]\nnodes = 3\naskers = 2\n[[variant]]\nnodes = 5\naskers = 4\n\
+                    [plot]\nx = \"nodes\"\ny = \"messages\"\n";
         let grid = Grid::parse(text, "test", Path::new("")).expect("a sweep");
-        let place = |name: &str| grid.keys.iter().position(|key| key == name);
-        let nodes = place("nodes").expect("a key");
-        assert_eq!(
-            apart_from(&grid, nodes),
-            [place("algorithm").expect("a key")]
-        );
+        let plot = grid.plot.as_ref().expect("a plot");
+        assert_eq!(grid.lines(plot), [grid.place("algorithm")]);
     }
 
     #[test]
@@ -184,15 +172,5 @@ mod tests {
         assert_eq!(line_name("as-printed", "[]"), "repaired");
         let print = line_name("as-printed", r#"["F7", "F8"]"#);
         assert_eq!(print, "as printed: F7, F8");
-    }
-
-    #[test]
-    fn a_metric_has_its_unit() {
-        assert_eq!(in_words("wait_mean_us"), (1e-3, "wait mean, ms".to_owned()));
-        assert_eq!(in_words("messages_per_entry").1, "messages per entry");
-        assert_eq!(
-            in_words("sync_delay_mean_t").1,
-            "sync delay mean, link delays"
-        );
     }
 }

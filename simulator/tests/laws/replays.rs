@@ -82,7 +82,8 @@ fn a_copy_is_what_was_sent_before() {
     let is_send = |event: &Event| matches!(event.what, What::Send { .. });
     let nth = whole.iter().position(is_send).expect("something is sent");
     // Behind it, the same once more, but for what was done to it.
-    let with_copy = |alter: &dyn Fn(&mut NodeId, &mut Letter)| {
+    type Alter<'a> = &'a dyn Fn(&mut NodeId, &mut Letter);
+    let with_copy = |alter: Alter<'_>| {
         let mut events = whole.clone();
         let mut copy = events[nth].clone();
         if let What::Send { to, letter, .. } = &mut copy.what {
@@ -93,7 +94,7 @@ fn a_copy_is_what_was_sent_before() {
     };
     assert_eq!(with_copy(&|_, _| ()), (whole.len() + 1, Ok(())));
     let nowhere = NodeId(plan.nodes - 1);
-    let altered: [&dyn Fn(&mut NodeId, &mut Letter); 3] = [
+    let altered: [Alter<'_>; 3] = [
         &|_, letter| letter.body.0.push(0),
         &|to, _| *to = if *to == nowhere { NodeId(0) } else { nowhere },
         &|_, letter| letter.number = 0,

@@ -100,6 +100,8 @@ pub(super) fn shown(world: &World, report: &Report, elapsed: Duration, exit: Exi
         text.push_str(&format!("\n{}", numbered(&finding.told)));
         text.push_str(&format!("\nschedule: {}\n", finding.schedule));
         text.push_str(&format!("replay:   {}\n", replay_line(finding)));
+    } else if exit == Exit::Interrupted {
+        text.push_str("  because it was interrupted before every state was looked at\n");
     } else if !report.complete {
         text.push_str("  because not every state was looked at; --max-states allows more\n");
     }
