@@ -5,9 +5,11 @@ use std::path::Path;
 
 use algorithms::Topology;
 use algorithms::registry::{self, Entry};
+use chaos::language::{Action, Scope};
 use chaos::partition::Edges;
 use chaos::span::show_ns;
 use chaos::timeline::{Group, Timeline};
+use chaos::{FaultError, Reach};
 use node::plan::{Detector, UseTransport};
 use node::run::Engine;
 
@@ -39,26 +41,49 @@ pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timel
         read: &read,
     };
     let mut entries = Vec::new();
-    for (key, text) in said(scenario) {
-        let entry = chaos::Entry::parse(&text, &group.scope());
+    for (key, words) in said(scenario) {
+        let entry = match key {
+            "fault" => chaos::Entry::parse(words, &group.scope()),
+            _ => on_all_links(key, words, &group.scope()),
+        };
         entries.push(entry.map_err(|error| Misfit::new(key, error.to_string()))?);
     }
     Timeline::resolve(&entries, &group).map_err(|error| Misfit::new("fault", error.to_string()))
 }
 
-/// Every fault with the key that says it; the flags for common ones say it for all links.
-fn said(scenario: &Scenario) -> Vec<(&'static str, String)> {
+/// Every fault with the key that says it.
+fn said(scenario: &Scenario) -> Vec<(&'static str, &str)> {
     let common = [
         ("loss", &scenario.loss),
         ("duplicate", &scenario.duplicate),
         ("reorder", &scenario.reorder),
     ];
-    let common = common.into_iter().filter_map(|(key, words)| {
-        let words = words.as_ref()?;
-        Some((key, format!("at 0s {key} {words} on all")))
-    });
-    let named = scenario.fault.iter().map(|text| ("fault", text.clone()));
+    let common = common
+        .into_iter()
+        .filter_map(|(key, words)| Some((key, words.as_deref()?)));
+    let named = scenario.fault.iter().map(|text| ("fault", text.as_str()));
     common.chain(named).collect()
+}
+
+/// A common fault, of all links from the beginning. What is wrong is pointed at in its own words.
+fn on_all_links(key: &str, words: &str, scope: &Scope<'_>) -> Result<chaos::Entry, FaultError> {
+    let before = format!("at 0s {key} ");
+    let entry = chaos::Entry::parse(&format!("{before}{words}"), scope);
+    let entry = entry.map_err(|error| FaultError {
+        text: words.to_owned(),
+        place: error.place.start.saturating_sub(before.len())
+            ..error.place.end.saturating_sub(before.len()),
+        ..error
+    })?;
+    match &entry.action {
+        Action::Links { reach, .. } if *reach != Reach::All => Err(FaultError {
+            text: words.to_owned(),
+            place: words.find("on").unwrap_or(0)..words.len(),
+            wrong: "this is for all links".to_owned(),
+            right: format!("leave it out, or write --fault \"at 0s {key} {words}\""),
+        }),
+        _ => Ok(entry),
+    }
 }
 
 fn edges(links: &Topology) -> Edges {
