@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::suggest::did_you_mean;
 pub(crate) use file::complaint;
+pub(crate) use links::shape;
 pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};
 pub use said::Said;
@@ -47,7 +48,8 @@ pub struct Scenario {
     #[arg(long, help_heading = "Group")]
     pub algorithm: Option<String>,
 
-    /// Number of nodes [default: 10, or the nearest number that the algorithm admits]
+    /// Number of nodes [default: the topology's own where it has one, as edges:... has, else 10 or
+    /// the nearest number that the algorithm admits]
     #[arg(short = 'n', long, help_heading = "Group", value_parser = words::whole::<u32>)]
     pub nodes: Option<u32>,
 
@@ -59,7 +61,8 @@ pub struct Scenario {
     #[arg(long, value_name = "SHAPE", help_heading = "Group")]
     pub topology: Option<String>,
 
-    /// Node where the token or the controller starts [default: 0]
+    /// Node where the token or the controller starts [default: the one that the topology leads to,
+    /// 5 of oriented:3@5 and 4 of kanrar:4.2, else 0]
     #[arg(long, value_name = "NODE", help_heading = "Group", value_parser = words::whole::<u32>)]
     pub holder: Option<u32>,
 

@@ -19,7 +19,7 @@ use simulator::explore::{
 
 use crate::numbers::{count, time};
 use crate::scenario::{
-    AsPrinted, Assignment, Resolved, Said, Scenario, find_algorithm, params, usual_size,
+    AsPrinted, Assignment, Resolved, Said, Scenario, find_algorithm, params, shape, usual_size,
 };
 use crate::{Exit, Failure, interrupt, print};
 use show::{headline, replay_line, replayed, shown, verdict};
@@ -34,8 +34,8 @@ pub(crate) struct Explore {
     /// An algorithm, as `orchestrator list` shows it
     algorithm: String,
 
-    /// Number of nodes [default: as many as --wants names, else 3 or the nearest number that the
-    /// algorithm admits]
+    /// Number of nodes [default: the topology's own where it has one, else as many as --wants names,
+    /// else 3 or the nearest number that the algorithm admits]
     #[arg(short = 'n', long, help_heading = "Group")]
     nodes: Option<u32>,
 
@@ -48,7 +48,8 @@ pub(crate) struct Explore {
     #[arg(long, default_value_t = 0, help_heading = "Group")]
     seed: u64,
 
-    /// Node where the token or the controller starts [default: 0]
+    /// Node where the token or the controller starts [default: the one that the topology leads to,
+    /// 5 of oriented:3@5 and 4 of kanrar:4.2, else 0]
     #[arg(long, value_name = "NODE", help_heading = "Group")]
     holder: Option<u32>,
 
@@ -335,8 +336,14 @@ impl Explore {
 
     /// How many nodes, where that is not said.
     fn size(&self, entry: &'static Entry) -> u32 {
+        // A topology that cannot be read is complained of when all is resolved, and so are
+        // parameters that cannot.
+        let topology = self.topology.as_deref();
+        let shape = topology.and_then(|text| shape(text, Path::new("")).ok());
+        if let Some(nodes) = shape.and_then(|shape| shape.size()) {
+            return nodes;
+        }
         match self.wants.len() {
-            // Parameters that cannot be read are complained of when all is resolved.
             0 | 1 => params(&self.params, entry, Path::new(""))
                 .map_or(3, |params| usual_size(entry, &params, 3)),
             named => named as u32,
