@@ -65,6 +65,17 @@ fn flags_win_over_the_file() {
         "algorithm = \"raymond\"\nnodes = 4\nthink = \"9ms\"\nentries = 3\nhold = \"4ms\"",
     );
     let shown = dry_run(&place, &["some.toml", "-n", "6", "--total", "12"]);
+#[test]
+fn the_head_of_a_run_names_what_was_chosen() {
+    let place = Place::new();
+    let line = "run mra-p -n 3 --holder 1 --priority 1,2 --engine sim --seed 1 --out a";
+    let head = "mra-p · 3 nodes · tree:2 · closed · holder 1 · priority 1,2 · ";
+    let done = place.line(line).expect(0);
+    assert!(done.stdout.starts_with(head), "{}", done.stdout);
+    let checked = place.line("check a").expect(0);
+    assert!(checked.stdout.starts_with(head), "{}", checked.stdout);
+}
+
     for line in [
         "nodes = 6",
         "total = 12",

@@ -74,7 +74,7 @@ impl Run {
             again: Some(again::line(resolved.plan.seed)),
         };
         let exit = exit(&run, &judgement);
-        outcome::tell(&judgement, &place, exit, self.json)?;
+        outcome::tell(&resolved.plan, &judgement, &place, exit, self.json)?;
         Ok(exit)
     }
 }
