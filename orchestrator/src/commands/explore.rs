@@ -156,8 +156,9 @@ pub(crate) struct Explore {
     /// Replay this schedule instead, such as "req 1; 1>0:REQUEST; 0>1:REPLY"
     ///
     /// Steps: req 1 · exit 1 · 1>0:KIND, or 1>0:KIND#2 for the second oldest · timer 0:NAME ·
-    /// tick · lose 1>0:KIND · dup 1>0:KIND · crash 2 [losing 2>0:KIND, …] · down 2@1. Nobody asks again
-    /// unless --wants says so.
+    /// tick · lose 1>0:KIND · dup 1>0:KIND · crash 2 [losing 2>0:KIND, …] · down 2@1 (1 learns that 2 has
+    /// crashed) · cut 1-2 · link-down 2@1 (1 learns that its link to 2 was cut) · heal 1-2 · link-up 2@1.
+    /// Nobody asks again unless --wants says so.
     #[arg(long, value_name = "SCHEDULE", help_heading = "Search")]
     replay: Option<String>,
 
