@@ -30,7 +30,7 @@ pub(crate) use links::shape;
 pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};
 pub use said::Said;
-pub(crate) use words::{AsPrinted, Assignment};
+pub(crate) use words::{AsPrinted, Assignment, whole};
 use words::{AskText, Between, Detecting, List, Time, Weight};
 
 /// Everything that can be said about a run; what is not said has a default.
@@ -117,7 +117,8 @@ pub struct Scenario {
         long,
         value_name = "PER_SECOND",
         help_heading = "Load",
-        conflicts_with = "gap"
+        conflicts_with = "gap",
+        value_parser = words::number
     )]
     pub rate: Option<f64>,
 
@@ -159,8 +160,9 @@ pub struct Scenario {
     #[arg(long, value_name = "WEIGHTS", help_heading = "Load")]
     pub weights: Option<List<Weight>>,
 
-    /// Urgency of requests, larger is more urgent; several: by node in turn [default: 0]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    /// Urgency of requests, larger is more urgent; several, at most one for each: by
+    /// node in turn [default: 0]
+    #[arg(long, value_name = "NUMBER", help_heading = "Load", value_parser = words::wholes::<u32>)]
     pub priority: Option<List<u32>>,
 
     /// Clients that share a member, waiting in a queue of its own [default: 1]

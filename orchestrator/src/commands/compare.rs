@@ -10,7 +10,7 @@ use super::sweep::{cells, report, verdict, verdicts, with_interval};
 use crate::numbers::{count, decimal};
 use crate::plot::dots::{Dot, Dots, Row};
 use crate::results;
-use crate::scenario::{Said, Scenario, find_algorithm};
+use crate::scenario::{Said, Scenario, find_algorithm, whole};
 use crate::sweep::{Grid, Swept, sweep};
 use crate::table::Table;
 use crate::{Exit, Failure, interrupt, print};
@@ -41,7 +41,7 @@ pub(crate) struct Compare {
     )]
     engines: Option<Engines>,
     /// Runs of each algorithm
-    #[arg(long, value_name = "NUMBER", default_value_t = 5, help_heading = "Run")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, help_heading = "Run", value_parser = whole::<u64>)]
     repetitions: u64,
     /// Directory for the results, which may hold an interrupted comparison [default:
     /// results/compare/UTC-TIME]

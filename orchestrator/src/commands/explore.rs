@@ -20,6 +20,7 @@ use simulator::explore::{
 use crate::numbers::{count, time};
 use crate::scenario::{
     AsPrinted, Assignment, Resolved, Said, Scenario, find_algorithm, params, shape, usual_size,
+    whole,
 };
 use crate::{Exit, Failure, interrupt, print};
 use show::{headline, replay_line, replayed, shown, verdict};
@@ -36,7 +37,7 @@ pub(crate) struct Explore {
 
     /// Number of nodes [default: the topology's own where it has one, else as many as --wants names,
     /// else 3 or the nearest number that the algorithm admits]
-    #[arg(short = 'n', long, help_heading = "Group")]
+    #[arg(short = 'n', long, help_heading = "Group", value_parser = whole::<u32>)]
     nodes: Option<u32>,
 
     /// Links between the nodes, such as complete, tree:2 or edges:0-1,1-2 [default: what the
@@ -45,12 +46,12 @@ pub(crate) struct Explore {
     topology: Option<String>,
 
     /// Number that a random topology comes from
-    #[arg(long, default_value_t = 0, help_heading = "Group")]
+    #[arg(long, default_value_t = 0, help_heading = "Group", value_parser = whole::<u64>)]
     seed: u64,
 
     /// Node where the token or the controller starts [default: the one that the topology leads to,
     /// 5 of oriented:3@5 and 4 of kanrar:4.2, else 0]
-    #[arg(long, value_name = "NODE", help_heading = "Group")]
+    #[arg(long, value_name = "NODE", help_heading = "Group", value_parser = whole::<u32>)]
     holder: Option<u32>,
 
     /// Parameter of the algorithm; may be given several times
@@ -67,7 +68,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBERS",
         help_heading = "World",
-        value_delimiter = ','
+        value_delimiter = ',',
+        value_parser = whole::<u32>
     )]
     wants: Vec<u32>,
 
@@ -76,7 +78,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBERS",
         help_heading = "World",
-        value_delimiter = ','
+        value_delimiter = ',',
+        value_parser = whole::<u32>
     )]
     priority: Vec<u32>,
 
@@ -105,7 +108,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBER",
         default_value_t = 0,
-        help_heading = "World"
+        help_heading = "World",
+        value_parser = whole::<u32>
     )]
     lose: u32,
 
@@ -114,7 +118,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBER",
         default_value_t = 0,
-        help_heading = "World"
+        help_heading = "World",
+        value_parser = whole::<u32>
     )]
     duplicate: u32,
 
@@ -123,7 +128,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBER",
         default_value_t = 0,
-        help_heading = "World"
+        help_heading = "World",
+        value_parser = whole::<u32>
     )]
     crash: u32,
 
@@ -132,7 +138,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBER",
         default_value_t = 0,
-        help_heading = "World"
+        help_heading = "World",
+        value_parser = whole::<u32>
     )]
     cut: u32,
 
@@ -149,7 +156,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBER",
         default_value_t = 10_000_000,
-        help_heading = "Search"
+        help_heading = "Search",
+        value_parser = whole::<u32>
     )]
     max_states: u32,
 

@@ -7,6 +7,7 @@ use analysis::aggregate::Aggregate;
 use clap::Args;
 
 use crate::numbers::{self, count};
+use crate::scenario::whole;
 use crate::sweep::{Grid, Swept, draw, sweep};
 use crate::table::Table;
 use crate::{Exit, Failure, interrupt, print, report};
@@ -25,7 +26,7 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Repetitions of each cell, instead of what the file says
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = whole::<u64>)]
     repetitions: Option<u64>,
     /// Show the cells, and run nothing
     #[arg(long)]

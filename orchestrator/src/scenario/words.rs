@@ -401,7 +401,7 @@ impl<'de> Deserialize<'de> for Word {
 }
 
 /// Reads a whole number that a file can hold too: TOML has signed ones.
-pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+pub(crate) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number = text.parse::<u64>().ok().filter(|&number| number < 1 << 63);
     let number = number.and_then(|number| T::try_from(number).ok());
     number.ok_or_else(|| {
@@ -433,6 +433,18 @@ pub(super) mod assignments {
         deserializer: D,
     ) -> Result<Vec<Assignment>, D::Error> {
         let table = BTreeMap::<String, Word>::deserialize(deserializer)?;
+/// Reads whole numbers between commas.
+pub(super) fn wholes<T: TryFrom<u64>>(text: &str) -> Result<List<T>, String> {
+    let numbers = text.split(',').map(|number| whole(number.trim()));
+    numbers.collect::<Result<_, _>>().map(List)
+}
+
+/// Reads a number that need not be whole.
+pub(super) fn number(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| format!("'{text}' is not a number such as 20 or 0.5"))
+}
+
         let assignment = |(name, Word(value))| Assignment { name, value };
         Ok(table.into_iter().map(assignment).collect())
     }
