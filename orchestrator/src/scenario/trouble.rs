@@ -8,7 +8,7 @@ use algorithms::registry::{self, Entry};
 use chaos::language::{Action, Scope};
 use chaos::partition::Edges;
 use chaos::span::show_ns;
-use chaos::timeline::{Group, Timeline};
+use chaos::timeline::{Deed, Group, Step, Timeline};
 use chaos::{FaultError, Reach};
 use node::plan::{Detector, UseTransport};
 use node::run::Engine;
@@ -30,6 +30,7 @@ pub(super) struct Stricken<'a> {
 
 /// All faults that were asked for, with nothing left to decide.
 pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timeline, Misfit> {
+    let links = group.links;
     let read =
         |file: &str| fs::read_to_string(group.folder.join(file)).map_err(|error| error.to_string());
     let group = Group {
@@ -48,7 +49,50 @@ pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timel
         };
         entries.push(entry.map_err(|error| Misfit::new(key, error.to_string()))?);
     }
-    Timeline::resolve(&entries, &group).map_err(|error| Misfit::new("fault", error.to_string()))
+    let timeline = Timeline::resolve(&entries, &group);
+    let timeline = timeline.map_err(|error| Misfit::new("fault", error.to_string()))?;
+    // Who looks for silence speaks to everybody, whatever the links.
+    let only_links = !matches!(scenario.detector, Some(Detecting(Detector::Timeout(_))));
+    match timeline
+        .steps
+        .iter()
+        .find(|step| only_links && strays(step, links))
+    {
+        None => Ok(timeline),
+        Some(step) => Err(Misfit::new("fault", not_a_link(step, links))),
+    }
+}
+
+/// Whether it names links, and none of them is one on which anything is ever sent.
+fn strays(step: &Step, links: &Topology) -> bool {
+    let Deed::Links(bad) = &step.deed else {
+        return false;
+    };
+    // What is sent one way is acknowledged the other way.
+    let is_hit = |reach: &Reach| {
+        let mut edges = links.edges();
+        edges.any(|(a, b)| reach.covers(a.0, b.0) || reach.covers(b.0, a.0))
+    };
+    let named = |reach: &Reach| matches!(reach, Reach::Between(_));
+    // Of all links in a complete graph none is missing, and there are too many to look at.
+    !links.is_complete()
+        && bad
+            .iter()
+            .all(|bad| named(&bad.reach) && !is_hit(&bad.reach))
+}
+
+fn not_a_link(step: &Step, links: &Topology) -> String {
+    const FEW: usize = 8;
+    let some = links.edges().take(FEW).map(|(a, b)| format!("{a}-{b}"));
+    let mut some = some.collect::<Vec<_>>();
+    if links.edge_count() > FEW as u64 {
+        some.push(format!("… ({} in all)", links.edge_count()));
+    }
+    format!(
+        "'{}' names no link of this topology, so it could never do anything; there are {}",
+        step.text,
+        some.join(", ")
+    )
 }
 
 /// Every fault with the key that says it.
