@@ -172,6 +172,7 @@ pub struct Scenario {
     /// Time a message takes: TIME, TIME JITTER (uniform), TIME JITTER distribution normal, or
     /// TIME distribution exponential [default: 1ms 500us in the simulator, none on the cluster]
     #[arg(long, help_heading = "Network")]
+    #[serde(default, deserialize_with = "words::maybe_a_word")]
     pub delay: Option<Delay>,
 
     /// Whether links keep the order of messages: fifo or any [default: fifo]
@@ -190,22 +191,29 @@ pub struct Scenario {
     /// Packets that get lost on every link, as netem says it: 5%, or gemodel ..., or every 7
     /// [default: none]
     #[arg(long, value_name = "LOSS", help_heading = "Trouble")]
+    #[serde(default, deserialize_with = "words::maybe_a_word")]
     pub loss: Option<String>,
 
     /// Packets that arrive twice on every link, such as 1% [default: none]
     #[arg(long, value_name = "PERCENT", help_heading = "Trouble")]
+    #[serde(default, deserialize_with = "words::maybe_a_word")]
     pub duplicate: Option<String>,
 
     /// Packets that overtake others on every link, such as 10% or 25% gap 5 [default: none]
     #[arg(long, value_name = "PERCENT", help_heading = "Trouble")]
+    #[serde(default, deserialize_with = "words::maybe_a_word")]
     pub reorder: Option<String>,
 
     /// Something that goes wrong, and when; may be given several times
     ///
     /// For example "at 2s cut 3-4 for 1s", "when enter 3 kill 3" or "at 1s isolate holder for 500ms".
-    /// `orchestrator list faults` shows the words. In a file: an array.
+    /// `orchestrator list faults` shows the words. In a file: one of them, or an array.
     #[arg(long, value_name = "FAULT", help_heading = "Trouble")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "words::one_or_several",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub fault: Vec<String>,
 
     /// Who says that a member has died: told, or timeout:TIME [default: told]

@@ -371,6 +371,29 @@ fn from_word<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
     text.parse().map_err(de::Error::custom)
 }
 
+/// The same of a key that may be missing.
+pub(super) fn maybe_a_word<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    from_word(deserializer).map(Some)
+}
+
+/// Reads one text, or an array of them.
+pub(super) fn one_or_several<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "write a text, or an array of texts")]
+    enum Texts {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Texts::deserialize(deserializer)? {
+        Texts::One(text) => vec![text],
+        Texts::Several(texts) => texts,
+    })
+}
+
 /// A text or a number that will be read as text: `5` and `"5"` are the same.
 pub(super) struct Word(pub(super) String);
 
