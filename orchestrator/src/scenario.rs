@@ -285,6 +285,19 @@ impl From<Flags> for Scenario {
 }
 
 impl Scenario {
+    /// Refuses flags of which one would silently replace another.
+    pub(crate) fn says_nothing_twice(&self) -> Result<(), String> {
+        for (place, Assignment { name, .. }) in self.params.iter().enumerate() {
+            if self.params[..place]
+                .iter()
+                .any(|before| before.name == *name)
+            {
+                return Err(format!("--param: {name} is said twice; keep one"));
+            }
+        }
+        Ok(())
+    }
+
     /// What these flags say.
     pub(crate) fn from_flags(flags: &[&str]) -> Result<Self, String> {
         #[derive(Parser)]

@@ -109,6 +109,7 @@ impl Compare {
                 "--algorithm: name all algorithms at the beginning: orchestrator compare {algorithm} ..."
             ));
         }
+        self.scenario.says_nothing_twice()?;
         for (place, name) in algorithms.iter().enumerate() {
             find_algorithm(name)?;
             if algorithms[..place].contains(name) {

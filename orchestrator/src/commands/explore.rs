@@ -281,6 +281,17 @@ impl Explore {
         if self.cut > 0 && matches!(self.timers, Some(Timers::Bounded { .. })) {
             return Err("--cut: the news of a cut has no bound; use --timers patient".to_owned());
         }
+        if self.cut == 0 && self.heal {
+            return Err("--heal: with --cut 0 there is nothing to heal; write --cut 1".to_owned());
+        }
+        let nobody = !self.wants.is_empty() && self.wants.iter().all(|&wants| wants == 0);
+        if nobody && self.replay.is_none() {
+            return Err(
+                "--wants: nobody wants in, so there is nothing to explore; write 1, or a number for \
+                 each node"
+                    .to_owned(),
+            );
+        }
         let resolved = self.resolved(entry)?;
         let nodes = resolved.plan.nodes;
         let each = |numbers: &[u32], unless_said| match *numbers {
@@ -308,7 +319,12 @@ impl Explore {
             max_states: self.max_states,
         };
         options.fit(nodes).map_err(|unfit| match unfit {
-            Unfit::Count { .. } => format!("{unfit}; write one number, or one for each node"),
+            Unfit::Count { what, given, nodes } => {
+                let flag = if what == "wants" { what } else { "priority" };
+                format!(
+                    "--{flag}: {given} numbers for {nodes} nodes; write one number, or one for each node"
+                )
+            }
             Unfit::Size { .. } => format!("--nodes: {unfit}"),
             Unfit::NoStates => format!("--max-states: {unfit}"),
         })?;

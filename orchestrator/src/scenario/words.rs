@@ -433,6 +433,18 @@ pub(crate) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     })
 }
 
+/// Reads whole numbers between commas.
+pub(super) fn wholes<T: TryFrom<u64>>(text: &str) -> Result<List<T>, String> {
+    let numbers = text.split(',').map(|number| whole(number.trim()));
+    numbers.collect::<Result<_, _>>().map(List)
+}
+
+/// Reads a number that need not be whole.
+pub(super) fn number(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| format!("'{text}' is not a number such as 20 or 0.5"))
+}
+
 /// The case of an enum that has this name in a file.
 pub(super) fn named<T: DeserializeOwned>(name: String) -> Result<T, de::value::Error> {
     T::deserialize(name.into_deserializer())
@@ -456,18 +468,6 @@ pub(super) mod assignments {
         deserializer: D,
     ) -> Result<Vec<Assignment>, D::Error> {
         let table = BTreeMap::<String, Word>::deserialize(deserializer)?;
-/// Reads whole numbers between commas.
-pub(super) fn wholes<T: TryFrom<u64>>(text: &str) -> Result<List<T>, String> {
-    let numbers = text.split(',').map(|number| whole(number.trim()));
-    numbers.collect::<Result<_, _>>().map(List)
-}
-
-/// Reads a number that need not be whole.
-pub(super) fn number(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| format!("'{text}' is not a number such as 20 or 0.5"))
-}
-
         let assignment = |(name, Word(value))| Assignment { name, value };
         Ok(table.into_iter().map(assignment).collect())
     }
