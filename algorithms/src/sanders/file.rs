@@ -42,10 +42,12 @@ pub fn parse(text: &str) -> Result<Structure, String> {
 
 /// What is wrong, and the line in which it is, marked.
 fn pointed_at(text: &str, error: &toml::de::Error) -> String {
-    let wrong = error.message();
+    let wrong = error
+        .message()
+        .replace("expected u32", "expected the number of a node");
     let span = error.span().unwrap_or_default();
     let (Some(before), Some(marked)) = (text.get(..span.start), text.get(span)) else {
-        return wrong.to_owned();
+        return wrong;
     };
     let number = 1 + before.matches('\n').count();
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -82,7 +84,7 @@ mod tests {
         assert!(why("[[knot]]").contains("unknown field `knot`"));
         assert_eq!(
             why("[[node]]\ninform =  [0, \"one\"]\nrequest = [0]"),
-            "line 2: invalid type: string \"one\", expected u32\n  \
+            "line 2: invalid type: string \"one\", expected the number of a node\n  \
              inform =  [0, \"one\"]\n                ^^^^^"
         );
     }
