@@ -167,7 +167,8 @@ pub(crate) fn refuses(params: &Params, _: u32) -> Option<String> {
     match Aging::parse(word) {
         Some(_) => None,
         None => Some(format!(
-            "aging={word} does not fit; aging is off, step, or slow(K) with a whole K of at least 1"
+            "aging={word} does not fit; aging is off, step, or slow(K) with a whole K from 1 to {}",
+            u32::MAX
         )),
     }
 }
@@ -245,13 +246,23 @@ mod tests {
             assert!(Aging::parse(word).is_some(), "{word}");
         }
         for word in [
-            "", "slow", "slow()", "slow(0)", "slow(-1)", "slow(1", "fast",
+            "slow(4294967296)",
+            "",
+            "slow",
+            "slow()",
+            "slow(0)",
+            "slow(-1)",
+            "slow(1",
+            "fast",
         ] {
             assert_eq!(Aging::parse(word), None, "{word}");
             let given = std::collections::BTreeMap::from([("aging".to_owned(), word.to_owned())]);
             let params = Params::resolve("mra-p", &[aging("off")], &given).unwrap();
             let why = refuses(&params, 3).unwrap();
-            assert!(why.contains("slow(K)"), "{why}");
+            assert!(
+                why.contains("slow(K) with a whole K from 1 to 4294967295"),
+                "{why}"
+            );
         }
     }
 }

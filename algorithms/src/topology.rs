@@ -213,6 +213,28 @@ impl Topology {
         }
     }
 
+    /// A node that every other has a path to, if there is one: it can be the holder.
+    pub fn reached_by_all(&self) -> Option<NodeId> {
+        let back = self.reversed();
+        let mut reached = vec![false; self.nodes as usize];
+        let mut last = NodeId(0);
+        // Each walk takes up whom no earlier one found. If anybody is reached by all, the last start
+        // is: a walk that finds such a node finds everybody who is left.
+        for start in (0..self.nodes).map(NodeId) {
+            if reached[start.index()] {
+                continue;
+            }
+            last = start;
+            let mut open = vec![start];
+            while let Some(node) = open.pop() {
+                if !std::mem::replace(&mut reached[node.index()], true) {
+                    open.extend(back.neighbours(node));
+                }
+            }
+        }
+        back.unreached_from(last).is_none().then_some(last)
+    }
+
     fn why_no_tree(&self) -> String {
         if self.is_directed() {
             return "its links have a direction".to_owned();

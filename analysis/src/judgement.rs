@@ -141,8 +141,8 @@ fn verdict(
         .collect::<Vec<_>>();
     let idle = run.faults.iter().filter(|fault| fault.acted == 0);
     let idle = idle.map(|fault| {
-        let (fault, target) = (&fault.fault, &fault.target);
-        format!("the fault '{fault}' on {target} was asked for and never did anything")
+        let fault = fault.told();
+        format!("the fault {fault} was asked for and never did anything")
     });
     reasons.extend(idle);
     let restarts = run.faults.iter();
@@ -403,6 +403,12 @@ mod tests {
         assert_eq!(
             reasons,
             ["the fault 'loss 30%' on 0->1 was asked for and never did anything"]
+        );
+        run.faults = vec![fault(1, "kill", "at 1h kill 3", Some(0), 0)];
+        let reasons = judged(&plan("raymond", 2), &run).reasons;
+        assert_eq!(
+            reasons,
+            ["the fault 'at 1h kill 3' was asked for and never did anything"]
         );
     }
 

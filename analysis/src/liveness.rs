@@ -138,10 +138,7 @@ fn hindrance(entry: &Entry, params: &Params, run: &Run) -> Option<String> {
         .filter(|fault| fault.time_ns <= run.ended_ns);
     let mut lasting = begun.filter(|fault| !fault.is_death());
     if let Some(fault) = lasting.find(|fault| in_force(fault.until_ns)) {
-        return Some(format!(
-            "'{}' on {} was still in force",
-            fault.fault, fault.target
-        ));
+        return Some(format!("{} was still in force", fault.told()));
     }
     let dead = deaths(&run.faults).len();
     let survives = entry.survives(params);

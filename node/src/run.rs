@@ -233,6 +233,17 @@ impl FaultRow {
         Self::names_death(&self.fault)
     }
 
+    /// What it was and whom it hit, in words: `'loss 30%' on 0->1`.
+    pub fn told(&self) -> String {
+        let (fault, target) = (&self.fault, &self.target);
+        // Of one that was never in force it is not known whom it would have hit; its target is all
+        // that was asked for: `at 1h kill holder`.
+        match target.contains(fault.as_str()) {
+            true => format!("'{target}'"),
+            false => format!("'{fault}' on {target}"),
+        }
+    }
+
     /// Whether a fault of that name ends a member's life.
     pub fn names_death(fault: &str) -> bool {
         matches!(fault.split_whitespace().next(), Some("kill" | "restart"))

@@ -1,5 +1,7 @@
 //! The arguments of the program.
 
+use std::ffi::OsString;
+
 use clap::Parser;
 
 use crate::commands::Command;
@@ -20,6 +22,30 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// The arguments, with a value below zero joined to its option: `-n -3` is `-n=-3`. No option is a
+/// number, so it can only be a value, and is refused as one.
+pub(crate) fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let below_zero = |argument: &OsString| {
+        let rest = argument.to_str().and_then(|text| text.strip_prefix('-'));
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let lacks_value = |argument: &OsString| {
+        let text = argument.to_str().unwrap_or_default();
+        text.starts_with('-') && text != "--" && !text.contains('=')
+    };
+    let mut joined: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        match joined.last_mut() {
+            Some(option) if below_zero(&argument) && lacks_value(option) => {
+                option.push("=");
+                option.push(argument);
+            }
+            _ => joined.push(argument),
+        }
+    }
+    joined
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -29,5 +55,19 @@ mod tests {
     #[test]
     fn the_arguments_fit_together() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_value_below_zero_belongs_to_the_option_before_it() {
+        let line = |text: &str| joined(text.split(' ').map(OsString::from));
+        assert_eq!(
+            line("o run -n -3 --trace"),
+            ["o", "run", "-n=-3", "--trace"]
+        );
+        assert_eq!(line("o --delay -5ms"), ["o", "--delay=-5ms"]);
+        assert_eq!(
+            line("o --seed=1 -2 -- -3"),
+            ["o", "--seed=1", "-2", "--", "-3"]
+        );
     }
 }

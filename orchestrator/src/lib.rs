@@ -56,7 +56,7 @@ pub fn child(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> 
 
 /// Does what the arguments say, the first of which is the program itself.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let cli = match cli::Cli::try_parse_from(arguments) {
+    let cli = match cli::Cli::try_parse_from(cli::joined(arguments)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help is asked for and goes to stdout; a mistake goes to stderr.

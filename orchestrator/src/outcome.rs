@@ -3,8 +3,11 @@
 use std::iter;
 use std::path::Path;
 
+use algorithms::NodeId;
 use algorithms::registry::FormKind;
 use analysis::{Judgement, PriorityLine, Property, Summary, TheoryLine, Verdict};
+use node::plan::Plan;
+use node::workload::PerNode;
 
 use crate::numbers::{count, decimal, significant, time};
 use crate::table::indented;
@@ -20,6 +23,7 @@ pub(crate) struct Where<'a> {
 
 /// Warnings on stderr, and on stdout the table or one JSON object.
 pub(crate) fn tell(
+    plan: &Plan,
     judgement: &Judgement,
     place: &Where<'_>,
     exit: Exit,
@@ -36,7 +40,7 @@ pub(crate) fn tell(
         object["again"] = place.again.clone().into();
         return print(&format!("{object:#}\n"));
     }
-    let mut text = format!("{}\nfiles: {directory}\n", show(judgement));
+    let mut text = format!("{}\nfiles: {directory}\n", show(plan, judgement));
     if let Some(again) = &place.again {
         text.push_str(&format!("again: {again}\n"));
     }
@@ -44,8 +48,8 @@ pub(crate) fn tell(
 }
 
 /// The table, the verdict and its reasons.
-fn show(judgement: &Judgement) -> String {
-    let mut text = headline(&judgement.summary);
+fn show(plan: &Plan, judgement: &Judgement) -> String {
+    let mut text = headline(plan, &judgement.summary);
     text.push_str(&blocks(&rows(judgement)));
     text.push_str(&format!("\nverdict: {}\n", judgement.summary.verdict));
     let lead = match judgement.verdict {
@@ -90,8 +94,8 @@ pub(crate) fn warning(text: &str) -> String {
     indented("warning: ", text)
 }
 
-/// What ran, in one line.
-pub(crate) fn headline(summary: &Summary) -> String {
+/// What ran, in one line; holder and priorities only where somebody chose them.
+pub(crate) fn headline(plan: &Plan, summary: &Summary) -> String {
     let Summary {
         algorithm,
         nodes,
@@ -102,6 +106,17 @@ pub(crate) fn headline(summary: &Summary) -> String {
         ..
     } = summary;
     let mut more = String::new();
+    if plan.holder != NodeId(0) {
+        more.push_str(&format!(" · holder {}", plan.holder));
+    }
+    let priorities = match &plan.workload.priority {
+        PerNode::All(0) => &[][..],
+        PerNode::All(one) => std::slice::from_ref(one),
+        PerNode::Each(several) => several,
+    };
+    if !priorities.is_empty() {
+        more.push_str(&format!(" · priority {}", first_few(priorities)));
+    }
     if !summary.params.is_empty() {
         more.push_str(&format!(" · {}", summary.params));
     }
@@ -112,6 +127,17 @@ pub(crate) fn headline(summary: &Summary) -> String {
     format!(
         "{algorithm} · {nodes} nodes · {topology} · {workload}{more} · {engine} · seed {seed}\n"
     )
+}
+
+/// `1,2,3`, of many the first and how many there are.
+pub(crate) fn first_few(numbers: &[u32]) -> String {
+    const FEW: usize = 12;
+    let words = numbers.iter().take(FEW).map(u32::to_string);
+    let words = words.collect::<Vec<_>>().join(",");
+    match numbers.len() {
+        0..=FEW => words,
+        all => format!("{words},… ({all})"),
+    }
 }
 
 fn measured(summary: &Summary) -> Vec<Row> {

@@ -26,10 +26,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::suggest::did_you_mean;
 pub(crate) use file::complaint;
+pub(crate) use links::shape;
 pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};
 pub use said::Said;
-pub(crate) use words::{AsPrinted, Assignment};
+pub(crate) use words::{AsPrinted, Assignment, whole};
 use words::{AskText, Between, Detecting, List, Time, Weight};
 
 /// Everything that can be said about a run; what is not said has a default.
@@ -47,7 +48,8 @@ pub struct Scenario {
     #[arg(long, help_heading = "Group")]
     pub algorithm: Option<String>,
 
-    /// Number of nodes [default: 10, or the nearest number that the algorithm admits]
+    /// Number of nodes [default: the topology's own where it has one, as edges:... has, else 10 or
+    /// the nearest number that the algorithm admits]
     #[arg(short = 'n', long, help_heading = "Group", value_parser = words::whole::<u32>)]
     pub nodes: Option<u32>,
 
@@ -59,7 +61,8 @@ pub struct Scenario {
     #[arg(long, value_name = "SHAPE", help_heading = "Group")]
     pub topology: Option<String>,
 
-    /// Node where the token or the controller starts [default: 0]
+    /// Node where the token or the controller starts [default: the one that the topology leads to,
+    /// 5 of oriented:3@5 and 4 of kanrar:4.2, else 0]
     #[arg(long, value_name = "NODE", help_heading = "Group", value_parser = words::whole::<u32>)]
     pub holder: Option<u32>,
 
@@ -114,7 +117,8 @@ pub struct Scenario {
         long,
         value_name = "PER_SECOND",
         help_heading = "Load",
-        conflicts_with = "gap"
+        conflicts_with = "gap",
+        value_parser = words::number
     )]
     pub rate: Option<f64>,
 
@@ -156,8 +160,9 @@ pub struct Scenario {
     #[arg(long, value_name = "WEIGHTS", help_heading = "Load")]
     pub weights: Option<List<Weight>>,
 
-    /// Urgency of requests, larger is more urgent; several: by node in turn [default: 0]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    /// Urgency of requests, larger is more urgent; several, at most one for each: by
+    /// node in turn [default: 0]
+    #[arg(long, value_name = "NUMBER", help_heading = "Load", value_parser = words::wholes::<u32>)]
     pub priority: Option<List<u32>>,
 
     /// Clients that share a member, waiting in a queue of its own [default: 1]
@@ -167,6 +172,7 @@ pub struct Scenario {
     /// Time a message takes: TIME, TIME JITTER (uniform), TIME JITTER distribution normal, or
     /// TIME distribution exponential [default: 1ms 500us in the simulator, none on the cluster]
     #[arg(long, help_heading = "Network")]
+    #[serde(default, deserialize_with = "words::maybe_a_word")]
     pub delay: Option<Delay>,
 
     /// Whether links keep the order of messages: fifo or any [default: fifo]
@@ -185,22 +191,29 @@ pub struct Scenario {
     /// Packets that get lost on every link, as netem says it: 5%, or gemodel ..., or every 7
     /// [default: none]
     #[arg(long, value_name = "LOSS", help_heading = "Trouble")]
+    #[serde(default, deserialize_with = "words::maybe_a_word")]
     pub loss: Option<String>,
 
     /// Packets that arrive twice on every link, such as 1% [default: none]
     #[arg(long, value_name = "PERCENT", help_heading = "Trouble")]
+    #[serde(default, deserialize_with = "words::maybe_a_word")]
     pub duplicate: Option<String>,
 
     /// Packets that overtake others on every link, such as 10% or 25% gap 5 [default: none]
     #[arg(long, value_name = "PERCENT", help_heading = "Trouble")]
+    #[serde(default, deserialize_with = "words::maybe_a_word")]
     pub reorder: Option<String>,
 
     /// Something that goes wrong, and when; may be given several times
     ///
     /// For example "at 2s cut 3-4 for 1s", "when enter 3 kill 3" or "at 1s isolate holder for 500ms".
-    /// `orchestrator list faults` shows the words. In a file: an array.
+    /// `orchestrator list faults` shows the words. In a file: one of them, or an array.
     #[arg(long, value_name = "FAULT", help_heading = "Trouble")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "words::one_or_several",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub fault: Vec<String>,
 
     /// Who says that a member has died: told, or timeout:TIME [default: told]
@@ -281,6 +294,19 @@ impl From<Flags> for Scenario {
 }
 
 impl Scenario {
+    /// Refuses flags of which one would silently replace another.
+    pub(crate) fn says_nothing_twice(&self) -> Result<(), String> {
+        for (place, Assignment { name, .. }) in self.params.iter().enumerate() {
+            if self.params[..place]
+                .iter()
+                .any(|before| before.name == *name)
+            {
+                return Err(format!("--param: {name} is said twice; keep one"));
+            }
+        }
+        Ok(())
+    }
+
     /// What these flags say.
     pub(crate) fn from_flags(flags: &[&str]) -> Result<Self, String> {
         #[derive(Parser)]

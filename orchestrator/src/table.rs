@@ -82,11 +82,18 @@ fn show_row(row: &[String], widths: &[usize]) -> String {
 }
 
 /// The text behind its lead, wrapped, further lines under the first.
+///
+/// A line that begins with a space is a quotation and stays as it is: what is marked below it would
+/// be something else otherwise.
 pub(crate) fn indented(lead: &str, text: &str) -> String {
     let indent = lead.chars().count();
     let mut shown = String::new();
     let mut lead = lead.to_owned();
-    for line in text.split('\n').flat_map(|line| wrap(line, WIDTH - indent)) {
+    let fitting = |line: &str| match line.starts_with(' ') {
+        true => vec![line.to_owned()],
+        false => wrap(line, WIDTH - indent),
+    };
+    for line in text.split('\n').flat_map(fitting) {
         shown.push_str(format!("{lead}{line}").trim_end());
         shown.push('\n');
         lead = " ".repeat(indent);
@@ -120,6 +127,15 @@ mod tests {
         let mut table = Table::new(["name", ""]);
         table.row(["raymond", ""]);
         assert_eq!(table.show(), "name\n───────  \nraymond\n");
+    }
+
+    #[test]
+    fn a_quotation_keeps_its_marks_below_what_they_mark() {
+        let text = "'y' does not fit here\n  x  y\n     ^\n  write z";
+        assert_eq!(
+            indented("error: ", text),
+            "error: 'y' does not fit here\n         x  y\n            ^\n         write z\n"
+        );
     }
 
     #[test]

@@ -51,6 +51,31 @@ verdict: violated
 }
 
 #[test]
+fn a_topology_of_one_size_sets_it_and_the_head_names_what_was_chosen() {
+    let line = "explore lfrt-p --topology kanrar:4.2 --wants 0,1,0,0,0,0 --priority 0,3,0,0,0,0";
+    let done = Place::new().line(line).expect(0);
+    let head = "lfrt-p · 6 nodes · kanrar:4.2 · holder 4 · wants 0,1,0,0,0,0 · \
+                priority 0,3,0,0,0,0 · ";
+    assert!(done.stdout.starts_with(head), "{}", done.stdout);
+}
+
+#[test]
+fn the_help_names_every_kind_of_step() {
+    let help = Place::new().line("explore --help").expect(0).stdout;
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for step in [
+        "crash 2",
+        "down 2@1",
+        "cut 1-2",
+        "heal 1-2",
+        "link-down",
+        "link-up",
+    ] {
+        assert!(help.contains(step), "{step} is not in:\n{help}");
+    }
+}
+
+#[test]
 fn a_search_that_is_cut_off_is_inconclusive() {
     let line = "explore lamport --max-states 1000";
     let done = Place::new().line(line).expect(3);
@@ -95,7 +120,7 @@ fn every_wrong_input_is_named() {
         (&["raymond.toml"], "there is no algorithm 'raymond.toml'"),
         (&["raymond", "-n", "0"], "--nodes: raymond does not run on 0 nodes"),
         (&["raymond", "-n", "1000"], "--nodes: 1000 nodes are no small world; there may be 1 to 64"),
-        (&["raymond", "--wants", "1,2", "-n", "3"], "wants for 2 nodes, but there are 3"),
+        (&["raymond", "--wants", "1,2", "-n", "3"], "--wants: 2 numbers for 3 nodes"),
         (&["raymond", "--wants", "1,x"], "invalid value 'x' for '--wants"),
         (&["raymond", "--links", "sorted"], "invalid value 'sorted' for '--links"),
         (&["raymond", "--timers", "bounded:x"], "'x' is no bound; write bounded:2"),

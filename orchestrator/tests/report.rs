@@ -117,6 +117,16 @@ fn a_sweep_has_a_page_when_it_is_complete() {
 }
 
 #[test]
+fn a_page_that_cannot_be_written_is_bad_usage() {
+    let place = Place::new();
+    place.line("run raymond --engine sim --out a").expect(0);
+    place.file("a-file", "");
+    let refused = place.line("report a --out a-file/page.html").expect(2);
+    refused.warns("a-file/page.html");
+    refused.warns("--out");
+}
+
+#[test]
 fn what_is_no_result_has_no_page() {
     let place = Place::new();
     place.file("a/notes.txt", "");

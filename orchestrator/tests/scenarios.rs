@@ -30,6 +30,14 @@ const PAIRS: &[(&[&str], &str)] = &[
      "algorithm = \"raymond\"\nworkload = \"window\"\naskers = 3\nwithin = \"4ms\""),
     (&["raymond", "-n", "3", "--topology", "edges:0-1,1-2"],
      "algorithm = \"raymond\"\nnodes = 3\ntopology = \"file:traces/edges\""),
+    (&["raymond", "--topology", "file:traces/edges"],
+     "algorithm = \"raymond\"\nnodes = 3\ntopology = \"edges:0-1,1-2\""),
+    (&["lfrt", "--name", "figure", "--topology", "kanrar:4.2"],
+     "algorithm = \"lfrt\"\nname = \"figure\"\ntopology = \"kanrar:4.2\"\nnodes = 6\nholder = 4"),
+    (&["lfrt", "--name", "oriented", "--topology", "oriented:3@5"],
+     "algorithm = \"lfrt\"\nname = \"oriented\"\ntopology = \"oriented:3@5\"\nnodes = 10\nholder = 5"),
+    (&["raymond", "--fault", "at 1s cut 0-1 for 1s"],
+     "algorithm = \"raymond\"\nfault = \"at 1s cut 0-1 for 1s\""),
     (&["raymond", "--topology", "random-tree"],
      "algorithm = \"raymond\"\ntopology = \"random-tree\""),
     (&["raymond", "--workload", "trace", "--arrivals", "traces/some.csv"],
@@ -55,6 +63,17 @@ fn a_dry_run_can_be_fed_back() {
         place.file("again.toml", &shown);
         assert_eq!(dry_run(&place, &["again.toml"]), shown, "{flags:?}");
     }
+}
+
+#[test]
+fn the_head_of_a_run_names_what_was_chosen() {
+    let place = Place::new();
+    let line = "run mra-p -n 3 --holder 1 --priority 1,2 --engine sim --seed 1 --out a";
+    let head = "mra-p · 3 nodes · tree:2 · closed · holder 1 · priority 1,2 · ";
+    let done = place.line(line).expect(0);
+    assert!(done.stdout.starts_with(head), "{}", done.stdout);
+    let checked = place.line("check a").expect(0);
+    assert!(checked.stdout.starts_with(head), "{}", checked.stdout);
 }
 
 #[test]

@@ -112,8 +112,43 @@ const FLAGS: &[Case] = &[
     case("a digraph of impossible degrees", "digraph:3-9", &["run", "raymond", "-n", "3", "--topology", "digraph:3-9"]),
     case("a topology in a missing file", "edges.txt", &["run", "raymond", "--topology", "file:edges.txt"]),
     case("a topology in a wrong file", "line 2", &["run", "raymond", "--topology", "file:wrong-edges"]),
+    case("a fault with a slip in it", "                  ^^\n", &["run", "mra", "--fault", "at 10ms cut 3-4 fr 5s"]),
+    case("a share without a percent sign", "         5\n         ^\n", &["run", "mra", "--loss", "5"]),
+    case("a loss of nothing", "something is missing", &["run", "mra", "--loss", ""]),
+    case("a loss of some links", "--fault", &["run", "mra", "--loss", "5% on 3->4"]),
+    case("a structure with a slip in it", "             ^^^^^", &["structure", "wrong-structure.toml"]),
+    case("a figure of another size", "-n 5", &["run", "mra", "--topology", "kanrar:3.1", "-n", "4"]),
+    case("a holder whom not everybody reaches", "--holder 4", &["run", "lfrt", "--topology", "kanrar:4.2", "--holder", "0"]),
+    case("a holder in a digraph of one's own", "--holder 0", &["run", "lfrt", "--topology", "edges:1>0,2>1", "--holder", "2"]),
+    case("a priority that is a word", "'high' is not a whole number", &["run", "mra-p", "--priority", "high"]),
+    case("a priority below zero", "'-1' is not a whole number", &["run", "mra-p", "--priority", "-1"]),
+    case("a priority of nothing", "'' is not a whole number", &["run", "mra-p", "--priority", ""]),
+    case("more priorities than nodes", "4 priorities for 3 nodes", &["run", "mra-p", "-n", "3", "--priority", "1,2,3,4"]),
+    case("more priorities than nodes to explore", "--priority", &["explore", "mra-p", "-n", "3", "--priority", "1,2,3,4"]),
+    case("a wish that is a word", "'x' is not a whole number", &["explore", "mra", "--wants", "x"]),
+    case("a line that is a word", "'x' is not a whole number", &["replay", "taken", "--to", "x"]),
+    case("a line before the first", "counted from 1", &["replay", "taken", "--to", "0"]),
+    case("a rate that is a word", "'often' is not a number", &["run", "raymond", "--workload", "open", "--rate", "often"]),
+    case("nodes below zero", "'-3' is not a whole number", &["run", "raymond", "-n", "-3"]),
+    case("a delay below zero", "-5ms", &["run", "raymond", "--delay", "-5ms"]),
+    case("a holder below zero", "'-1' is not a whole number", &["explore", "raymond", "--holder", "-1"]),
+    case("aging too slow", "from 1 to 4294967295", &["run", "mra-p", "--param", "aging=slow(99999999999)"]),
+    case("a sweep to run", "orchestrator sweep sweep.toml", &["run", "sweep.toml"]),
+    case("a scenario to sweep", "orchestrator run scenario.toml", &["sweep", "scenario.toml"]),
+    case("a grid with a value twice", "5 is there twice", &["sweep", "twice.toml"]),
+    case("a grid without values", "no cell", &["sweep", "empty.toml"]),
+    case("a parameter said twice", "aging is said twice", &["run", "mra-p", "--param", "aging=off", "--param", "aging=step"]),
+    case("a parameter said twice to compare", "aging is said twice", &["compare", "mra-p", "fapp", "--param", "aging=off", "--param", "aging=step"]),
+    case("nobody who wants in", "nobody wants in", &["explore", "raymond", "--wants", "0,0,0"]),
+    case("nothing to heal", "nothing to heal", &["explore", "lfrt", "--cut", "0", "--heal"]),
+    case("JSON of a run that is not made", "--dry-run", &["run", "raymond", "--dry-run", "--json"]),
+    case("a cut where nothing is sent", "no link", &["run", "mra", "--fault", "at 10ms cut 8-9"]),
+    case("loss where nothing is sent", "no link", &["run", "lfrt", "--topology", "kanrar:4.2", "--fault", "at 0s loss 5% on 0->1"]),
     case("two algorithms", "--algorithm", &["run", "raymond", "--algorithm", "lamport"]),
 ];
+
+/// A sweep up to the values of its grid.
+const SWEEP: &str = "scenario.algorithm = \"raymond\"\n[grid]\n";
 
 /// A wrong file: what is wrong, its text, and a word that the message must contain.
 type WrongFile = (&'static str, &'static str, &'static str);
@@ -131,6 +166,10 @@ const SCENARIOS: &[WrongFile] = &[
     ("a span that is none", "algorithm = \"raymond\"\nhold = [\"1ms\", \"soon\"]\n", "soon"),
     ("a time that is a number", "algorithm = \"raymond\"\nduration = 10\n", "'10'"),
     ("a delay that is none", "algorithm = \"raymond\"\ndelay = \"fast\"\n", "fast"),
+    ("a delay that is a number", "algorithm = \"raymond\"\ndelay = 5\n", "such as 200us"),
+    ("a loss that is a number", "algorithm = \"raymond\"\nloss = 5\n", "such as 5%"),
+    ("a fault that is a number", "algorithm = \"raymond\"\nfault = 5\n", "an array of texts"),
+    ("one fault with a slip in it", "algorithm = \"raymond\"\nfault = \"at 5 cut 0-1\"\n", "            ^\n"),
     ("no spans at all", "algorithm = \"raymond\"\nhold = []\n", ":2:"),
     ("an unknown workload", "algorithm = \"raymond\"\nworkload = \"bursty\"\n", "bursty"),
     ("two answers to how much", "algorithm = \"raymond\"\nentries = 5\ntotal = 5\n", ":3:"),
@@ -165,6 +204,14 @@ fn every_wrong_input_is_named() {
         place.file("a-file", "");
         place.file("taken/notes.txt", "");
         place.file("wrong-edges", "0-1\n0-x\n");
+        place.file(
+            "wrong-structure.toml",
+            "[[node]]\ninform = [\"one\"]\nrequest = [0]\n",
+        );
+        place.file("scenario.toml", "algorithm = \"raymond\"\n");
+        place.file("sweep.toml", "[grid]\nalgorithm = [\"raymond\"]\n");
+        place.file("twice.toml", &format!("{SWEEP}nodes = [5, 5]\n"));
+        place.file("empty.toml", &format!("{SWEEP}nodes = []\n"));
         pages.push(refused(&place, what, line, culprit));
     }
     for (what, text, culprit) in SCENARIOS {

@@ -31,6 +31,12 @@ impl EdgeList {
         Self::read(bare.filter(|(_, line)| !line.trim().is_empty()))
     }
 
+    /// As many nodes as it takes to have all that are named.
+    pub(super) fn nodes(&self) -> u32 {
+        let ends = self.edges.iter().flat_map(|&(from, to)| [from.0, to.0]);
+        ends.max().map_or(0, |last| last.saturating_add(1))
+    }
+
     /// The graph of these edges; refused if it names nodes that are not there, or leaves one out.
     pub(super) fn build(&self, nodes: u32) -> Result<Topology, TopologyError> {
         for &(from, to) in &self.edges {

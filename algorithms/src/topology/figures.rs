@@ -1,6 +1,6 @@
 //! Graphs that papers draw, by the number of the figure.
 
-use super::{EdgeList, Topology, TopologyError};
+use super::{EdgeList, NodeId, Topology, TopologyError};
 
 /// A graph from a paper. The papers count from 1 or use letters; here nodes are numbered from 0.
 #[derive(Debug, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub struct Figure {
     pub name: &'static str,
     /// How many nodes it has.
     pub nodes: u32,
+    /// Where its token begins.
+    pub holder: NodeId,
     edges: &'static str,
 }
 
@@ -19,6 +21,7 @@ impl Figure {
         Figure {
             name: "kanrar:3.1",
             nodes: 5,
+            holder: NodeId(0),
             edges: "0-2,0-1,2-4,1-3",
         },
         // The tree of Figures 3.3, 3.5 and 3.8 and of Tables 3.1, 3.2 and 3.4: process P_i is node
@@ -26,12 +29,15 @@ impl Figure {
         Figure {
             name: "kanrar:3.8",
             nodes: 15,
+            holder: NodeId(0),
             edges: "0-1,0-2,1-3,1-4,2-5,2-6,2-7,4-10,6-12,3-8,3-9,5-11,6-13,7-14",
         },
-        // The digraph of Figures 4.2 to 4.14: node P_i, or the i-th letter, is node i - 1.
+        // The digraph of Figures 4.2 to 4.14: node P_i, or the i-th letter, is node i - 1. E
+        // (4) holds the token; B, C, E and F reach each other, and nobody reaches the rest.
         Figure {
             name: "kanrar:4.2",
             nodes: 6,
+            holder: NodeId(4),
             edges: "3>5,3>2,2>5,5>1,5>4,1>2,0>4,4>2",
         },
     ];

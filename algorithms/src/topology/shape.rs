@@ -92,7 +92,8 @@ impl Shape {
         ),
         (
             "oriented:M",
-            "the graph of ring-chords:M, directed so that all reach node 0; oriented:M@5: node 5",
+            "the graph of ring-chords:M, directed so that all reach node 0; oriented:M@5: node 5, \
+             which is then the holder unless said",
         ),
         (
             "tree-of:SHAPE",
@@ -100,11 +101,12 @@ impl Shape {
         ),
         (
             "edges:0-1,1-2",
-            "these links; edges:0>1,1>2 with a direction",
+            "these links, and as many nodes as they name; edges:0>1,1>2 with a direction",
         ),
         (
             "kanrar:FIGURE",
-            "a graph from Kanrar's book: 3.1 (5 nodes), 3.8 (15; also 3.3 and 3.5) or 4.2 (6, directed)",
+            "a graph from Kanrar's book and its number of nodes: 3.1 (5), 3.8 (15; also 3.3 and 3.5) \
+             or 4.2 (6, directed; holder 4 unless said)",
         ),
     ];
 
@@ -182,6 +184,33 @@ impl Shape {
             Shape::Edges(list) => list.build(nodes)?,
             Shape::Figure(figure) => figure.build(nodes)?,
         })
+    }
+
+    /// How many nodes it has, where that is its own and not anybody's choice.
+    pub fn size(&self) -> Option<u32> {
+        match self {
+            Shape::Edges(list) => Some(list.nodes()),
+            Shape::Figure(figure) => Some(figure.nodes),
+            Shape::TreeOf(shape) => shape.size(),
+            Shape::Complete
+            | Shape::Ring
+            | Shape::Star
+            | Shape::Path
+            | Shape::Tree { .. }
+            | Shape::RandomTree
+            | Shape::NarrowTree { .. }
+            | Shape::Digraph { .. }
+            | Shape::RingWithChords { .. }
+            | Shape::Oriented { .. } => None,
+        }
+    }
+
+    /// Where a token begins, unless somebody says otherwise: the node that its links lead to.
+    pub fn holder(&self) -> NodeId {
+        match self {
+            Shape::Figure(figure) => figure.holder,
+            shape => shape.root(),
+        }
     }
 
     /// The shape with all links that there are, also those that a tree in them leaves out.

@@ -290,12 +290,29 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
 fn every_figure_can_be_built_and_fits_what_it_is_drawn_for() {
     for figure in Figure::ALL {
         let topology = build(figure.name, figure.nodes).unwrap();
-        let (graph, holder) = match topology.is_directed() {
-            true => (Graph::Digraph, NodeId(4)),
-            false => (Graph::Tree, NodeId(0)),
+        let graph = match topology.is_directed() {
+            true => Graph::Digraph,
+            false => Graph::Tree,
         };
-        assert_eq!(topology.fits(graph, holder), Ok(()), "{}", figure.name);
+        let shape: Shape = figure.name.parse().unwrap();
+        let fits = topology.fits(graph, shape.holder());
+        assert_eq!(fits, Ok(()), "{}", figure.name);
     }
+}
+
+#[test]
+fn shapes_of_one_size_know_it_and_name_their_holder() {
+    let known = |shape: &str| {
+        let shape: Shape = shape.parse().unwrap();
+        (shape.size(), shape.holder().0)
+    };
+    assert_eq!(known("kanrar:3.8"), (Some(15), 0));
+    assert_eq!(known("kanrar:4.2"), (Some(6), 4));
+    assert_eq!(known("edges:0-7,7-1"), (Some(8), 0));
+    assert_eq!(known("tree-of:edges:0-1,1-2,2-0"), (Some(3), 0));
+    assert_eq!(known("oriented:3@5"), (None, 5));
+    assert_eq!(known("tree-of:oriented:3@5"), (None, 5));
+    assert_eq!(known("tree:2"), (None, 0));
 }
 
 #[test]
@@ -455,6 +472,10 @@ proptest! {
         let reach = |from| petgraph::algo::has_path_connecting(&theirs, from, holder.into(), None);
         let all_reach = theirs.node_indices().all(reach);
         prop_assert_eq!(ours.fits(Graph::Digraph, NodeId(holder)).is_ok(), all_reach);
+        let fits = |holder: &NodeId| ours.fits(Graph::Digraph, *holder).is_ok();
+        let somebody = (0..nodes).map(NodeId).any(|node| fits(&node));
+        prop_assert_eq!(ours.reached_by_all().is_some(), somebody);
+        prop_assert!(ours.reached_by_all().iter().all(fits));
     }
 
     #[test]

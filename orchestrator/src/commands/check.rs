@@ -32,7 +32,7 @@ impl Check {
             [] => Exit::of(&recheck.judgement),
             _ => Exit::Violated,
         };
-        outcome::tell(&recheck.judgement, &place, exit, self.json)?;
+        outcome::tell(&recheck.plan, &recheck.judgement, &place, exit, self.json)?;
         for difference in &recheck.differences {
             eprint!("{}", outcome::warning(difference));
         }

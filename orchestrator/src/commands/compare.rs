@@ -10,7 +10,7 @@ use super::sweep::{cells, report, verdict, verdicts, with_interval};
 use crate::numbers::{count, decimal};
 use crate::plot::dots::{Dot, Dots, Row};
 use crate::results;
-use crate::scenario::{AsPrinted, Assignment, Said, Scenario, find_algorithm};
+use crate::scenario::{AsPrinted, Assignment, Said, Scenario, find_algorithm, whole};
 use crate::sweep::{Grid, Swept, line_name, sweep};
 use crate::table::Table;
 use crate::{Exit, Failure, interrupt, print};
@@ -42,7 +42,7 @@ pub(crate) struct Compare {
     )]
     engines: Option<Engines>,
     /// Runs of each algorithm
-    #[arg(long, value_name = "NUMBER", default_value_t = 5, help_heading = "Run")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, help_heading = "Run", value_parser = whole::<u64>)]
     repetitions: u64,
     /// Directory for the results, which may hold an interrupted comparison [default:
     /// results/compare/UTC-TIME]
@@ -128,6 +128,7 @@ impl Compare {
                 "--algorithm: name all algorithms at the beginning: orchestrator compare {algorithm} ..."
             ));
         }
+        self.scenario.says_nothing_twice()?;
         for (place, name) in algorithms.iter().enumerate() {
             find_algorithm(name)?;
             if algorithms[..place].contains(name) {

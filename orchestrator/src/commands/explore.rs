@@ -19,7 +19,8 @@ use simulator::explore::{
 
 use crate::numbers::{count, time};
 use crate::scenario::{
-    AsPrinted, Assignment, Resolved, Said, Scenario, find_algorithm, params, usual_size,
+    AsPrinted, Assignment, Resolved, Said, Scenario, find_algorithm, params, shape, usual_size,
+    whole,
 };
 use crate::{Exit, Failure, interrupt, print};
 use show::{headline, replay_line, replayed, shown, verdict};
@@ -34,9 +35,9 @@ pub(crate) struct Explore {
     /// An algorithm, as `orchestrator list` shows it
     algorithm: String,
 
-    /// Number of nodes [default: as many as --wants names, else 3 or the nearest number that the
-    /// algorithm admits]
-    #[arg(short = 'n', long, help_heading = "Group")]
+    /// Number of nodes [default: the topology's own where it has one, else as many as --wants names,
+    /// else 3 or the nearest number that the algorithm admits]
+    #[arg(short = 'n', long, help_heading = "Group", value_parser = whole::<u32>)]
     nodes: Option<u32>,
 
     /// Links between the nodes, such as complete, tree:2 or edges:0-1,1-2 [default: what the
@@ -45,11 +46,12 @@ pub(crate) struct Explore {
     topology: Option<String>,
 
     /// Number that a random topology comes from
-    #[arg(long, default_value_t = 0, help_heading = "Group")]
+    #[arg(long, default_value_t = 0, help_heading = "Group", value_parser = whole::<u64>)]
     seed: u64,
 
-    /// Node where the token or the controller starts [default: 0]
-    #[arg(long, value_name = "NODE", help_heading = "Group")]
+    /// Node where the token or the controller starts [default: the one that the topology leads to,
+    /// 5 of oriented:3@5 and 4 of kanrar:4.2, else 0]
+    #[arg(long, value_name = "NODE", help_heading = "Group", value_parser = whole::<u32>)]
     holder: Option<u32>,
 
     /// Parameter of the algorithm; may be given several times
@@ -66,7 +68,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBERS",
         help_heading = "World",
-        value_delimiter = ','
+        value_delimiter = ',',
+        value_parser = whole::<u32>
     )]
     wants: Vec<u32>,
 
@@ -75,7 +78,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBERS",
         help_heading = "World",
-        value_delimiter = ','
+        value_delimiter = ',',
+        value_parser = whole::<u32>
     )]
     priority: Vec<u32>,
 
@@ -104,7 +108,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBER",
         default_value_t = 0,
-        help_heading = "World"
+        help_heading = "World",
+        value_parser = whole::<u32>
     )]
     lose: u32,
 
@@ -113,7 +118,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBER",
         default_value_t = 0,
-        help_heading = "World"
+        help_heading = "World",
+        value_parser = whole::<u32>
     )]
     duplicate: u32,
 
@@ -122,7 +128,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBER",
         default_value_t = 0,
-        help_heading = "World"
+        help_heading = "World",
+        value_parser = whole::<u32>
     )]
     crash: u32,
 
@@ -131,7 +138,8 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBER",
         default_value_t = 0,
-        help_heading = "World"
+        help_heading = "World",
+        value_parser = whole::<u32>
     )]
     cut: u32,
 
@@ -148,15 +156,17 @@ pub(crate) struct Explore {
         long,
         value_name = "NUMBER",
         default_value_t = 10_000_000,
-        help_heading = "Search"
+        help_heading = "Search",
+        value_parser = whole::<u32>
     )]
     max_states: u32,
 
     /// Replay this schedule instead, such as "req 1; 1>0:REQUEST; 0>1:REPLY"
     ///
     /// Steps: req 1 · exit 1 · 1>0:KIND, or 1>0:KIND#2 for the second oldest · timer 0:NAME ·
-    /// tick · lose 1>0:KIND · dup 1>0:KIND · crash 2 [losing 2>0:KIND, …] · down 2@1. Nobody asks again
-    /// unless --wants says so.
+    /// tick · lose 1>0:KIND · dup 1>0:KIND · crash 2 [losing 2>0:KIND, …] · down 2@1 (1 learns that 2 has
+    /// crashed) · cut 1-2 · link-down 2@1 (1 learns that its link to 2 was cut) · heal 1-2 · link-up 2@1.
+    /// Nobody asks again unless --wants says so.
     #[arg(long, value_name = "SCHEDULE", help_heading = "Search")]
     replay: Option<String>,
 
@@ -271,6 +281,17 @@ impl Explore {
         if self.cut > 0 && matches!(self.timers, Some(Timers::Bounded { .. })) {
             return Err("--cut: the news of a cut has no bound; use --timers patient".to_owned());
         }
+        if self.cut == 0 && self.heal {
+            return Err("--heal: with --cut 0 there is nothing to heal; write --cut 1".to_owned());
+        }
+        let nobody = !self.wants.is_empty() && self.wants.iter().all(|&wants| wants == 0);
+        if nobody && self.replay.is_none() {
+            return Err(
+                "--wants: nobody wants in, so there is nothing to explore; write 1, or a number for \
+                 each node"
+                    .to_owned(),
+            );
+        }
         let resolved = self.resolved(entry)?;
         let nodes = resolved.plan.nodes;
         let each = |numbers: &[u32], unless_said| match *numbers {
@@ -298,7 +319,12 @@ impl Explore {
             max_states: self.max_states,
         };
         options.fit(nodes).map_err(|unfit| match unfit {
-            Unfit::Count { .. } => format!("{unfit}; write one number, or one for each node"),
+            Unfit::Count { what, given, nodes } => {
+                let flag = if what == "wants" { what } else { "priority" };
+                format!(
+                    "--{flag}: {given} numbers for {nodes} nodes; write one number, or one for each node"
+                )
+            }
             Unfit::Size { .. } => format!("--nodes: {unfit}"),
             Unfit::NoStates => format!("--max-states: {unfit}"),
         })?;
@@ -335,8 +361,14 @@ impl Explore {
 
     /// How many nodes, where that is not said.
     fn size(&self, entry: &'static Entry) -> u32 {
+        // A topology that cannot be read is complained of when all is resolved, and so are
+        // parameters that cannot.
+        let topology = self.topology.as_deref();
+        let shape = topology.and_then(|text| shape(text, Path::new("")).ok());
+        if let Some(nodes) = shape.and_then(|shape| shape.size()) {
+            return nodes;
+        }
         match self.wants.len() {
-            // Parameters that cannot be read are complained of when all is resolved.
             0 | 1 => params(&self.params, entry, Path::new(""))
                 .map_or(3, |params| usual_size(entry, &params, 3)),
             named => named as u32,

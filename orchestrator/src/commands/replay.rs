@@ -8,6 +8,7 @@ use clap::Args;
 use node::trace::Event;
 
 use crate::numbers::count;
+use crate::scenario::whole;
 use crate::table::indented;
 use crate::{Exit, Failure, print};
 
@@ -23,7 +24,7 @@ pub(crate) struct Replay {
     directory: PathBuf,
     /// Stop after this event, by its line in events.jsonl, and show the state of the member it is
     /// about [default: the last]
-    #[arg(long, value_name = "EVENT", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "EVENT", value_parser = line_number)]
     to: Option<u64>,
 }
 
@@ -98,5 +99,12 @@ impl Replay {
         };
         print(&text)?;
         Ok(exit)
+    }
+}
+
+fn line_number(text: &str) -> Result<u64, String> {
+    match whole(text)? {
+        0 => Err("lines are counted from 1".to_owned()),
+        line => Ok(line),
     }
 }

@@ -36,7 +36,9 @@ impl Report {
         };
         let page = page.map_err(Failure::Usage)?;
         let path = self.out.unwrap_or_else(|| directory.join(report::NAME));
-        report::write(&page, &path)?;
+        report::write(&page, &path).map_err(|failure| {
+            Failure::Usage(format!("{failure}; name another file with --out"))
+        })?;
         print(&format!("report: {}\n", path.display()))?;
         Ok(Exit::Holds)
     }

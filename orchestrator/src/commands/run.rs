@@ -35,7 +35,7 @@ pub(crate) struct Run {
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
     /// One JSON object on stdout instead of the table
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", conflicts_with = "dry_run")]
     json: bool,
 }
 
@@ -74,7 +74,7 @@ impl Run {
             again: Some(again::line(resolved.plan.seed)),
         };
         let exit = exit(&run, &judgement);
-        outcome::tell(&judgement, &place, exit, self.json)?;
+        outcome::tell(&resolved.plan, &judgement, &place, exit, self.json)?;
         Ok(exit)
     }
 }

@@ -14,6 +14,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::numbers::significant;
+use crate::scenario::whole;
 use crate::table::{Table, indented};
 use crate::{Exit, Failure, print};
 use search::Searched;
@@ -30,11 +31,11 @@ pub(crate) struct Structure {
     structure: String,
 
     /// Number of nodes, for a structure that has many sizes [default: 7 for plane, else 4]
-    #[arg(short = 'n', long)]
+    #[arg(short = 'n', long, value_parser = whole::<u32>)]
     nodes: Option<u32>,
 
     /// Coordinator of the centralised structure
-    #[arg(long, value_name = "NODE", default_value_t = 0)]
+    #[arg(long, value_name = "NODE", default_value_t = 0, value_parser = whole::<u32>)]
     holder: u32,
 
     /// Decide by trying every schedule too, with up to 4 nodes; what is found decides the exit code
@@ -42,7 +43,7 @@ pub(crate) struct Structure {
     explore: bool,
 
     /// States after which each search gives up
-    #[arg(long, value_name = "NUMBER", default_value_t = 10_000_000)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10_000_000, value_parser = whole::<u32>)]
     max_states: u32,
 
     /// Draw it into this file: solid arcs for I, dashed ones for R alone

@@ -6,6 +6,7 @@ use analysis::aggregate::Aggregate;
 use clap::Args;
 
 use crate::numbers::{self, count};
+use crate::scenario::whole;
 use crate::sweep::columns::{heading, in_a_column, in_words};
 use crate::sweep::{Grid, Swept, draw, sweep};
 use crate::table::Table;
@@ -25,7 +26,7 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Repetitions of each cell, instead of what the file says
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = whole::<u64>)]
     repetitions: Option<u64>,
     /// Show the cells, and run nothing
     #[arg(long)]

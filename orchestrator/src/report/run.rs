@@ -22,7 +22,7 @@ const MOST_FAULTS: usize = 200;
 pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provenance) -> Page {
     let summary = &judgement.summary;
     let title = format!("{} · {}", summary.algorithm, plan.entry().title);
-    let mut page = Page::new(&title, outcome::headline(summary).trim_end());
+    let mut page = Page::new(&title, outcome::headline(plan, summary).trim_end());
     let tone = Tone::of_run(&summary.verdict);
     page.banner(
         tone,

@@ -24,6 +24,16 @@ pub(super) struct File {
 pub(super) fn read(path: &Path) -> Result<File, String> {
     let text = fs::read_to_string(path)
         .map_err(|error| format!("cannot read the scenario {}: {error}", path.display()))?;
+    if let Ok(table) = text.parse::<toml::Table>()
+        && ["grid", "variant", "scenario"]
+            .iter()
+            .any(|key| table.contains_key(*key))
+    {
+        let path = path.display();
+        return Err(format!(
+            "{path}: this is a sweep; use `orchestrator sweep {path}`"
+        ));
+    }
     let scenario = toml::from_str(&text).map_err(|error| complaint(path, &text, &error))?;
     let keys = DeTable::parse(&text).map_err(|error| complaint(path, &text, &error))?;
     let lines = keys.get_ref().keys().map(|key| {

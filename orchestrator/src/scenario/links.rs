@@ -4,29 +4,18 @@ use std::fs;
 use std::path::Path;
 
 use algorithms::registry::Entry;
-use algorithms::topology::Shape;
+use algorithms::topology::{Shape, TopologyError};
 use algorithms::{NodeId, Topology};
 
-/// The shape that was said, or the usual one for the algorithm; a file's edges are read.
-pub(super) fn shape(
-    said: Option<&str>,
-    entry: &Entry,
-    nodes: u32,
-    folder: &Path,
-) -> Result<Shape, String> {
-    match said {
-        None => Ok(Shape::default_for(entry.graph, nodes)),
-        Some(text) => match text.strip_prefix("file:") {
-            None => text.parse::<Shape>().map_err(|error| error.to_string()),
-            Some(file) => {
-                let path = folder.join(file);
-                let path_is = |why: String| format!("{}: {why}", path.display());
-                let edges =
-                    fs::read_to_string(&path).map_err(|error| path_is(error.to_string()))?;
-                Shape::from_edge_list(&edges).map_err(|error| path_is(error.to_string()))
-            }
-        },
-    }
+/// The shape that a text means; a file's edges are read.
+pub(crate) fn shape(text: &str, folder: &Path) -> Result<Shape, String> {
+    let Some(file) = text.strip_prefix("file:") else {
+        return text.parse::<Shape>().map_err(|error| error.to_string());
+    };
+    let path = folder.join(file);
+    let path_is = |why: String| format!("{}: {why}", path.display());
+    let edges = fs::read_to_string(&path).map_err(|error| path_is(error.to_string()))?;
+    Shape::from_edge_list(&edges).map_err(|error| path_is(error.to_string()))
 }
 
 /// The links of that shape, if the algorithm can run on them.
@@ -42,6 +31,19 @@ pub(super) fn build(
         .map_err(|error| error.to_string())?;
     topology
         .fits(entry.graph, holder)
-        .map_err(|error| format!("{} {error}", entry.name))?;
+        .map_err(|error| format!("{} {}", entry.name, unfit(shape, entry, &topology, error)))?;
     Ok(topology)
+}
+
+/// Why they do not fit. Where only the holder is the wrong one, the advice is a holder that is not.
+fn unfit(shape: &Shape, entry: &Entry, topology: &Topology, error: TopologyError) -> String {
+    let suits = |holder: &NodeId| topology.fits(entry.graph, *holder).is_ok();
+    let of_the_shape = Some(shape.holder()).filter(suits);
+    let holder = of_the_shape.or_else(|| topology.reached_by_all().filter(suits));
+    match (error, holder) {
+        (TopologyError::Unfit { needs, why, .. }, Some(holder)) => {
+            format!("needs {needs}, but {why}; use --holder {holder}")
+        }
+        (error, _) => error.to_string(),
+    }
 }

@@ -33,7 +33,7 @@ pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<
         quota: quota(scenario, kind, &arrivals, nodes)?,
         arrivals,
         hold: per_node(scenario.hold.as_ref(), Span::Constant(1_000_000)),
-        priority: per_node(scenario.priority.as_ref(), 0),
+        priority: priority(scenario, nodes)?,
         weights,
         clients: match scenario.clients {
             Some(0) => return Err(Misfit::new("clients", "a member has at least one client")),
@@ -114,6 +114,18 @@ fn per_node<T: Clone>(said: Option<&List<T>>, unless_said: T) -> PerNode<T> {
         None => PerNode::All(unless_said),
         Some([one]) => PerNode::All(one.clone()),
         Some(several) => PerNode::Each(several.to_vec()),
+    }
+}
+
+/// Fewer priorities than nodes are taken in turn; more would be for nobody.
+fn priority(scenario: &Scenario, nodes: u32) -> Result<PerNode<u32>, Misfit> {
+    match &scenario.priority {
+        Some(List(said)) if said.len() > nodes as usize => {
+            let said = said.len();
+            let why = format!("{said} priorities for {nodes} nodes; write at most one for each");
+            Err(Misfit::new("priority", why))
+        }
+        said => Ok(per_node(said.as_ref(), 0)),
     }
 }
 

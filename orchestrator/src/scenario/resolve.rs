@@ -8,6 +8,7 @@ use std::path::Path;
 use algorithms::params::{Domain, Params};
 use algorithms::printed::Printed;
 use algorithms::registry::{Entry, Order};
+use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
 use chaos::Delay;
 use node::plan::{MEMORY_LIMIT_BYTES, Plan, members_bytes};
@@ -88,8 +89,13 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     let seed = scenario.seed.unwrap_or_else(fresh_seed);
     let params = params(&scenario.params, entry, around.folder("params"))
         .map_err(|why| Misfit::new("params", why))?;
-    let nodes = nodes(scenario, entry, &params)?;
-    let holder = holder(scenario, nodes)?;
+    let unfit = |why: String| Misfit::new("topology", why);
+    let said = scenario.topology.as_deref();
+    let said = said.map(|text| links::shape(text, around.folder("topology")));
+    let said = said.transpose().map_err(unfit)?;
+    let nodes = nodes(scenario, entry, &params, said.as_ref())?;
+    let shape = said.unwrap_or_else(|| Shape::default_for(entry.graph, nodes));
+    let holder = holder(scenario, &shape, nodes)?;
     if let Some(why) = (entry.refuses)(&params, nodes) {
         return Err(Misfit::new("params", format!("{}: {why}", entry.name)));
     }
@@ -98,9 +104,6 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     let workload = load::resolve(scenario, nodes, around.folder("arrivals"))?;
     let warm_up_entries = warm_up(scenario, &workload, nodes)?;
     memory(entry, nodes, &workload)?;
-    let unfit = |why: String| Misfit::new("topology", why);
-    let said = scenario.topology.as_deref();
-    let shape = links::shape(said, entry, nodes, around.folder("topology")).map_err(unfit)?;
     let topology = links::build(&shape, entry, nodes, holder, seed).map_err(unfit)?;
     let whole = match shape.whole() {
         whole if *whole == shape => None,
@@ -173,7 +176,12 @@ fn name(scenario: &Scenario, around: &Around<'_>, entry: &Entry) -> Result<Strin
     Ok(name.to_owned())
 }
 
-fn nodes(scenario: &Scenario, entry: &Entry, params: &Params) -> Result<u32, Misfit> {
+fn nodes(
+    scenario: &Scenario,
+    entry: &Entry,
+    params: &Params,
+    shape: Option<&Shape>,
+) -> Result<u32, Misfit> {
     let near = |nodes: u32| {
         let below = (0..nodes).rev().find(|&size| entry.admits_size(size));
         let above = (nodes..nodes.saturating_mul(2).saturating_add(1_000)).skip(1);
@@ -184,6 +192,7 @@ fn nodes(scenario: &Scenario, entry: &Entry, params: &Params) -> Result<u32, Mis
     };
     let nodes = scenario
         .nodes
+        .or_else(|| shape?.size())
         .unwrap_or_else(|| usual_size(entry, params, 10));
     if entry.admits_size(nodes) {
         return Ok(nodes);
@@ -197,8 +206,12 @@ fn nodes(scenario: &Scenario, entry: &Entry, params: &Params) -> Result<u32, Mis
     Err(Misfit::new("nodes", why))
 }
 
-fn holder(scenario: &Scenario, nodes: u32) -> Result<NodeId, Misfit> {
-    node_of(scenario.holder.unwrap_or(0), nodes).map_err(|why| Misfit::new("holder", why))
+fn holder(scenario: &Scenario, shape: &Shape, nodes: u32) -> Result<NodeId, Misfit> {
+    match scenario.holder {
+        Some(holder) => node_of(holder, nodes).map_err(|why| Misfit::new("holder", why)),
+        // A shape that names a node which is not there is refused when it is built.
+        None => Ok(NodeId(shape.holder().0.min(nodes - 1))),
+    }
 }
 
 /// The node of that number, if there is one.

@@ -31,6 +31,7 @@ const OF_A_WORKLOAD: [&str; 8] = [
 impl Said {
     /// What is said by naming `target`, an algorithm or a scenario file, and these flags.
     pub fn new(target: &str, mut flags: Scenario) -> Result<Self, String> {
+        flags.says_nothing_twice()?;
         let by_file = if Self::names_a_file(target) {
             Some(file::read(Path::new(target))?)
         } else {

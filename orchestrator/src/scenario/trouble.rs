@@ -5,9 +5,11 @@ use std::path::Path;
 
 use algorithms::Topology;
 use algorithms::registry::{self, Entry, Links};
+use chaos::language::{Action, Scope};
 use chaos::partition::Edges;
 use chaos::span::show_ns;
-use chaos::timeline::{Group, Timeline};
+use chaos::timeline::{Deed, Group, Step, Timeline};
+use chaos::{FaultError, Reach};
 use node::plan::{Detector, UseTransport};
 use node::run::Engine;
 
@@ -28,6 +30,7 @@ pub(super) struct Stricken<'a> {
 
 /// All faults that were asked for, with nothing left to decide.
 pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timeline, Misfit> {
+    let links = group.links;
     let read =
         |file: &str| fs::read_to_string(group.folder.join(file)).map_err(|error| error.to_string());
     let group = Group {
@@ -39,26 +42,92 @@ pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timel
         read: &read,
     };
     let mut entries = Vec::new();
-    for (key, text) in said(scenario) {
-        let entry = chaos::Entry::parse(&text, &group.scope());
+    for (key, words) in said(scenario) {
+        let entry = match key {
+            "fault" => chaos::Entry::parse(words, &group.scope()),
+            _ => on_all_links(key, words, &group.scope()),
+        };
         entries.push(entry.map_err(|error| Misfit::new(key, error.to_string()))?);
     }
-    Timeline::resolve(&entries, &group).map_err(|error| Misfit::new("fault", error.to_string()))
+    let timeline = Timeline::resolve(&entries, &group);
+    let timeline = timeline.map_err(|error| Misfit::new("fault", error.to_string()))?;
+    // Who looks for silence speaks to everybody, whatever the links.
+    let only_links = !matches!(scenario.detector, Some(Detecting(Detector::Timeout(_))));
+    match timeline
+        .steps
+        .iter()
+        .find(|step| only_links && strays(step, links))
+    {
+        None => Ok(timeline),
+        Some(step) => Err(Misfit::new("fault", not_a_link(step, links))),
+    }
 }
 
-/// Every fault with the key that says it; the flags for common ones say it for all links.
-fn said(scenario: &Scenario) -> Vec<(&'static str, String)> {
+/// Whether it names links, and none of them is one on which anything is ever sent.
+fn strays(step: &Step, links: &Topology) -> bool {
+    let Deed::Links(bad) = &step.deed else {
+        return false;
+    };
+    // What is sent one way is acknowledged the other way.
+    let is_hit = |reach: &Reach| {
+        let mut edges = links.edges();
+        edges.any(|(a, b)| reach.covers(a.0, b.0) || reach.covers(b.0, a.0))
+    };
+    let named = |reach: &Reach| matches!(reach, Reach::Between(_));
+    // Of all links in a complete graph none is missing, and there are too many to look at.
+    !links.is_complete()
+        && bad
+            .iter()
+            .all(|bad| named(&bad.reach) && !is_hit(&bad.reach))
+}
+
+fn not_a_link(step: &Step, links: &Topology) -> String {
+    const FEW: usize = 8;
+    let some = links.edges().take(FEW).map(|(a, b)| format!("{a}-{b}"));
+    let mut some = some.collect::<Vec<_>>();
+    if links.edge_count() > FEW as u64 {
+        some.push(format!("… ({} in all)", links.edge_count()));
+    }
+    format!(
+        "'{}' names no link of this topology, so it could never do anything; there are {}",
+        step.text,
+        some.join(", ")
+    )
+}
+
+/// Every fault with the key that says it.
+fn said(scenario: &Scenario) -> Vec<(&'static str, &str)> {
     let common = [
         ("loss", &scenario.loss),
         ("duplicate", &scenario.duplicate),
         ("reorder", &scenario.reorder),
     ];
-    let common = common.into_iter().filter_map(|(key, words)| {
-        let words = words.as_ref()?;
-        Some((key, format!("at 0s {key} {words} on all")))
-    });
-    let named = scenario.fault.iter().map(|text| ("fault", text.clone()));
+    let common = common
+        .into_iter()
+        .filter_map(|(key, words)| Some((key, words.as_deref()?)));
+    let named = scenario.fault.iter().map(|text| ("fault", text.as_str()));
     common.chain(named).collect()
+}
+
+/// A common fault, of all links from the beginning. What is wrong is pointed at in its own words.
+fn on_all_links(key: &str, words: &str, scope: &Scope<'_>) -> Result<chaos::Entry, FaultError> {
+    let before = format!("at 0s {key} ");
+    let entry = chaos::Entry::parse(&format!("{before}{words}"), scope);
+    let entry = entry.map_err(|error| FaultError {
+        text: words.to_owned(),
+        place: error.place.start.saturating_sub(before.len())
+            ..error.place.end.saturating_sub(before.len()),
+        ..error
+    })?;
+    match &entry.action {
+        Action::Links { reach, .. } if *reach != Reach::All => Err(FaultError {
+            text: words.to_owned(),
+            place: words.find("on").unwrap_or(0)..words.len(),
+            wrong: "this is for all links".to_owned(),
+            right: format!("leave it out, or write --fault \"at 0s {key} {words}\""),
+        }),
+        _ => Ok(entry),
+    }
 }
 
 fn edges(links: &Topology) -> Edges {

@@ -371,6 +371,29 @@ fn from_word<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
     text.parse().map_err(de::Error::custom)
 }
 
+/// The same of a key that may be missing.
+pub(super) fn maybe_a_word<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    from_word(deserializer).map(Some)
+}
+
+/// Reads one text, or an array of them.
+pub(super) fn one_or_several<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "write a text, or an array of texts")]
+    enum Texts {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Texts::deserialize(deserializer)? {
+        Texts::One(text) => vec![text],
+        Texts::Several(texts) => texts,
+    })
+}
+
 /// A text or a number that will be read as text: `5` and `"5"` are the same.
 pub(super) struct Word(pub(super) String);
 
@@ -401,13 +424,25 @@ impl<'de> Deserialize<'de> for Word {
 }
 
 /// Reads a whole number that a file can hold too: TOML has signed ones.
-pub(super) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+pub(crate) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number = text.parse::<u64>().ok().filter(|&number| number < 1 << 63);
     let number = number.and_then(|number| T::try_from(number).ok());
     number.ok_or_else(|| {
         let bits = (8 * size_of::<T>()).min(63);
         format!("'{text}' is not a whole number below 2^{bits}")
     })
+}
+
+/// Reads whole numbers between commas.
+pub(super) fn wholes<T: TryFrom<u64>>(text: &str) -> Result<List<T>, String> {
+    let numbers = text.split(',').map(|number| whole(number.trim()));
+    numbers.collect::<Result<_, _>>().map(List)
+}
+
+/// Reads a number that need not be whole.
+pub(super) fn number(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| format!("'{text}' is not a number such as 20 or 0.5"))
 }
 
 /// The case of an enum that has this name in a file.

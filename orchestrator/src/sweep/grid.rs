@@ -147,6 +147,14 @@ impl Grid {
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(path)
             .map_err(|error| format!("cannot read the sweep {}: {error}", path.display()))?;
+        if let Ok(table) = text.parse::<Table>()
+            && table.contains_key("algorithm")
+        {
+            let path = path.display();
+            return Err(format!(
+                "{path}: this is a scenario; use `orchestrator run {path}`"
+            ));
+        }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         Self::parse(&text, &stem, path)
     }
@@ -374,7 +382,19 @@ pub(crate) fn label(keys: &[String], values: &[String]) -> String {
 /// The keys of the grid and the values of each.
 fn axes(grid: &Table) -> Result<Vec<(String, Vec<Value>)>, String> {
     let axes = flat("", grid).into_iter().map(|(key, value)| match value {
-        Value::Array(values) if !values.is_empty() => Ok((key, values.clone())),
+        Value::Array(values) if values.is_empty() => Err(format!(
+            "grid.{key}: an empty list leaves no cell; a list of values has at least one"
+        )),
+        Value::Array(values) => {
+            let twice = |place: &usize| values[..*place].contains(&values[*place]);
+            match (0..values.len()).find(twice) {
+                None => Ok((key, values.clone())),
+                Some(place) => Err(format!(
+                    "grid.{key}: {} is there twice; repetitions = 10 runs every cell so often",
+                    values[place]
+                )),
+            }
+        }
         _ => Err(format!(
             "grid.{key}: a list of values, such as {key} = [{value}]"
         )),

@@ -8,7 +8,7 @@ use simulator::explore::{Finding, Mishap, Options, Outcome, Report, Schedule, Ti
 
 use super::World;
 use crate::numbers::{count, significant, time};
-use crate::outcome::{Row, blocks};
+use crate::outcome::{Row, blocks, first_few};
 use crate::scenario::Resolved;
 use crate::table::indented;
 use crate::{Exit, again};
@@ -20,9 +20,15 @@ pub(super) fn headline(resolved: &Resolved, options: &Options, replayed: bool) -
         "{} · {} nodes · {}",
         plan.algorithm, plan.nodes, plan.topology
     );
+    if plan.holder != NodeId(0) {
+        text.push_str(&format!(" · holder {}", plan.holder));
+    }
     if !replayed {
         let wants: Vec<_> = options.wants.iter().map(u32::to_string).collect();
         text.push_str(&format!(" · wants {}", wants.join(",")));
+    }
+    if options.priorities.iter().any(|&priority| priority > 0) {
+        text.push_str(&format!(" · priority {}", first_few(&options.priorities)));
     }
     let params = plan.params.to_string();
     if !params.is_empty() {
