@@ -288,6 +288,10 @@ fn what_is_wrong_is_said_with_what_would_be_right() {
 
 #[test]
 fn every_figure_can_be_built_and_fits_what_it_is_drawn_for() {
+    for also in ["kanrar:3.3", "kanrar:3.5"] {
+        let tree = also.parse::<Shape>().map(|shape| shape.to_string());
+        assert_eq!(tree.as_deref(), Ok("kanrar:3.8"));
+    }
     for figure in Figure::ALL {
         let topology = build(figure.name, figure.nodes).unwrap();
         let graph = match topology.is_directed() {
