@@ -98,6 +98,31 @@ fn a_sweep_says_where_it_comes_from() {
     refused.warns("sweep.json cannot be understood");
 }
 
+/// A file that is there is never taken for one that is not, which would be the end of it.
+#[test]
+fn what_cannot_be_read_is_not_replaced() {
+    let place = Place::new();
+    place.file("small.toml", SMALL);
+    place.line("sweep small.toml --out a").expect(0);
+    let no_text = b"\"caf\xe9\"\n";
+    for (name, said) in [
+        ("sweep.json", "a/sweep.json cannot be understood"),
+        ("runs.csv", "a/runs.csv cannot be understood"),
+        ("sweep.toml", "holds another sweep"),
+    ] {
+        let path = place.path().join("a").join(name);
+        let kept = fs::read(&path).unwrap();
+        fs::write(&path, [&kept[..], no_text].concat()).unwrap();
+        let refused = place.line("sweep small.toml --out a").expect(2);
+        refused.warns(said);
+        assert_eq!(refused.stdout, "", "{name}");
+        assert!(fs::read(&path).unwrap().ends_with(no_text), "{name}");
+        fs::write(&path, &kept).unwrap();
+        place.line("sweep small.toml --out a").expect(0);
+        assert_eq!(fs::read(&path).unwrap(), kept, "{name}");
+    }
+}
+
 #[test]
 fn another_sweep_is_not_mixed_in() {
     let place = Place::new();
