@@ -262,6 +262,34 @@ fn the_holder_is_cut_off_at_the_moment_it_enters() {
     assert!(others.count() <= 4);
 }
 
+/// Every isolation is a row of its own, with the one who was then the holder.
+#[test]
+fn whoever_is_the_holder_is_cut_off_for_its_own_time_only() {
+    let plan = busy(2, &["every 50ms for 20ms isolate holder"]);
+    let run = simulate(&plan);
+    assert_eq!(run.end, End::Finished);
+    assert!(run.faults.len() > 2, "{:?}", run.faults);
+    for (row, next) in run.faults.iter().zip(run.faults.iter().skip(1)) {
+        assert_eq!(row.until_ns, Some(row.time_ns + 20 * MS), "seed 2: {row:?}");
+        assert!(row.time_ns + 20 * MS <= next.time_ns, "seed 2: {next:?}");
+    }
+    for row in &run.faults {
+        let victim = row
+            .target
+            .split('|')
+            .next()
+            .and_then(|one| one.parse().ok());
+        let inside = run.requests.iter().any(|request| {
+            let stay = request.entered_ns..=request.left_ns;
+            Some(request.node.0) == victim && stay.contains(&Some(row.time_ns))
+        });
+        assert!(inside && row.acted > 0, "seed 2: {row:?}");
+    }
+    let victims = run.faults.iter().map(|row| &row.target);
+    let victims = victims.collect::<std::collections::BTreeSet<_>>();
+    assert!(victims.len() > 1, "seed 2: {victims:?}");
+}
+
 #[test]
 fn an_event_cuts_before_anything_of_it_arrives() {
     let text = "when message PRIVILEGE from 0 #1 cut 0->1 and 0->2 for 1s";
