@@ -175,7 +175,7 @@ impl Network {
     fn over_ns(&self, rule: &Rule, now_ns: u64) -> Option<u64> {
         let over_ns = Some(rule.window.over_ns()).filter(|over_ns| *over_ns <= now_ns);
         let healed_ns = self.healed_ns(rule, now_ns);
-        over_ns.or(healed_ns)
+        over_ns.into_iter().chain(healed_ns).min()
     }
 
     /// When a cut that is in force at this moment, or was last, was healed on all its links.

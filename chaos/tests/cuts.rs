@@ -106,6 +106,16 @@ fn healing_may_be_on_some_links_or_again_and_again() {
 }
 
 #[test]
+fn a_cut_is_over_when_it_is_healed_and_no_later_than_it_says() {
+    for (healed, over_ns) in [("at 3s heal", 3 * SECOND), ("at 8s heal", 6 * SECOND)] {
+        let timeline = timeline(5, &["at 1s cut 0-1 for 5s", healed]);
+        let until_ns = |ended_ns| timeline.report(&timeline.network(), ended_ns)[0].until_ns;
+        assert_eq!(until_ns(2 * SECOND), None, "{healed}");
+        assert_eq!(until_ns(10 * SECOND), Some(over_ns), "{healed}");
+    }
+}
+
+#[test]
 fn a_held_packet_is_released_by_healing() {
     let mut network = network(&["at 1s cut 0-1 hold", "at 3s heal"]);
     let until_ns = Some(3 * SECOND);
