@@ -212,7 +212,7 @@ fn warnings(
     }
     if plan.transport == UseTransport::Never && plan.faults.harms() {
         warnings.push(
-            "nothing repaired what the links did to messages (--transport never), so this run\n\
+            "nothing repaired what the links did to messages (--transport never), so this run \
              lies outside what any algorithm here is promised by its links."
                 .to_owned(),
         );
@@ -220,7 +220,7 @@ fn warnings(
     let tampered = run.faults.iter().find(|fault| fault.target == MESSAGES);
     if let Some(fault) = tampered {
         warnings.push(format!(
-            "'{}' acted on messages above the transport, so this run lies outside what any\n\
+            "'{}' acted on messages above the transport, so this run lies outside what any \
              algorithm here is promised by its links.",
             fault.fault
         ));
@@ -448,6 +448,28 @@ mod tests {
         run.faults = vec![fault(1, "lose message REQUEST #1", MESSAGES, None, 1)];
         let warnings = judged(&plan("raymond", 2), &run).warnings;
         assert!(warnings[0].starts_with("'lose message REQUEST #1' acted on messages"));
+    }
+
+    /// Whoever shows a warning wraps it to the width there is, so within a sentence no line ends.
+    #[test]
+    fn a_line_of_a_warning_ends_with_its_sentence() {
+        let mut run = contended();
+        run.bound_broken = 2;
+        run.window = node::run::Window::default();
+        let suspicion = node::run::FaultRow::false_suspicion(1, NodeId(0), NodeId(1));
+        run.faults = vec![
+            fault(1, "lose message REQUEST #1", MESSAGES, None, 1),
+            suspicion,
+        ];
+        let mut plan = plan("raymond", 2);
+        plan.warm_up_entries = 10;
+        plan.transport = UseTransport::Never;
+        plan.faults = faults("at 0s loss 1% on all");
+        let warnings = judged(&plan, &run).warnings;
+        assert_eq!(warnings.len(), 5, "{warnings:?}");
+        for line in warnings.iter().flat_map(|warning| warning.lines()) {
+            assert!(line.ends_with('.'), "{line}");
+        }
     }
 
     #[test]

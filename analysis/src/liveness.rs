@@ -48,6 +48,11 @@ pub(crate) fn check(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
         End::Finished if run.requests.iter().all(|row| row.uninvited) => {
             Property::not_exercised("nobody asked")
         }
+        // The requests of the dead are excused, but then nobody is left of whom to say anything.
+        End::Finished if deaths(&run.faults).len() >= plan.nodes as usize => {
+            let all = plan.nodes;
+            Property::inconclusive(format!("nobody was left: {all} of {all} members died"))
+        }
         End::Finished => Property::Holds,
         End::TimeLimit => {
             let hindrance = hindrance.as_ref().filter(|_| !waiting.is_empty());
@@ -292,5 +297,21 @@ mod tests {
             fault(4, "kill", "2", None, 1),
         ];
         assert_eq!(judged(&run), Property::Holds);
+    }
+
+    /// Raymond tolerates no death, but what was asked of the survivors was served all the same.
+    #[test]
+    fn a_run_that_nobody_survives_says_nothing() {
+        let mut run = run(vec![entry(0, 0, 1, 5), entry(1, 2, 6, 9), waiting(2, 3)]);
+        run.faults = vec![
+            fault(4, "kill", "2", None, 1),
+            fault(10, "restart", "1", None, 1),
+        ];
+        assert_eq!(judged(&run), Property::Holds);
+        run.faults
+            .push(fault(11, "kill (the token was with it)", "0", None, 1));
+        let property = judged(&run);
+        assert!(property.is_inconclusive(), "{property:?}");
+        assert!(property.why().unwrap().starts_with("nobody was left"));
     }
 }

@@ -10,8 +10,8 @@ use analysis::files::{self, FilesError, Provenance};
 use analysis::{Verdict, judge, recheck};
 use node::plan::Plan;
 use node::run::{
-    End, Engine, FaultRow, MessageRow, NoteRow, RequestRow, Run, StateBytes, TransportRow,
-    UsageRow, Window,
+    End, Engine, FaultRow, MessageRow, NoteRow, RequestRow, RoundTrips, Run, StateBytes,
+    TransportRow, UsageRow, Window,
 };
 use support::{plan, simulate, topology};
 
@@ -164,7 +164,7 @@ fn eventful(plan: &Plan) -> Run {
         bound_broken: 13,
         most_inside: Some(2),
         // Only the log has them.
-        round_trips: Vec::new(),
+        round_trips: RoundTrips::default(),
         transport: [(
             NodeId(0),
             TransportRow {

@@ -1,5 +1,6 @@
 //! All links of a group, and the rules that make them bad.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -10,7 +11,7 @@ use crate::fate::{Fate, Member};
 use crate::fault::{AnyFault, InFlight, Late};
 use crate::link::{Arrival, Link};
 use crate::reach::Reach;
-use crate::rule::{Count, Posted, Rule};
+use crate::rule::{Count, Posted, Rule, Turn};
 use crate::window::Window;
 
 /// The network between the members: it decides what happens to each datagram, and carries none.
@@ -21,7 +22,10 @@ use crate::window::Window;
 pub struct Network {
     seed: u64,
     rules: Vec<Arc<Posted>>,
+    /// What each of them did.
     counts: Vec<Count>,
+    /// What stood in the place of one of them before, the first first.
+    earlier: BTreeMap<usize, Vec<Turn>>,
     /// When which cuts are healed: at the beginning of each stretch.
     heals: Vec<(Window, Reach)>,
     /// Whether some rule cares about datagrams under way.
@@ -51,6 +55,7 @@ impl Network {
             seed,
             rules: Vec::new(),
             counts: Vec::new(),
+            earlier: BTreeMap::new(),
             heals: Vec::new(),
             watches_arrivals: false,
             edition: 0,
@@ -88,8 +93,7 @@ impl Network {
         let link = self.link(from, to);
         let arrival = self.links[link].arrive(now_ns, sent_ns);
         if let Arrival::Drop(rule) = arrival {
-            self.counts[rule].seen += 1;
-            self.counts[rule].acted += 1;
+            *self.count_of_cut(rule, (from, to), sent_ns) += Count { seen: 1, acted: 1 };
         }
         arrival
     }
@@ -107,25 +111,22 @@ impl Network {
         self.rules.len() - 1
     }
 
-    /// Puts a rule in the place of an earlier one, which ends with that. What it did stays counted,
-    /// and what it cut under way stays cut.
-    pub(crate) fn replace(&mut self, number: usize, rule: Rule) {
+    /// Puts a rule now in the place of an earlier one, which ends with that. What it did stays
+    /// counted, as its own, and what it cut under way stays cut.
+    pub(crate) fn replace(&mut self, number: usize, rule: Rule, now_ns: u64) {
         let before = Arc::clone(&self.rules[number]);
         if before.cut == Some(InFlight::Drop) {
             for link in &mut self.links {
                 link.remember_cut(number, &before.rule);
             }
         }
-        self.rules[number] = Arc::new(Posted {
-            first_ns: before.first_ns,
-            ..Posted::new(rule)
+        self.earlier.entry(number).or_default().push(Turn {
+            rule: before.rule.clone(),
+            gone_ns: now_ns,
+            count: std::mem::take(&mut self.counts[number]),
         });
+        self.rules[number] = Arc::new(Posted::new(rule));
         self.edition += 1;
-    }
-
-    /// When a rule began, or the first that stood in its place.
-    pub(crate) fn first_ns(&self, number: usize) -> u64 {
-        self.rules[number].first_ns
     }
 
     /// Ends a rule now, if it is not over.
@@ -146,8 +147,39 @@ impl Network {
         self.edition += 1;
     }
 
+    /// Where the rules of a step stand.
+    pub(crate) fn places_of(&self, step: usize) -> Vec<usize> {
+        let rules = self.rules.iter().enumerate();
+        let ours = rules.filter(|(_, posted)| posted.rule.step == Some(step));
+        ours.map(|(number, _)| number).collect()
+    }
+
+    /// Each rule that stood in this place until now, the first first: when it was over, if it was,
+    /// and what it did.
+    pub(crate) fn turns(
+        &self,
+        number: usize,
+        now_ns: u64,
+    ) -> impl Iterator<Item = (&Rule, Option<u64>, Count)> {
+        let earlier = self.earlier_in(number).iter().map(|turn| {
+            let over_ns = self.over_ns(&turn.rule, turn.gone_ns);
+            let over_ns = over_ns.or(Some(turn.gone_ns));
+            (&turn.rule, over_ns, turn.count)
+        });
+        let rule = &self.rules[number].rule;
+        let last = (rule, self.over_ns(rule, now_ns), self.counts[number]);
+        earlier.chain([last])
+    }
+
+    /// When a rule was over, if it was by now.
+    fn over_ns(&self, rule: &Rule, now_ns: u64) -> Option<u64> {
+        let over_ns = Some(rule.window.over_ns()).filter(|over_ns| *over_ns <= now_ns);
+        let healed_ns = self.healed_ns(rule, now_ns);
+        over_ns.into_iter().chain(healed_ns).min()
+    }
+
     /// When a cut that is in force at this moment, or was last, was healed on all its links.
-    pub(crate) fn healed_ns(&self, rule: &Rule, now_ns: u64) -> Option<u64> {
+    fn healed_ns(&self, rule: &Rule, now_ns: u64) -> Option<u64> {
         let began_ns = rule.window.latest(now_ns)?;
         let heals = self.heals.iter();
         let whole = heals.filter(|(_, reach)| *reach == Reach::All || *reach == rule.reach);
@@ -162,10 +194,16 @@ impl Network {
         }
     }
 
-    /// The rules, in the order they were added, and what each did.
+    /// The rules, in the order they were added, and what each did, with those before it in its place.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = (&Rule, Count)> {
-        let rules = self.rules.iter().map(|posted| &posted.rule);
-        rules.zip(self.counts.iter().copied())
+        let rules = self.rules.iter().enumerate();
+        rules.map(|(number, posted)| {
+            let mut count = self.counts[number];
+            for turn in self.earlier_in(number) {
+                count += turn.count;
+            }
+            (&posted.rule, count)
+        })
     }
 
     /// The rules on a link, in the order in which they see a packet.
@@ -179,6 +217,28 @@ impl Network {
     pub fn harms(&self, from: Member, to: Member) -> bool {
         let mut rules = self.rules.iter().map(|posted| &posted.rule);
         rules.any(|rule| rule.fault.harms() && rule.reach.covers(from, to))
+    }
+
+    fn earlier_in(&self, number: usize) -> &[Turn] {
+        self.earlier.get(&number).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where it counts that something was cut which was sent then: with the first that did, of those
+    /// that have stood in this place.
+    fn count_of_cut(
+        &mut self,
+        number: usize,
+        (from, to): (Member, Member),
+        sent_ns: u64,
+    ) -> &mut Count {
+        let earlier = self.earlier.get_mut(&number).map_or(&mut [][..], |all| all);
+        let later = earlier.iter_mut().rev();
+        let later = later.take_while(|turn| turn.rule.window.from_ns > sent_ns);
+        let cut = later.filter(|turn| turn.rule.reach.covers(from, to));
+        match cut.last() {
+            Some(turn) => &mut turn.count,
+            None => &mut self.counts[number],
+        }
     }
 
     /// Where the link stands, stacked after the latest edition of the rules.

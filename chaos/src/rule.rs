@@ -1,5 +1,7 @@
 //! A fault, on some links, at some times.
 
+use std::ops::AddAssign;
+
 use serde::{Deserialize, Serialize};
 
 use crate::churn::Churn;
@@ -33,8 +35,6 @@ pub(crate) struct Posted {
     pub fresh: Working,
     /// If it is a cut: what it does to datagrams under way.
     pub cut: Option<InFlight>,
-    /// When it began, or the first rule that stood in its place.
-    pub first_ns: u64,
 }
 
 impl Posted {
@@ -45,10 +45,18 @@ impl Posted {
                 AnyFault::Cut(Cut { in_flight }) => Some(in_flight),
                 _ => None,
             },
-            first_ns: rule.window.from_ns,
             rule,
         }
     }
+}
+
+/// A rule that has made room for another, and what it did until then.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn {
+    pub rule: Rule,
+    /// When it made room.
+    pub gone_ns: u64,
+    pub count: Count,
 }
 
 /// What a rule did.
@@ -58,4 +66,11 @@ pub struct Count {
     pub seen: u64,
     /// Packets it made a difference to.
     pub acted: u64,
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, more: Self) {
+        self.seen += more.seen;
+        self.acted += more.acted;
+    }
 }

@@ -7,7 +7,7 @@
 
 mod settle;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -116,16 +116,17 @@ pub struct BadLinks {
     pub churn: Option<Churn>,
 }
 
-/// What a step did to datagrams.
+/// What a step did to datagrams; if somebody has to be found each time it begins, what it did to one
+/// of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Did {
-    /// When it first began.
+    /// When it began; if it begins again and again by itself, the first time.
     pub time_ns: u64,
     /// What it was.
     pub fault: String,
-    /// On which links, the last time.
+    /// On which links.
     pub target: String,
-    /// When it was over, if it was.
+    /// When it was over for good, if it was.
     pub until_ns: Option<u64>,
     /// How many datagrams it saw, and to how many it made a difference.
     pub count: Count,
@@ -138,7 +139,7 @@ impl Timeline {
         let mut network = Network::new(self.seed, self.nodes);
         for (number, step) in self.steps.iter().enumerate() {
             if let (true, Begin::At(window)) = (step.runs_itself(), &step.begin) {
-                self.put_in_force(number, *window, None, &mut network);
+                self.put_in_force(number, *window, None, 0, &mut network);
             }
         }
         network
@@ -157,7 +158,7 @@ impl Timeline {
             every_ns: None,
             until_ns: self.steps[step].over_ns(now_ns),
         };
-        self.put_in_force(step, window, who, network);
+        self.put_in_force(step, window, who, now_ns, network);
     }
 
     /// Puts a step about links in force with its times counted from now, as somebody means them who
@@ -174,7 +175,7 @@ impl Timeline {
             until_ns: window.until_ns.map(|ns| now_ns.saturating_add(ns)),
             ..*window
         };
-        self.put_in_force(step, window, who, network);
+        self.put_in_force(step, window, who, now_ns, network);
     }
 
     /// Whom `random` means, among these, the n-th time the step happens.
@@ -203,24 +204,32 @@ impl Timeline {
         ends.max()
     }
 
-    /// What each step about links did until the run ended, in the order they began.
+    /// What each step about links did until the run ended, in the order they began. A step that was
+    /// put in force several times is told each time it did something; if it never did, once.
     pub fn report(&self, network: &Network, ended_ns: u64) -> Vec<Did> {
-        let mut by_step: BTreeMap<usize, Did> = BTreeMap::new();
-        for (place, (rule, count)) in network.rules().enumerate() {
-            let Some(number) = rule.step else { continue };
-            let did = by_step.entry(number).or_insert_with(|| Did {
-                time_ns: network.first_ns(place),
-                fault: self.steps[number].name.clone(),
-                target: rule.reach.to_string(),
-                until_ns: Some(rule.window.over_ns())
-                    .filter(|over_ns| *over_ns <= ended_ns)
-                    .or_else(|| network.healed_ns(rule, ended_ns)),
-                count: Count::default(),
-            });
-            did.count.seen += count.seen;
-            did.count.acted += count.acted;
+        // The parts of a step are put in force together.
+        let mut by_turn: BTreeMap<(usize, usize), Did> = BTreeMap::new();
+        for place in 0..network.rules().len() {
+            let turns = network.turns(place, ended_ns).enumerate();
+            for (nth, (rule, until_ns, count)) in turns {
+                let Some(step) = rule.step else { continue };
+                let did = by_turn.entry((step, nth)).or_insert_with(|| Did {
+                    time_ns: rule.window.from_ns,
+                    fault: self.steps[step].name.clone(),
+                    target: rule.reach.to_string(),
+                    until_ns,
+                    count: Count::default(),
+                });
+                did.count += count;
+            }
         }
-        let mut report = by_step.into_values().collect::<Vec<_>>();
+        let acted = by_turn.iter().filter(|(_, did)| did.count.acted > 0);
+        let acted = acted.map(|((step, _), _)| *step).collect::<BTreeSet<_>>();
+        by_turn.retain(|(step, nth), did| match acted.contains(step) {
+            true => did.count.acted > 0,
+            false => *nth == 0,
+        });
+        let mut report = by_turn.into_values().collect::<Vec<_>>();
         report.sort_by_key(|did| did.time_ns);
         report
     }
@@ -230,6 +239,7 @@ impl Timeline {
         number: usize,
         window: Window,
         who: Option<Member>,
+        now_ns: u64,
         network: &mut Network,
     ) {
         let step = &self.steps[number];
@@ -247,12 +257,7 @@ impl Timeline {
             | Deed::Message(_) => unreachable!("'{}' is not about links", step.text),
         };
         // What it did to others, or at other times, is over.
-        let earlier = network.rules().enumerate();
-        let earlier = earlier.filter(|(_, (rule, _))| rule.step == Some(number));
-        let mut earlier = earlier
-            .map(|(place, _)| place)
-            .collect::<Vec<_>>()
-            .into_iter();
+        let mut earlier = network.places_of(number).into_iter();
         for (part, bad) in bad.into_iter().enumerate() {
             let rule = Rule {
                 identity: match part {
@@ -266,7 +271,7 @@ impl Timeline {
                 churn: bad.churn,
             };
             match earlier.next() {
-                Some(place) => network.replace(place, rule),
+                Some(place) => network.replace(place, rule, now_ns),
                 None => drop(network.add(rule)),
             }
         }

@@ -106,6 +106,16 @@ fn healing_may_be_on_some_links_or_again_and_again() {
 }
 
 #[test]
+fn a_cut_is_over_when_it_is_healed_and_no_later_than_it_says() {
+    for (healed, over_ns) in [("at 3s heal", 3 * SECOND), ("at 8s heal", 6 * SECOND)] {
+        let timeline = timeline(5, &["at 1s cut 0-1 for 5s", healed]);
+        let until_ns = |ended_ns| timeline.report(&timeline.network(), ended_ns)[0].until_ns;
+        assert_eq!(until_ns(2 * SECOND), None, "{healed}");
+        assert_eq!(until_ns(10 * SECOND), Some(over_ns), "{healed}");
+    }
+}
+
+#[test]
 fn a_held_packet_is_released_by_healing() {
     let mut network = network(&["at 1s cut 0-1 hold", "at 3s heal"]);
     let until_ns = Some(3 * SECOND);
@@ -180,12 +190,50 @@ fn one_is_isolated_at_a_time() {
     }
     assert!(!passes(&mut network, 99 * SECOND, 0, 4));
     assert_eq!(network.rules().len(), 1);
-    let [did] = &timeline.report(&network, 100 * SECOND)[..] else {
-        panic!("one fault, one row");
+    assert_eq!(acted(&network), (4, 4), "whomever it met");
+}
+
+/// Each time somebody is isolated is told for itself, with what was lost that time.
+#[test]
+fn every_isolation_is_told_with_its_own_victim_and_time() {
+    let timeline = timeline(5, &["every 1s for 900ms isolate holder"]);
+    let mut network = timeline.network();
+    assert!(passes(&mut network, 499 * MS, 0, 2));
+    for (at_ms, who) in [(500, 2), (1_000, 3), (2_000, 4), (3_000, 3)] {
+        timeline.enact(0, at_ms * MS, Some(who), &mut network);
+        // Nobody sends anything while 4 is isolated.
+        if who != 4 {
+            assert!(!passes(&mut network, at_ms * MS, who, 0));
+        }
+    }
+    // What was under way when the first and the last of these isolations began.
+    assert_eq!(network.arrive(3_500 * MS, 0, 2, 499 * MS), Arrival::Drop(0));
+    for _ in 0..2 {
+        let arrival = network.arrive(3_500 * MS, 3, 1, 2_500 * MS);
+        assert_eq!(arrival, Arrival::Drop(0));
+    }
+    let told = |network: &Network, ended_ns| {
+        let report = timeline.report(network, ended_ns).into_iter();
+        let told = report.map(|did| {
+            let until_ms = did.until_ns.map(|until_ns| until_ns / MS);
+            (did.time_ns / MS, did.target, until_ms, did.count.acted)
+        });
+        told.collect::<Vec<_>>()
     };
-    assert_eq!(did.time_ns, 500 * MS, "when it first began");
-    assert_eq!(did.until_ns, Some(99_900 * MS), "when it was last over");
-    assert_eq!(did.count.acted, 4, "whomever it met");
+    let [two, three] = ["2|0,1,3,4", "3|0..2,4"].map(str::to_owned);
+    let expected = [
+        (500, two.clone(), Some(1_000), 2),
+        (1_000, three.clone(), Some(1_900), 1),
+        (3_000, three, None, 3),
+    ];
+    assert_eq!(told(&network, 3_600 * MS), expected);
+    // What never did anything is told once.
+    let mut idle = timeline.network();
+    for (at_ms, who) in [(500, 2), (1_000, 3)] {
+        timeline.enact(0, at_ms * MS, Some(who), &mut idle);
+    }
+    let expected = [(500, two, Some(1_000), 0)];
+    assert_eq!(told(&idle, 5_000 * MS), expected);
 }
 
 const CHURN: Churn = Churn {

@@ -2,11 +2,15 @@
 //!
 //! The engines make it, the run's files hold it, and every check and metric is a function of it.
 
+mod round_trips;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
 use algorithms::NodeId;
 use serde::{Deserialize, Serialize};
+
+pub use round_trips::{Lengths, RoundTrips, SHORTEST_INTERVAL_NS};
 
 /// Everything measured in one run. Times are nanoseconds from its start.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,9 +40,9 @@ pub struct Run {
     /// The most that were inside at once, counted event by event; `None` where no one place sees
     /// every event in order.
     pub most_inside: Option<u32>,
-    /// Round trips that the transport measured: when, and how long each took. Only the log of
-    /// latencies has them; a run that was read back has none.
-    pub round_trips: Vec<(u64, u64)>,
+    /// Round trips that the transport measured. Only the log of latencies has them; a run that was
+    /// read back has none.
+    pub round_trips: RoundTrips,
     /// What the reliable transport did at each node; empty where messages went without it.
     pub transport: BTreeMap<NodeId, TransportRow>,
     /// What each member took of the machine (cluster only).

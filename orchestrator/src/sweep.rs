@@ -74,8 +74,9 @@ pub(crate) fn sweep(
         fresh.push(run);
         Ok(())
     });
-    journal.rise(fresh.len())?;
-    ran?;
+    // What was made is written down also where the rest failed; then that is what is told.
+    let risen = journal.rise(fresh.len());
+    ran.and(risen)?;
     let missing = todo - fresh.len();
     done.extend(fresh);
     done.sort_by_key(|run| (run.cell, run.repetition));

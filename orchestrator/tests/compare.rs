@@ -163,3 +163,15 @@ fn the_engine_is_said_in_one_place() {
         .line("compare lamport raymond --engine-of-the-scenario sim")
         .expect(2);
 }
+
+#[test]
+fn what_is_refused_is_not_offered() {
+    let place = Place::new();
+    for help in ["-h", "--help"] {
+        let shown = place.line(&format!("compare {help}")).expect(0).stdout;
+        assert!(!shown.contains("--trace"), "{shown}");
+        place.line(&format!("run {help}")).expect(0).says("--trace");
+    }
+    let refused = place.line("compare lamport raymond --trace").expect(2);
+    refused.warns("trace one with run");
+}

@@ -111,6 +111,14 @@ fn a_sweep_has_a_page_when_it_is_complete() {
     fs::remove_file(&path).unwrap();
     place.line("report a").expect(0);
     assert_eq!(fs::read_to_string(&path).unwrap(), html);
+    // Sweeps that were made before there was a sweep.json have no link to one.
+    let link = "href=\"sweep.json\"";
+    assert!(html.contains(link), "{html}");
+    fs::remove_file(place.path().join("a/sweep.json")).unwrap();
+    place.line("report a").expect(0);
+    let html = fs::read_to_string(&path).unwrap();
+    assert!(!html.contains(link), "{html}");
+    assert!(html.contains("There is no sweep.json"), "{html}");
     fs::remove_file(place.path().join("a/aggregate.csv")).unwrap();
     let refused = place.line("report a").expect(2).stderr;
     assert!(refused.contains("not complete"), "{refused}");

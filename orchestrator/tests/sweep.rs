@@ -8,7 +8,7 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Place, rows};
+use common::{Finished, Place, rows};
 use rustix::process::{Pid, Signal, kill_process};
 
 const SMALL: &str = "repetitions = 4\n[scenario]\nengine = \"sim\"\nentries = 5\n\
@@ -185,6 +185,56 @@ fn repetitions_are_added_to_a_sweep() {
         .expect(2);
     let kept = fs::read_to_string(place.path().join("a/sweep.toml")).unwrap();
     assert!(kept.contains("repetitions = 3\n"), "{kept}");
+}
+
+/// A file that is there is never taken for one that is not, which would be the end of it.
+#[test]
+fn what_cannot_be_read_is_not_replaced() {
+    let place = Place::new();
+    place.file("small.toml", SMALL);
+    place.line("sweep small.toml --out a").expect(0);
+    let no_text = b"\"caf\xe9\"\n";
+    for (name, said) in [
+        ("sweep.json", "a/sweep.json cannot be understood"),
+        ("runs.csv", "a/runs.csv cannot be understood"),
+        ("sweep.toml", "holds another sweep"),
+    ] {
+        let path = place.path().join("a").join(name);
+        let kept = fs::read(&path).unwrap();
+        fs::write(&path, [&kept[..], no_text].concat()).unwrap();
+        let refused = place.line("sweep small.toml --out a").expect(2);
+        refused.warns(said);
+        assert_eq!(refused.stdout, "", "{name}");
+        assert!(fs::read(&path).unwrap().ends_with(no_text), "{name}");
+        fs::write(&path, &kept).unwrap();
+        place.line("sweep small.toml --out a").expect(0);
+        assert_eq!(fs::read(&path).unwrap(), kept, "{name}");
+    }
+}
+
+/// The sweep's own failure is told, and not that its sitting could not be written down besides.
+#[test]
+fn the_first_failure_is_the_one_that_is_told() {
+    let place = Place::new();
+    let both = SMALL.replace("engine = \"sim\"\n", "").replace(
+        "nodes = [3, 5, 7]",
+        "nodes = [3]\nengine = [\"sim\", \"cluster\"]",
+    );
+    place.file("both.toml", &both);
+    let made = |out: &str| {
+        let command = &mut place.command(["sweep", "both.toml", "--out", out]);
+        // Processes leave their records there while they run.
+        command.env("TMPDIR", place.path().join("nowhere"));
+        Finished::new(command.output().unwrap()).expect(4)
+    };
+    made("a").warns("no temporary directory");
+    let text = fs::read_to_string(place.path().join("a/sweep.json")).unwrap();
+    assert!(text.contains("\"runs\": 8"), "{text}");
+    // Where the draft of sweep.json should be, a directory is in the way.
+    fs::create_dir_all(place.path().join("b/.sweep.json")).unwrap();
+    let failed = made("b");
+    failed.warns("no temporary directory");
+    assert!(!place.path().join("b/sweep.json").exists());
 }
 
 #[test]

@@ -10,16 +10,13 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use node::plan::Plan;
-use node::run::Run;
+use node::run::{Lengths, Run, SHORTEST_INTERVAL_NS};
 
 use super::FilesError;
 use crate::stays::stays;
 use crate::times::handovers;
 
 const NAME: &str = "latency.hlog";
-
-/// The log's times have milliseconds, so no interval is shorter.
-const SHORTEST_NS: u64 = 1_000_000;
 
 /// About so many intervals show how a run went without making the log large.
 const INTERVALS: u64 = 50;
@@ -47,7 +44,8 @@ pub(super) fn check_there(dir: &Path) -> Result<(), FilesError> {
 /// Writes the log. Times count from the run's start, which is put at the beginning of the epoch, so
 /// that a simulated run repeats to the byte.
 fn log(writer: &mut impl Write, plan: &Plan, run: &Run) -> io::Result<()> {
-    let length_ns = interval_ns(run.ended_ns);
+    // Of a round trip that was told after the end, it is known only in which long interval it was.
+    let length_ns = interval_ns(run.ended_ns).max(run.round_trips.interval_ns());
     let mut serializer = V2DeflateSerializer::new();
     let mut log = IntervalLogWriterBuilder::new()
         .add_comment("[Histogram log format version 1.3]")
@@ -56,12 +54,14 @@ fn log(writer: &mut impl Write, plan: &Plan, run: &Run) -> io::Result<()> {
         .with_base_time(SystemTime::UNIX_EPOCH)
         .with_max_value_divisor(DIVISOR)
         .begin_log_with(writer, &mut serializer)?;
-    for ((interval, tag), values) in intervals(plan, run, length_ns) {
-        let most = values.iter().copied().max().unwrap_or(0).max(2);
+    for ((interval, tag), lengths) in intervals(plan, run, length_ns) {
+        let most = lengths.longest_ns().max(2);
         let mut histogram =
             Histogram::<u64>::new_with_bounds(1, most, 3).map_err(io::Error::other)?;
-        for value in values {
-            histogram.record(value).map_err(io::Error::other)?;
+        for (length, times) in lengths.iter() {
+            histogram
+                .record_n(length, times)
+                .map_err(io::Error::other)?;
         }
         let start = Duration::from_nanos(interval * length_ns);
         let length = Duration::from_nanos(length_ns);
@@ -71,14 +71,16 @@ fn log(writer: &mut impl Write, plan: &Plan, run: &Run) -> io::Result<()> {
     Ok(())
 }
 
-/// The values of every interval and tag; a value belongs to the interval in which it was known.
-fn intervals(plan: &Plan, run: &Run, length_ns: u64) -> BTreeMap<(u64, &'static str), Vec<u64>> {
-    let mut intervals = BTreeMap::<_, Vec<u64>>::new();
+/// What is in every interval and has a tag; a length belongs to the interval in which it was known.
+fn intervals(plan: &Plan, run: &Run, length_ns: u64) -> BTreeMap<(u64, &'static str), Lengths> {
+    let mut intervals = BTreeMap::<_, Lengths>::new();
+    for (from_ns, trips) in run.round_trips.intervals() {
+        let whole = intervals.entry((from_ns / length_ns, "rtt")).or_default();
+        whole.merge(trips);
+    }
     let mut add = |at_ns: u64, tag, value_ns| {
-        intervals
-            .entry((at_ns / length_ns, tag))
-            .or_default()
-            .push(value_ns);
+        let interval = intervals.entry((at_ns / length_ns, tag)).or_default();
+        interval.add(value_ns);
     };
     for row in run.requests.iter().filter(|row| !row.uninvited) {
         if let Some(at_ns) = row.entered_ns {
@@ -92,16 +94,13 @@ fn intervals(plan: &Plan, run: &Run, length_ns: u64) -> BTreeMap<(u64, &'static 
     for handover in handovers(run, &stays(run), admitted) {
         add(handover.at_ns, "sync", handover.delay_ns);
     }
-    for &(at_ns, trip_ns) in &run.round_trips {
-        add(at_ns, "rtt", trip_ns);
-    }
     intervals
 }
 
 /// A round length (1, 2 or 5 times a power of ten) that cuts the run into at most so many
 /// intervals, and one more if it ends on a boundary.
 fn interval_ns(ended_ns: u64) -> u64 {
-    let mut decade_ns = SHORTEST_NS;
+    let mut decade_ns = SHORTEST_INTERVAL_NS;
     loop {
         for step in [1, 2, 5] {
             let length_ns = step * decade_ns;
@@ -178,10 +177,30 @@ mod tests {
     #[test]
     fn round_trips_are_in_the_interval_in_which_they_ended() {
         let mut run = run(vec![entry(0, 5, 5, 9)]);
-        run.round_trips = vec![(700, 90), (1_000_001, 40), (999_999, 30)];
+        for (at_ns, trip_ns) in [(700, 90), (1_000_001, 40), (999_999, 30)] {
+            run.round_trips.add(at_ns, trip_ns);
+        }
         let intervals = intervals(&plan("raymond", 2), &run, 1_000_000);
-        assert_eq!(intervals[&(0, "rtt")], [90, 30]);
-        assert_eq!(intervals[&(1, "rtt")], [40]);
+        assert_eq!(lengths(&intervals[&(0, "rtt")]), [30, 90]);
+        assert_eq!(lengths(&intervals[&(1, "rtt")]), [40]);
+    }
+
+    /// However long the run, those that are counted together belong to one interval of the log.
+    #[test]
+    fn an_interval_of_round_trips_lies_in_one_of_the_log() {
+        for ended_ns in [1, 49, 50, 99, 249, 250, 499, 999, 2_499, 2_500, 60_000] {
+            let ended_ns = ended_ns * 1_000_000;
+            let mut trips = node::run::RoundTrips::default();
+            trips.add(ended_ns, 1);
+            let length_ns = interval_ns(ended_ns);
+            assert_eq!(length_ns % trips.interval_ns(), 0, "{ended_ns}");
+        }
+        let mut run = run(vec![entry(0, 5, 5, 249_000_000)]);
+        run.round_trips.add(250_000_000, 1);
+        let mut bytes = Vec::new();
+        log(&mut bytes, &plan("raymond", 2), &run).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.contains("Tag=rtt,0.250,0.010,"), "{text}");
     }
 
     #[test]
@@ -189,8 +208,15 @@ mod tests {
         let mut run = run(vec![entry(0, 5, 5, 9), entry(1, 20, 20, 21)]);
         run.requests[1].uninvited = true;
         let intervals = intervals(&plan("raymond", 2), &run, 1_000_000);
-        assert_eq!(intervals[&(0, "wait")], [0]);
-        assert_eq!(intervals[&(0, "turnaround")], [4]);
+        assert_eq!(lengths(&intervals[&(0, "wait")]), [0]);
+        assert_eq!(lengths(&intervals[&(0, "turnaround")]), [4]);
+    }
+
+    /// Each length as often as it occurred.
+    fn lengths(lengths: &Lengths) -> Vec<u64> {
+        let all = lengths.iter();
+        all.flat_map(|(length, times)| (0..times).map(move |_| length))
+            .collect()
     }
 
     /// The standard alphabet, which the log packs its histograms in.

@@ -228,7 +228,7 @@ impl<'a> Account<'a> {
                 self.rest.transport.insert(node, row);
             }
             Record::Stalled { .. } => {}
-            Record::RoundTrip { ns } => self.rest.round_trips.push((at_ns, ns)),
+            Record::RoundTrip { ns } => self.rest.round_trips.add(at_ns, ns),
             Record::Suspected { peer } => self.suspicions.push((at_ns, node, peer)),
             Record::Traced { line } => {
                 if let Some(events) = &mut self.events {

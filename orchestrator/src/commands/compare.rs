@@ -25,6 +25,8 @@ use crate::{Exit, Failure, interrupt, print};
 #[derive(Debug, Args)]
 #[command(mut_arg("seed", |arg| arg.help("Number that the first repetition's chance comes from, \
     the next has the next [default: 1]")))]
+// Of its runs only numbers are kept, so there is nothing to trace.
+#[command(mut_arg("trace", |arg| arg.hide(true)))]
 pub(crate) struct Compare {
     /// Algorithms, as `orchestrator list` shows them, and perhaps a scenario file: NAME.toml
     #[arg(required = true, value_name = "ALGORITHM")]

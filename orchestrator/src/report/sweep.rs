@@ -114,7 +114,9 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
         ("sweep.toml", "what was asked for"),
         ("sweep.json", "where and when the runs were made"),
     ];
-    let rows = about.map(|(name, what)| vec![Cell::text(name).leading_to(name), Cell::text(what)]);
+    // A sweep from before there was a sweep.json has none.
+    let there = about.into_iter().filter(|(name, _)| file(name).is_file());
+    let rows = there.map(|(name, what)| vec![Cell::text(name).leading_to(name), Cell::text(what)]);
     files.table(&Table::new(["file", "what it has"]).rows(rows));
     let asked_for = page.section("What was asked for");
     asked_for.command(asked.trim_end());

@@ -1,7 +1,7 @@
 //! What a sweep has done so far, on disk after every run.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -34,8 +34,8 @@ impl<'a> Journal<'a> {
         };
         fs::create_dir_all(directory).map_err(refuse)?;
         let copy = directory.join(kept::NAME);
-        match fs::read_to_string(&copy) {
-            Ok(kept) if grid.is_kept_as(&kept) => {}
+        match fs::read(&copy) {
+            Ok(kept) if str::from_utf8(&kept).is_ok_and(|kept| grid.is_kept_as(kept)) => {}
             Ok(_) => {
                 return Err(Failure::Usage(format!(
                     "{} holds another sweep, or this one before it was changed; remove it, or name \
@@ -43,7 +43,8 @@ impl<'a> Journal<'a> {
                     directory.display()
                 )));
             }
-            Err(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(unfit(&copy, &error.to_string())),
         }
         let sittings = Sittings::read(directory).map_err(Failure::Usage)?;
         let path = directory.join("runs.csv");
@@ -153,11 +154,14 @@ fn row(grid: &Grid, run: &Done) -> String {
 
 /// Reads the whole rows of a sweep's runs; there is nothing to read in a new one.
 fn read(grid: &Grid, path: &Path) -> Result<Vec<Done>, Failure> {
-    let Ok(text) = fs::read_to_string(path) else {
-        return Ok(Vec::new());
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unfit(path, &error.to_string())),
     };
-    let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-    let mut reader = csv::Reader::from_reader(whole.as_bytes());
+    let end = text.iter().rposition(|byte| *byte == b'\n');
+    let whole = end.map_or(&[][..], |end| &text[..=end]);
+    let mut reader = csv::Reader::from_reader(whole);
     let skipped = 2 + grid.keys.len();
     let columns = Summary::columns().count();
     let rows = reader.records().map(|record| {
@@ -182,12 +186,15 @@ fn read(grid: &Grid, path: &Path) -> Result<Vec<Done>, Failure> {
         })
     });
     let rows = rows.collect::<Result<Vec<_>, String>>();
-    rows.map_err(|why| {
-        Failure::Usage(format!(
-            "{} cannot be understood ({why}); remove it, or name another directory with --out",
-            path.display()
-        ))
-    })
+    rows.map_err(|why| unfit(path, &why))
+}
+
+/// A file that is there and that we do not replace by another.
+fn unfit(path: &Path, why: &str) -> Failure {
+    let path = path.display();
+    Failure::Usage(format!(
+        "{path} cannot be understood ({why}); remove it, or name another directory with --out"
+    ))
 }
 
 fn line(cells: impl Iterator<Item = String>) -> String {

@@ -5,6 +5,7 @@
 //! alone, so that the others repeat to the byte.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use analysis::files::Provenance;
@@ -37,15 +38,19 @@ impl Sittings {
     /// a file.
     pub(crate) fn read(directory: &Path) -> Result<Self, String> {
         let path = directory.join(NAME);
-        let Ok(text) = fs::read_to_string(&path) else {
-            return Ok(Self {
-                schema: SCHEMA,
-                sittings: Vec::new(),
-            });
-        };
         let unfit = |why: String| {
             let path = path.display();
             format!("{path} cannot be understood ({why}); remove it, and nothing but it is lost")
+        };
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Self {
+                    schema: SCHEMA,
+                    sittings: Vec::new(),
+                });
+            }
+            Err(error) => return Err(unfit(error.to_string())),
         };
         let read = serde_json::from_str::<Self>(&text).map_err(|error| unfit(error.to_string()))?;
         match read.schema {

@@ -12,7 +12,7 @@ use node::frame::{Key, Seal};
 use node::lookout::Lookout;
 use node::members::Event;
 use node::plan::Plan;
-use node::run::{FaultRow, TransportRow};
+use node::run::{FaultRow, RoundTrips, TransportRow};
 use node::stamp;
 use node::transport::{self, Config, Identity, Overflow, Transport};
 
@@ -38,7 +38,7 @@ pub(super) struct Ends {
     pub(super) tells_of_links: bool,
     overflow: Option<Overflow>,
     /// What the transports measured, and when.
-    pub(super) round_trips: Vec<(u64, u64)>,
+    pub(super) round_trips: RoundTrips,
     /// Kept so that sending allocates little.
     message: Vec<u8>,
     datagram: Vec<u8>,
@@ -105,7 +105,7 @@ impl Ends {
             changes: Vec::new(),
             tells_of_links: needs.link_events,
             overflow: None,
-            round_trips: Vec::new(),
+            round_trips: RoundTrips::default(),
             message: Vec::new(),
             datagram: Vec::new(),
         };
@@ -505,7 +505,7 @@ impl World<'_> {
             Heard::Silence(peer) => return self.suspect(node, peer),
             Heard::RoundTrip(ns) => {
                 let now_ns = self.now_ns;
-                return self.ends().round_trips.push((now_ns, ns));
+                return self.ends().round_trips.add(now_ns, ns);
             }
         };
         if !self.is_put_off(due) {

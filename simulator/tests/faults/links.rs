@@ -2,7 +2,7 @@
 
 use analysis::Verdict;
 use node::plan::{Plan, UseTransport};
-use node::run::{End, Run, TransportRow};
+use node::run::{End, RoundTrips, Run, TransportRow};
 
 use crate::scenes::{MS, fault, judge, messages, plan, simulate};
 
@@ -146,13 +146,21 @@ fn a_round_trip_is_two_ways_also_where_much_is_sent_again() {
     plan.delay = "1ms".parse().expect("a delay");
     let run = simulate(&plan);
     assert!(counted(&run, |row| row.retransmissions) > 20);
-    assert!(run.round_trips.len() > 100, "{}", run.round_trips.len());
-    for &(at_ns, trip_ns) in &run.round_trips {
+    let trips = run.round_trips.intervals();
+    let trips = trips.flat_map(|(at_ns, trips)| trips.iter().map(move |trip| (at_ns, trip)));
+    let mut count = 0;
+    for (at_ns, (trip_ns, times)) in trips {
         // What an answer was held back is told in microseconds.
         let off_ns = trip_ns.abs_diff(2 * MS);
         assert!(off_ns <= 1_000, "seed 3: {trip_ns} ns at {at_ns}");
+        count += times;
     }
-    assert_eq!(simulate(&busy(3, &[])).round_trips, []);
+    assert!(count > 100, "{count}");
+    for (at_ns, trips) in run.round_trips.intervals() {
+        let longest_ns = trips.longest_ns();
+        assert!(longest_ns <= 2 * MS + 1_000, "{longest_ns} ns at {at_ns}");
+    }
+    assert_eq!(simulate(&busy(3, &[])).round_trips, RoundTrips::default());
 }
 
 #[test]
@@ -260,6 +268,34 @@ fn the_holder_is_cut_off_at_the_moment_it_enters() {
     // Whoever it was may enter again, as it keeps the token; nobody else can.
     let others = entered.by_ref().filter(|ns| alone.contains(ns));
     assert!(others.count() <= 4);
+}
+
+/// Every isolation is a row of its own, with the one who was then the holder.
+#[test]
+fn whoever_is_the_holder_is_cut_off_for_its_own_time_only() {
+    let plan = busy(2, &["every 50ms for 20ms isolate holder"]);
+    let run = simulate(&plan);
+    assert_eq!(run.end, End::Finished);
+    assert!(run.faults.len() > 2, "{:?}", run.faults);
+    for (row, next) in run.faults.iter().zip(run.faults.iter().skip(1)) {
+        assert_eq!(row.until_ns, Some(row.time_ns + 20 * MS), "seed 2: {row:?}");
+        assert!(row.time_ns + 20 * MS <= next.time_ns, "seed 2: {next:?}");
+    }
+    for row in &run.faults {
+        let victim = row
+            .target
+            .split('|')
+            .next()
+            .and_then(|one| one.parse().ok());
+        let inside = run.requests.iter().any(|request| {
+            let stay = request.entered_ns..=request.left_ns;
+            Some(request.node.0) == victim && stay.contains(&Some(row.time_ns))
+        });
+        assert!(inside && row.acted > 0, "seed 2: {row:?}");
+    }
+    let victims = run.faults.iter().map(|row| &row.target);
+    let victims = victims.collect::<std::collections::BTreeSet<_>>();
+    assert!(victims.len() > 1, "seed 2: {victims:?}");
 }
 
 #[test]
