@@ -222,6 +222,21 @@ fn a_graph_that_stays_apart_does_no_harm() {
     }
 }
 
+/// kanrar-L8: 0 asks while the token goes from 1 to 2, that link is cut, and the only other one of 1 leads
+/// back to 0. A request that may not go there is lost.
+#[test]
+fn after_a_cut_the_only_way_may_lead_through_whoever_asked() {
+    for name in ["lfrt", "lfrt-p"] {
+        let (mut setting, mut options) = world(name, "edges:2>0,2>1,1>0", &[1, 0, 1]);
+        (options.order, options.cut) = (Order::Fifo, 1);
+        assert_fine(name, "repaired", &search(name, &setting, &options));
+        let entry = registry::find(name).expect("it is registered");
+        setting.printed = entry.as_printed(&["L8"]).expect("its defect");
+        let finding = search(name, &setting, &options).finding.expect(name);
+        assert_eq!(finding.kind, Kind::Deadlock, "{name}: {}", finding.schedule);
+    }
+}
+
 /// Messages that overtake each other do no harm, with cuts or without.
 #[test]
 fn cuts_and_overtaking_go_together() {
