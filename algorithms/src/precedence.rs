@@ -239,6 +239,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn who_ages_alone_passes_its_equals() {
+        let mut queue = [('A', Rank::new(3)), ('B', Rank::new(3))];
+        Aging::Every(1).overtake(&mut queue, 5, |(name, _)| *name == 'B');
+        assert_eq!(
+            queue.map(|(name, rank)| (name, rank.priority)),
+            [('B', 4), ('A', 3)]
+        );
+    }
+
     /// However the newcomers are mixed: all orders of so many are tried, whatever their priorities.
     #[test]
     fn no_order_of_arrivals_overtakes_more_often_than_the_bound() {
@@ -246,6 +256,8 @@ mod tests {
         const ARRIVALS: u32 = 7;
         fn worst(slow: Precedence, queue: &[(char, Rank)], left: u32) -> usize {
             let own = queue.iter().position(|&(name, _)| name == 'C');
+            let highest = queue.iter().map(|(_, rank)| rank.priority).max();
+            assert!(highest <= Some(MOST), "nobody asked with more");
             let later = (1..=MOST).filter(|_| left > 0).map(|priority| {
                 let mut queue = queue.to_vec();
                 slow.insert(&mut queue, ('D', Rank::new(priority)));
