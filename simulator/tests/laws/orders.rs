@@ -87,6 +87,19 @@ fn aging_bounds_how_often_anybody_is_overtaken() {
     }
 }
 
+#[test]
+fn without_aging_the_urgent_always_go_first_and_others_starve() {
+    for algorithm in ["mra-p", "lfrt-p", "fapp"] {
+        let plan = saturated(algorithm, 3, 1, &[1, 5, 5]);
+        let mut plan = with(plan, "aging", "off");
+        plan.topology = "path".to_owned();
+        let longest = longest_wait(&finished(&plan), 1);
+        assert!(longest > 30, "{algorithm}: 0 waited for only {longest}");
+        let aged = longest_wait(&finished(&with(plan, "aging", "step")), 1);
+        assert!(aged < 12, "{algorithm}: 0 waited for {aged} though it ages");
+    }
+}
+
 /// The book's picture of starvation: C(1)-L(5)-X(5), L has the token, L and X ask again at once, C once,
 /// and before X. A stay takes twice as long as a message, so that nobody leaves at the instant at which a
 /// request arrives: then C might be the only one who is written down, and enter at once.
