@@ -70,9 +70,6 @@ fn assert_as_known<const N: usize>(
     known: [usize; N],
 ) {
     let ours = finished(algorithm, printed, requests);
-    println!(
-        "{algorithm} {printed:?}, of 40 bursts of {requests:?}: {ours:?}, elsewhere {known:?}"
-    );
     let close = ours
         .iter()
         .zip(known)
