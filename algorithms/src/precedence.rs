@@ -241,6 +241,43 @@ mod tests {
     }
 
     #[test]
+    fn who_ages_alone_passes_its_equals() {
+        let mut queue = [('A', Rank::new(3)), ('B', Rank::new(3))];
+        Aging::Every(1).overtake(&mut queue, 5, |(name, _)| *name == 'B');
+        assert_eq!(
+            queue.map(|(name, rank)| (name, rank.priority)),
+            [('B', 4), ('A', 3)]
+        );
+    }
+
+    /// However the newcomers are mixed: all orders of so many are tried, whatever their priorities.
+    #[test]
+    fn no_order_of_arrivals_overtakes_more_often_than_the_bound() {
+        const MOST: u32 = 5;
+        const ARRIVALS: u32 = 7;
+        fn worst(slow: Precedence, queue: &[(char, Rank)], left: u32) -> usize {
+            let own = queue.iter().position(|&(name, _)| name == 'C');
+            let highest = queue.iter().map(|(_, rank)| rank.priority).max();
+            assert!(highest <= Some(MOST), "nobody asked with more");
+            let later = (1..=MOST).filter(|_| left > 0).map(|priority| {
+                let mut queue = queue.to_vec();
+                slow.insert(&mut queue, ('D', Rank::new(priority)));
+                worst(slow, &queue, left - 1)
+            });
+            later.chain(own).max().expect("C waits")
+        }
+        for newcomers in 1..=3 {
+            for priority in 1..=MOST {
+                let slow = Precedence::Priority(Aging::Every(newcomers));
+                let overtaken = worst(slow, &[('C', Rank::new(priority))], ARRIVALS);
+                let bound = (newcomers * (MOST - priority)).saturating_sub(1);
+                let reached = bound.min(ARRIVALS) as usize;
+                assert_eq!(overtaken, reached, "slow({newcomers}), {priority}");
+            }
+        }
+    }
+
+    #[test]
     fn what_cannot_be_read_is_refused_with_what_could() {
         for word in ["off", "step", "slow(1)", "slow(12)"] {
             assert!(Aging::parse(word).is_some(), "{word}");

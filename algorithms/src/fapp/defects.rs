@@ -56,8 +56,8 @@ pub(super) const ALL: &[Defect] = &[
                chooses first",
         rules: &[NEXT_BEFORE_SENDER],
         schedule: "priorities 1,5,5; req 0; req 1; 1>0:REQUEST; exit 0; req 2; req 0; 0>1:TOKEN",
-        result: "starvation: where the sender's side aged the token goes straight back, and the \
-                 side it visited has waited for nothing",
+        result: "longer waits: where the sender's side aged the token goes straight back, and the side \
+                 it visited has waited for nothing; with kanrar-F7, as in print, that side starves",
         ..Defect::BLANK
     },
     Defect {

@@ -229,23 +229,16 @@ impl Fapp {
     /// Lets the first on the list in, or sends the token there. Where the token has just come, its
     /// sender may want it back, with a dummy's priority.
     fn step(&mut self, dummy: Option<(NodeId, u32)>, out: &mut Outbox<Message>) {
-        if self.without.has(NEXT_BEFORE_SENDER)
-            && let Some((from, priority)) = dummy
-        {
-            self.file(from, priority, false);
+        let sender_first = self.without.has(NEXT_BEFORE_SENDER);
+        if sender_first {
+            self.file_sender(dummy);
         }
         if self.pl.is_empty() {
             return;
         }
         let next = self.pl.remove(0);
-        if !self.without.has(NEXT_BEFORE_SENDER)
-            && let Some((from, priority)) = dummy
-        {
-            if !self.without.has(RETURNING_TOKEN_AGES) {
-                self.aging
-                    .overtake(&mut self.pl, priority, |place| place.old);
-            }
-            self.file(from, priority, false);
+        if !sender_first {
+            self.file_sender(dummy);
         }
         if next.who == self.me {
             self.busy = true;
@@ -258,6 +251,19 @@ impl Fapp {
         self.holder = next.who;
         self.told = self.best();
         out.send(next.who, Message::Token { dummy: self.told });
+    }
+
+    /// Files the sender of a token that is wanted back there. Those who were here when the token last
+    /// left have seen it come and go, and age.
+    fn file_sender(&mut self, dummy: Option<(NodeId, u32)>) {
+        let Some((from, priority)) = dummy else {
+            return;
+        };
+        if !self.without.has(RETURNING_TOKEN_AGES) {
+            self.aging
+                .overtake(&mut self.pl, priority, |place| place.old);
+        }
+        self.file(from, priority, false);
     }
 
     fn best(&self) -> Option<u32> {

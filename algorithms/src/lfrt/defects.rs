@@ -1,10 +1,12 @@
 //! What is wrong in chapter 4 of the book.
 //!
 //! The print is another machine ([`super::printed`]): requests that find no way on are *bounced* and
-//! counted, and dummy requests bring the token back. Two of its faults can be shown in the repaired
+//! counted, and dummy requests bring the token back. Some of its faults can be shown in the repaired
 //! machine, too, by leaving a rule out; misprints are told.
 
-use super::machine::{IDLE_HOLDER_SERVES, MERGED_ON_ARRIVAL, SERVED_IS_KNOWN};
+use super::machine::{
+    IDLE_HOLDER_SERVES, MERGED_ON_ARRIVAL, SERVED_IS_KNOWN, WIDE_GOES_EVERYWHERE,
+};
 use super::printed::{COUNTED_ANEW, DUMMIES_OUTWARD, PASSED_ON, ROUTED_BY_ORQ};
 use crate::printed::Defect;
 
@@ -15,33 +17,10 @@ pub(super) const LFRT: &[Defect] = &[
     MERGED,
     COUNTED,
     DUMMIES,
-    Defect {
-        id: "kanrar-L7",
-        what: "two neighbours whose LRQs are not empty send each other token and dummy for ever",
-        result: "a live-lock; the schedule of kanrar-L6 ends in one",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "kanrar-L8",
-        what: "a request is never passed to its originator or back to its sender; after a failure \
-               the only way may lead there",
-        result: "a request that is lost; here wide copies go everywhere",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "kanrar-L9",
-        what: "the text bounces 6's request at P3 \"because it has received it before\"; it has not",
-        result: "a misprint",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "kanrar-L10",
-        what: "Step 7 searches N_k for TN_k, replaces all entries by one, needs other nodes' \
-               neighbours without asking, and covers only a holder that wants to send",
-        result: "lost requests, lost tokens and partitions are not covered; here FIND, RELAY and \
-                 wide requests do it",
-        ..Defect::BLANK
-    },
+    TO_AND_FRO,
+    NEVER_BACK,
+    NOT_RECEIVED,
+    STEP_SEVEN,
 ];
 
 pub(super) const LFRT_P: &[Defect] = &[
@@ -51,9 +30,14 @@ pub(super) const LFRT_P: &[Defect] = &[
     MERGED,
     COUNTED,
     DUMMIES,
+    TO_AND_FRO,
+    NEVER_BACK,
+    NOT_RECEIVED,
+    STEP_SEVEN,
     Defect {
         id: "kanrar-Q1",
-        what: "a request is passed on only where it becomes the most urgent",
+        what: "a request is passed on only where it becomes the most urgent; the description passes it on \
+               if it is the first, or a higher, request from that neighbour, and loses others",
         rules: &[PASSED_ON],
         needs_printed: &["kanrar-L2"],
         schedule: "on edges:2>1,1>0; priorities 1,2,3; req 1; req 2; 1>0:REQUEST; 2>1:REQUEST; \
@@ -169,5 +153,41 @@ const MERGED: Defect = Defect {
     schedule: "on edges:2>1,1>0; req 2; 2>1:REQUEST; 1>0:REQUEST; req 1; 0>1:TOKEN; 1>2:TOKEN; \
                1>0:REQUEST; exit 2",
     result: "deadlock: the token came by 1 and did not hear of its request",
+    ..Defect::BLANK
+};
+
+const TO_AND_FRO: Defect = Defect {
+    id: "kanrar-L7",
+    what: "two neighbours whose LRQs are not empty send each other token and dummy for ever",
+    result: "a live-lock; the schedule of kanrar-L6 ends in one",
+    ..Defect::BLANK
+};
+
+const NEVER_BACK: Defect = Defect {
+    id: "kanrar-L8",
+    what: "a request is never passed to its originator or back to its sender; after a failure the only \
+           way may lead there",
+    rules: &[WIDE_GOES_EVERYWHERE],
+    needs_repaired: &["kanrar-L2"],
+    schedule: "on edges:2>0,2>1,1>0; req 2; 2>1:REQUEST; 1>0:REQUEST; req 0; 0>1:TOKEN; 0>1:REQUEST; \
+               cut 1-2; link-down 2@1; link-down 1@2; 1>0:RELAY; 0>2:RELAY; exit 2; 2>0:REQUEST; \
+               2>0:REQUEST; 1>0:REQUEST",
+    result: "deadlock: 0's request is at 1, whose only link leads back to 0, and the token is at 2",
+    ..Defect::BLANK
+};
+
+const NOT_RECEIVED: Defect = Defect {
+    id: "kanrar-L9",
+    what: "the text bounces 6's request at P3 \"because it has received it before\"; it has not",
+    result: "a misprint",
+    ..Defect::BLANK
+};
+
+const STEP_SEVEN: Defect = Defect {
+    id: "kanrar-L10",
+    what: "Step 7 searches N_k for TN_k, replaces all entries by one, needs other nodes' \
+           neighbours without asking, and covers only a holder that wants to send",
+    result: "lost requests, lost tokens and partitions are not covered; here FIND, RELAY and \
+             wide requests do it",
     ..Defect::BLANK
 };

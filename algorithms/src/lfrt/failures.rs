@@ -57,10 +57,8 @@ impl Lfrt {
             return;
         }
         for heard in &self.lrq {
-            let origin = heard.asked.origin;
-            let on_the_way = self.out.contains(&neighbour) && neighbour != origin;
-            if heard.asked.wide || on_the_way {
-                out.send_for(origin, neighbour, Message::Request(heard.asked));
+            if self.goes_to(heard, neighbour) {
+                out.send_for(heard.asked.origin, neighbour, Message::Request(heard.asked));
             }
         }
     }

@@ -21,8 +21,16 @@ pub(super) const SERVED_IS_KNOWN: &str = "served-is-known";
 /// kanrar-L4: what was heard of and is not in ORQ is added when the token comes.
 pub(super) const MERGED_ON_ARRIVAL: &str = "merged-on-arrival";
 
+/// kanrar-L8: wide copies go to everybody, even to the originator and back to the sender.
+pub(super) const WIDE_GOES_EVERYWHERE: &str = "wide-goes-everywhere";
+
 /// The rules that the print lacks.
-const RULES: &[&str] = &[IDLE_HOLDER_SERVES, SERVED_IS_KNOWN, MERGED_ON_ARRIVAL];
+const RULES: &[&str] = &[
+    IDLE_HOLDER_SERVES,
+    SERVED_IS_KNOWN,
+    MERGED_ON_ARRIVAL,
+    WIDE_GOES_EVERYWHERE,
+];
 
 /// A node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -212,14 +220,24 @@ impl Lfrt {
             heard.asked.wide = true;
             out.note("widened", 1);
         }
-        let asked = heard.asked;
+        let heard = heard.clone();
         let from = from.filter(|_| !widens);
         for &neighbour in &self.up {
-            let on_the_way = self.out.contains(&neighbour) && neighbour != origin;
-            if Some(neighbour) != from && (asked.wide || on_the_way) {
-                out.send_for(origin, neighbour, Message::Request(asked));
+            if Some(neighbour) != from && self.goes_to(&heard, neighbour) {
+                out.send_for(origin, neighbour, Message::Request(heard.asked));
             }
         }
+    }
+
+    /// Whether a neighbour is to hear of this request: along the edges and never of its own, or, if it
+    /// is wide, in any case. The only way may lead through the one who asked.
+    pub(super) fn goes_to(&self, heard: &Heard, neighbour: NodeId) -> bool {
+        let Heard { asked, via } = heard;
+        if asked.wide {
+            let back = neighbour == asked.origin || neighbour == *via;
+            return !(back && self.without.has(WIDE_GOES_EVERYWHERE));
+        }
+        self.out.contains(&neighbour) && neighbour != asked.origin
     }
 
     /// The token comes, from the neighbour that sent it or by another way.

@@ -5,6 +5,8 @@
 //!
 //! - A request goes along all edges. Who knows it already, or has no edge to send it on, *bounces*
 //!   it; a node whose edges have all bounced it forgets it and bounces it, too.
+//! - With priorities a request is passed on if it is the first, or a higher, request from that
+//!   neighbour, as the description says; by the code (kanrar-Q1) only if it becomes the most urgent.
 //! - The token goes to where `LRQ`'s *first* entry came from, whoever is first in `ORQ`; the edge it
 //!   crosses is set to point after it.
 //! - If entries are left, a dummy `<0, sender>` goes with the token and is put at the front of the
@@ -16,8 +18,8 @@
 //!     when 4 has left, the dummies bring it back to 6 and to 5, which goes on with <1,1>
 //! ```
 //!
-//! It serves the worked example, and every burst whose requests have settled before the token moves.
-//! It fails as soon as both move at the same time: a copy of a request that was served is taken for a
+//! It serves the worked example, and without priorities every burst whose requests have settled before
+//! the token moves; with them, even of those only small ones. It fails as soon as both move at the same time: a copy of a request that was served is taken for a
 //! new one, and a request that misses the token bounces home and is forgotten. Step 7, for links that
 //! fail, reads other nodes' neighbours without asking them, so it cannot be run; here a link that
 //! fails is only an edge less.
@@ -41,7 +43,8 @@ pub(super) const COUNTED_ANEW: &str = "counted-anew";
 /// kanrar-L6: no dummy goes with a token that a dummy brings back.
 pub(super) const DUMMIES_OUTWARD: &str = "dummies-outward";
 
-/// kanrar-Q1: every request is passed on once.
+/// kanrar-Q1: a request is passed on even where it does not become the most urgent: in this machine by
+/// the description's rule. The repaired machine passes every request on once.
 pub(super) const PASSED_ON: &str = "passed-on";
 
 /// What the print lacks and this machine knows.
@@ -214,13 +217,20 @@ impl PrintedLfrt {
             out.send_for(origin, from, Message::Bounce { origin });
             return;
         }
+        let as_urgent = |entry: &Entry| {
+            let real = entry.origin.is_some() && entry.via == from;
+            real && entry.rank.priority >= priority
+        };
+        let highest_from_there = !self.lrq.iter().any(as_urgent);
         self.file(Entry::new(origin, from, priority));
         let Some(orq) = &mut self.orq else {
-            let first = self
-                .lrq
-                .first()
-                .is_some_and(|entry| entry.origin == Some(origin));
-            if first || !self.without.has(PASSED_ON) {
+            let first = self.lrq.first().and_then(|entry| entry.origin) == Some(origin);
+            let goes_on = match self.precedence {
+                _ if self.without.has(PASSED_ON) => first,
+                Precedence::Priority(_) => highest_from_there,
+                Precedence::Arrival => true,
+            };
+            if goes_on {
                 self.pass_on(origin, priority, out);
             }
             return;

@@ -6,44 +6,14 @@ use crate::printed::Defect;
 
 pub(super) const MRA: &[Defect] = &[
     IDLE_HOLDER,
-    Defect {
-        id: "kanrar-M2",
-        what: "when the token has moved, the new holder's LDQ leads only back to the sender; Step 4 \
-               looks for a way to RQ's first there and finds none (Table 3.1 itself, after 8 leaves)",
-        result: "undefined; the printed machine follows the first path instead, as the worked \
-                 example does",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "kanrar-M3",
-        what: "a request that is passed on without its path is filed as {i, j} by line 8 (i is no \
-               neighbour) and as {3, 1} by Table 3.1 (then 6 cannot be found)",
-        result: "undefined; the printed machine files sender and receiver, as the table does",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "kanrar-M4",
-        what: "the walk-through follows LDQ's first path, whatever RQ says; with the way back filed \
-               at the end (Step 4) Table 3.1's own run sends the token to 6 instead of 11",
-        result: "no way on from 6; the printed machine files the way back at the front",
-        ..Defect::BLANK
-    },
+    NO_WAY,
+    PATHLESS,
+    FIRST_PATH,
     PATHS,
     RETURN,
-    Defect {
-        id: "kanrar-M7",
-        what: "token and request for its return are two messages; there is no rule for a holder \
-               that leaves before the second arrives",
-        result: "undefined; in the printed machine they are one message",
-        ..Defect::BLANK
-    },
+    TWO_MESSAGES,
     CROSSED,
-    Defect {
-        id: "kanrar-M9",
-        what: "Step 5 removes RQ's first id and then asks whether it is its own; LPQ for LDQ, j for y",
-        result: "misprints",
-        ..Defect::BLANK
-    },
+    REMOVED_FIRST,
     Defect {
         id: "kanrar-M10",
         what: "Table 3.1: LDQ8 is {1,3,8}, the text has {3,8}; RQ of P3 in step 5 shows LDQ3; LDQ1 \
@@ -55,9 +25,14 @@ pub(super) const MRA: &[Defect] = &[
 
 pub(super) const MRA_P: &[Defect] = &[
     IDLE_HOLDER,
+    NO_WAY,
+    PATHLESS,
+    FIRST_PATH,
     PATHS,
     RETURN,
+    TWO_MESSAGES,
     CROSSED,
+    REMOVED_FIRST,
     Defect {
         id: "kanrar-P1",
         what: "the box says that RQ is first in, first out; every example sorts it by priority",
@@ -135,5 +110,45 @@ const CROSSED: Defect = Defect {
     needs_repaired: &["kanrar-M5"],
     schedule: "req 2; 2>1:REQUEST; 1>0:REQUEST; req 1; 1>0:REQUEST; 0>1:TOKEN; 0>1:REQUEST",
     result: "1 is asked to pass on its own request: a protocol error",
+    ..Defect::BLANK
+};
+
+const NO_WAY: Defect = Defect {
+    id: "kanrar-M2",
+    what: "when the token has moved, the new holder's LDQ leads only back to the sender; Step 4 \
+           looks for a way to RQ's first there and finds none (Table 3.1 itself, after 8 leaves)",
+    result: "undefined; the printed machine follows the first path instead, as the worked \
+             example does",
+    ..Defect::BLANK
+};
+
+const PATHLESS: Defect = Defect {
+    id: "kanrar-M3",
+    what: "a request that is passed on without its path is filed as {i, j} by line 8 (i is no \
+           neighbour) and as {3, 1} by Table 3.1 (then 6 cannot be found)",
+    result: "undefined; the printed machine files sender and receiver, as the table does",
+    ..Defect::BLANK
+};
+
+const FIRST_PATH: Defect = Defect {
+    id: "kanrar-M4",
+    what: "the walk-through follows LDQ's first path, whatever RQ says; with the way back filed \
+           at the end (Step 4) Table 3.1's own run sends the token to 6 instead of 11",
+    result: "no way on from 6; the printed machine files the way back at the front",
+    ..Defect::BLANK
+};
+
+const TWO_MESSAGES: Defect = Defect {
+    id: "kanrar-M7",
+    what: "token and request for its return are two messages; there is no rule for a holder \
+           that leaves before the second arrives",
+    result: "undefined; in the printed machine they are one message",
+    ..Defect::BLANK
+};
+
+const REMOVED_FIRST: Defect = Defect {
+    id: "kanrar-M9",
+    what: "Step 5 removes RQ's first id and then asks whether it is its own; LPQ for LDQ, j for y",
+    result: "misprints",
     ..Defect::BLANK
 };

@@ -30,11 +30,17 @@ fn failing(algorithm: &str, seed: u64, faults: &[&str]) -> Plan {
         think: PerNode::All(Span::Exponential(700 * MS)),
     };
     plan.workload.hold = PerNode::All(Span::Uniform(10 * MS, 300 * MS));
-    plan.workload.priority = PerNode::Each((0..nodes).map(|node| node % 4 + 1).collect());
+    plan.workload.priority = apart(nodes);
     plan.workload.quota = Quota::PerNode(4);
     let topology = plan.build_topology().expect("the usual shape always fits");
     plan.faults = crate::scenes::timeline(&plan, &topology, faults);
     plan
+}
+
+/// Priorities two apart or more: each may overtake each lower one, even where those age.
+fn apart(nodes: u32) -> PerNode<u32> {
+    let each = [5, 1, 9, 3].into_iter().cycle();
+    PerNode::Each(each.take(nodes as usize).collect())
 }
 
 fn assert_all_served(plan: &Plan, run: &Run) {
@@ -107,7 +113,8 @@ fn a_cut_tree_waits_and_goes_on() {
     for algorithm in ["mra", "mra-p", "fapp"] {
         for seed in 0..10 {
             let cut = ["at 15ms cut 0-1 for 2s"];
-            let plan = plan(algorithm, 5, seed, &cut);
+            let mut plan = plan(algorithm, 5, seed, &cut);
+            plan.workload.priority = apart(5);
             let run = simulate(&plan);
             assert_eq!(run.end, End::Finished, "{algorithm}, seed {seed}");
             assert!(run.ended_ns > 2_000 * MS, "{algorithm}, seed {seed}");

@@ -13,5 +13,6 @@ mod structures;
 mod tables;
 mod token_queues;
 mod toys;
+mod trees;
 mod workloads;
 mod worlds;

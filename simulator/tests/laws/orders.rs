@@ -62,7 +62,7 @@ fn overtaken(run: &Run) -> Vec<(u32, u32)> {
 }
 
 /// The book's claim, made exact: an entry of priority q is overtaken at most max(0, Pmax - 1 - q)
-/// times, or max(0, k(Pmax - q) - 1) times with slow(k). Both are reached.
+/// times, or max(0, k(Pmax - q) - 1) times with slow(k). Both are reached, for every priority.
 #[test]
 fn aging_bounds_how_often_anybody_is_overtaken() {
     const MOST: u32 = 8;
@@ -80,47 +80,65 @@ fn aging_bounds_how_often_anybody_is_overtaken() {
                     *most = times.max(*most);
                 }
             }
-            assert!(worst[1] > 0, "{algorithm}: nobody is ever overtaken");
+            let bound = |priority: u32| (newcomers * (MOST - priority)).saturating_sub(1);
+            let bounds: Vec<_> = (1..=MOST).map(bound).collect();
+            assert_eq!(worst[1..], bounds, "{algorithm}, slow({newcomers})");
         }
     }
 }
 
 #[test]
 fn without_aging_the_urgent_always_go_first_and_others_starve() {
-    let plan = saturated("mra-p", 3, 1, &[1, 5, 5]);
-    let mut plan = with(plan, "aging", "off");
-    plan.topology = "path".to_owned();
-    let longest = longest_wait(&finished(&plan), 1);
-    assert!(longest > 30, "0 waited for only {longest} others");
-    let aged = longest_wait(&finished(&with(plan, "aging", "step")), 1);
-    assert!(aged < 12, "0 waited for {aged} others though it ages");
+    for algorithm in ["mra-p", "lfrt-p", "fapp"] {
+        let plan = saturated(algorithm, 3, 1, &[1, 5, 5]);
+        let mut plan = with(plan, "aging", "off");
+        plan.topology = "path".to_owned();
+        let longest = longest_wait(&finished(&plan), 1);
+        assert!(longest > 30, "{algorithm}: 0 waited for only {longest}");
+        let aged = longest_wait(&finished(&with(plan, "aging", "step")), 1);
+        assert!(aged < 12, "{algorithm}: 0 waited for {aged} though it ages");
+    }
 }
 
-/// The book's picture of starvation: C(1)-L(5)-X(5), L has the token, L and X ask again at once, C once.
+/// The book's picture of starvation: C(1)-L(5)-X(5), L has the token, L and X ask again at once, C once,
+/// and before X. A stay takes twice as long as a message, so that nobody leaves at the instant at which a
+/// request arrives: then C might be the only one who is written down, and enter at once.
+fn before_c(algorithm: &str, aging: &str, printed: &[&str]) -> usize {
+    let mut plan = saturated(algorithm, 3, 1, &[1, 5, 5]);
+    (plan.topology, plan.holder) = ("path".to_owned(), NodeId(1));
+    plan.delay = "1ms".parse().expect("a delay");
+    plan.workload.hold = PerNode::All(Span::Constant(2 * MS));
+    plan.workload.arrivals = Arrivals::Closed {
+        think: PerNode::All(Span::Constant(0)),
+    };
+    plan.workload.quota = Quota::Total(61);
+    plan.workload.weights = vec![1.0, 30.0, 30.0];
+    plan.printed = plan.entry().as_printed(printed).expect("its defects");
+    longest_wait(&finished(&with(plan, "aging", aging)), 1)
+}
+
+/// Four points, one for each that comes before it, make C an equal of L and X.
 #[test]
 fn on_a_path_between_two_that_never_pause_a_third_starves_unless_it_ages() {
-    let before = |algorithm: &str, aging: Option<&str>, printed: &[&str]| {
-        let mut plan = saturated(algorithm, 3, 1, &[1, 5, 5]);
-        (plan.topology, plan.holder) = ("path".to_owned(), NodeId(1));
-        plan.delay = "1ms".parse().expect("a delay");
-        plan.workload.hold = PerNode::All(Span::Constant(2 * MS));
-        plan.workload.arrivals = Arrivals::Closed {
-            think: PerNode::All(Span::Constant(0)),
-        };
-        plan.workload.quota = Quota::Total(61);
-        plan.workload.weights = vec![1.0, 30.0, 30.0];
-        plan.printed = plan.entry().as_printed(printed).expect("its defects");
-        let plan = match aging {
-            Some(aging) => with(plan, "aging", aging),
-            None => plan,
-        };
-        longest_wait(&finished(&plan), 1)
-    };
-    assert_eq!(before("mra-p", Some("off"), &[]), 60, "all others");
-    assert_eq!(before("fapp", None, &["F6"]), 60, "all others");
-    // Four points, one for each that comes before it, make it an equal.
-    assert_eq!(before("mra-p", Some("step"), &[]), 4);
-    assert_eq!(before("fapp", None, &[]), 4);
+    for algorithm in ["mra-p", "lfrt-p", "fapp"] {
+        let waits =
+            ["step", "slow(2)", "slow(3)", "off"].map(|aging| before_c(algorithm, aging, &[]));
+        println!("{algorithm}: {waits:?}");
+        assert_eq!(waits, [4, 8, 12, 60], "{algorithm}");
+    }
+}
+
+/// kanrar-F6: the token that comes to C goes straight back, and what C gained by waiting is lost. As
+/// printed, where the returning token ages nobody (F7), it comes for nothing as often as it comes.
+#[test]
+fn a_sender_that_is_filed_before_the_next_is_chosen_keeps_fapps_token() {
+    let (alone, as_printed) = (
+        before_c("fapp", "step", &["F6"]),
+        before_c("fapp", "step", &["F6", "F7"]),
+    );
+    println!("F6: {alone}, F6 and F7: {as_printed}");
+    assert_eq!(as_printed, 60, "all others");
+    assert_eq!((before_c("fapp", "step", &["F7"]), alone), (4, 18));
 }
 
 /// The most entries of others between two entries of one member with that priority.
@@ -153,31 +171,71 @@ fn longest_wait(run: &Run, priority: u32) -> usize {
     gaps.max().unwrap_or(0)
 }
 
-/// The worst wait of a priority-1 member over ten trees whose urgent members ask so many times.
-fn worst_wait_of_fapp(printed: &[&str], rounds: u64) -> usize {
-    let waits = (0..6).map(|seed| {
+/// FAPP on six trees whose members, half of them urgent, ask so many times: the worst wait of one that is
+/// not, and how many messages there were in all.
+fn fapp_on_trees(printed: &[&str], aging: &str, rounds: u64) -> (usize, u64) {
+    let runs = (0..6).map(|seed| {
         let mut plan = saturated("fapp", 12, seed, &[1, 5]);
         plan.printed = plan.entry().as_printed(printed).expect("its defects");
         plan.workload.quota = Quota::PerNode(rounds);
-        longest_wait(&finished(&plan), 1)
+        let run = finished(&with(plan, "aging", aging));
+        let sent: u64 = run.messages.values().map(|row| row.sent).sum();
+        (longest_wait(&run, 1), sent)
     });
-    waits.max().unwrap_or(0)
+    runs.fold((0, 0), |(worst, all), (wait, sent)| {
+        (worst.max(wait), all + sent)
+    })
 }
 
+/// kanrar-F7 alone does it: what comes back with the token must age those whom it passes.
 #[test]
 fn fapps_printed_aging_starves_the_longer_the_run_and_the_repaired_does_not() {
-    let repaired = (worst_wait_of_fapp(&[], 40), worst_wait_of_fapp(&[], 120));
-    let printed = (
-        worst_wait_of_fapp(&["F7", "F8"], 40),
-        worst_wait_of_fapp(&["F7", "F8"], 120),
-    );
-    println!("entries of others, 40 and 120 rounds: repaired {repaired:?}, printed {printed:?}");
-    assert!(printed.1 > 2 * printed.0, "{printed:?}");
+    let worst = |printed: &[&str], aging: &str| {
+        let wait = |rounds| fapp_on_trees(printed, aging, rounds).0;
+        let waits = (wait(40), wait(120));
+        println!("entries of others, 40 and 120 rounds: {printed:?} {aging} {waits:?}");
+        waits
+    };
+    let repaired = worst(&[], "step");
     assert!(
         repaired.1 < 2 * repaired.0 && repaired.1 < 100,
         "{repaired:?}"
     );
-    assert!(printed.0 > 2 * repaired.0, "{printed:?}, {repaired:?}");
+    for (printed, aging) in [(&["F7"][..], "step"), (&["F7", "F8"], "step"), (&[], "off")] {
+        let starved = worst(printed, aging);
+        assert!(
+            starved.1 > 2 * starved.0,
+            "{printed:?}, {aging}: {starved:?}"
+        );
+        assert!(
+            starved.0 > 2 * repaired.0,
+            "{printed:?}, {aging}: {starved:?}"
+        );
+    }
+    // Slower, but no less sure.
+    let slow = worst(&[], "slow(2)");
+    assert!(slow.0 > repaired.0 && slow.1 < 2 * slow.0, "{slow:?}");
+    // kanrar-F8: those overtaken by the site they asked wait longer, and not for ever.
+    let unaged = worst(&["F8"], "step");
+    assert!(
+        unaged.1 > repaired.1 && unaged.1 < 2 * unaged.0,
+        "{unaged:?}"
+    );
+}
+
+/// kanrar-F4: line 9 passes every request on. It costs half as much again, and nothing else.
+#[test]
+fn telling_more_than_a_raise_costs_fapp_messages() {
+    let (repaired, every) = (
+        fapp_on_trees(&[], "step", 40),
+        fapp_on_trees(&["F4"], "step", 40),
+    );
+    println!("wait and messages: {repaired:?}, every request told {every:?}");
+    assert!(
+        2 * every.1 > 3 * repaired.1,
+        "{every:?} against {repaired:?}"
+    );
+    assert!(every.0 < 100, "{every:?}");
 }
 
 /// With equal priorities nothing ages, and FAPP is Raymond's algorithm: not first come, first served.
