@@ -11,7 +11,7 @@ use algorithms::{NodeId, Setting, Topology};
 use chaos::{Delay, Timeline};
 use serde::{Deserialize, Serialize};
 
-use crate::workload::{Arrivals, PerNode, Quota, Span, Workload};
+use crate::workload::{Arrivals, PerNode, Quota, Span, Urgency, Workload};
 
 /// Everything that decides what a run does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,7 +120,7 @@ impl Plan {
                 },
                 hold: PerNode::All(Span::Constant(MS)),
                 quota: Quota::PerNode(5),
-                priority: PerNode::All(0),
+                priority: PerNode::All(Urgency::Constant(0)),
                 weights: Vec::new(),
                 clients: 1,
             },

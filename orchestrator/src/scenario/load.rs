@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use algorithms::NodeId;
-use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Workload};
+use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Urgency, Workload};
 
 use super::resolve::{Misfit, node_of};
 use super::words::{AskText, List, Weight};
@@ -33,7 +33,7 @@ pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<
         quota: quota(scenario, kind, &arrivals, nodes)?,
         arrivals,
         hold: per_node(scenario.hold.as_ref(), Span::Constant(1_000_000)),
-        priority: per_node(scenario.priority.as_ref(), 0),
+        priority: per_node(scenario.priority.as_ref(), Urgency::Constant(0)),
         weights,
         clients: match scenario.clients {
             Some(0) => return Err(Misfit::new("clients", "a member has at least one client")),

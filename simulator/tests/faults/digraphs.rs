@@ -30,7 +30,7 @@ fn failing(algorithm: &str, seed: u64, faults: &[&str]) -> Plan {
         think: PerNode::All(Span::Exponential(700 * MS)),
     };
     plan.workload.hold = PerNode::All(Span::Uniform(10 * MS, 300 * MS));
-    plan.workload.priority = PerNode::Each((0..nodes).map(|node| node % 4 + 1).collect());
+    plan.workload.priority = PerNode::Each((0..nodes).map(|node| (node % 4 + 1).into()).collect());
     plan.workload.quota = Quota::PerNode(4);
     let topology = plan.build_topology().expect("the usual shape always fits");
     plan.faults = crate::scenes::timeline(&plan, &topology, faults);
