@@ -430,7 +430,7 @@ mod tests {
                 .any(|text| text.contains("--transport never"))
         };
         assert!(!warned(&plan));
-        plan.faults = faults("at 0s loss 1% on all");
+        plan.faults = faults(2, "at 0s loss 1% on all");
         assert!(warned(&plan));
         plan.transport = UseTransport::Auto;
         assert!(!warned(&plan));
