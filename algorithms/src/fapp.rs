@@ -22,7 +22,8 @@
 //! Cost: at most `D` REQUESTs and `D` TOKENs per entry, fewer under load. Where all priorities are
 //! equal nothing ages, and the order of entries is Raymond's.
 //! Kept from the book: the names, and Table 3.4 (its misprints aside). The dummy request that
-//! follows the token in the book rides on it.
+//! follows the token in the book rides on it, and is noted as `dummy`: `messages + note.dummy.count`
+//! counts as the book does.
 //! Links must keep order: a request that overtakes the token would be forgotten.
 
 mod defects;
@@ -48,6 +49,7 @@ pub(crate) static ENTRY: Entry = Entry {
     order: Order::Fifo,
     links: Links::Patient,
     token: Some("TOKEN"),
+    notes: &[DUMMY],
     // PL has at most one's neighbours and oneself: four on average, in a tree.
     state_bytes: |_| (size_of::<Fapp>() + 4 * size_of::<machine::Place>()) as u64,
     defects: defects::ALL,
@@ -55,6 +57,12 @@ pub(crate) static ENTRY: Entry = Entry {
     machine: |_, _| &Of::<Fapp>::MACHINE,
     ..Entry::PLAIN
 };
+
+/// The note that tells dummies apart from the tokens they ride on.
+pub(crate) const DUMMY: (&str, &str) = (
+    "dummy",
+    "priority of a dummy request that rides on the token; the book sends it apart",
+);
 
 const EXPLANATION: &str = "\
 The sites form a tree, and one token moves along its edges. As in Raymond's

@@ -37,6 +37,7 @@ mod message;
 mod printed;
 
 use crate::erased::Of;
+use crate::fapp::DUMMY;
 use crate::mra::REGISTERED;
 use crate::precedence;
 use crate::registry::{Entry, Family, Graph, Links, Order};
@@ -66,6 +67,7 @@ pub(crate) static ENTRY: Entry = Entry {
             "parked",
             "requesters that were passed over because no way to them was found",
         ),
+        DUMMY,
     ],
     // LRQ and the numbers served may have an entry for everybody.
     state_bytes: |nodes| size_of::<Lfrt>() as u64 + 64 * nodes,

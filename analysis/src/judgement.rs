@@ -436,7 +436,7 @@ mod tests {
                 .any(|text| text.contains("--transport never"))
         };
         assert!(!warned(&plan));
-        plan.faults = faults("at 0s loss 1% on all");
+        plan.faults = faults(2, "at 0s loss 1% on all");
         assert!(warned(&plan));
         plan.transport = UseTransport::Auto;
         assert!(!warned(&plan));
@@ -464,7 +464,7 @@ mod tests {
         let mut plan = plan("raymond", 2);
         plan.warm_up_entries = 10;
         plan.transport = UseTransport::Never;
-        plan.faults = faults("at 0s loss 1% on all");
+        plan.faults = faults(2, "at 0s loss 1% on all");
         let warnings = judged(&plan, &run).warnings;
         assert_eq!(warnings.len(), 5, "{warnings:?}");
         for line in warnings.iter().flat_map(|warning| warning.lines()) {

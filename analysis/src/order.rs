@@ -4,6 +4,7 @@
 //! neither: such pairs are never out of order.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use node::run::{RequestRow, Run};
 
@@ -89,6 +90,22 @@ impl Counts {
 
 /// Entries of a lower priority while a higher one was waiting.
 pub(crate) fn priority_inversions(run: &Run) -> u64 {
+    at_entries(run, |waiting, row| {
+        let highest = waiting.last_key_value().map(|(&priority, _)| priority);
+        u64::from(highest.is_some_and(|highest| highest > row.priority))
+    })
+}
+
+/// Pairs of which the one of lower priority entered while the other was waiting.
+pub(crate) fn pairs_against_priority(run: &Run) -> u64 {
+    at_entries(run, |waiting, row| {
+        let higher = (Bound::Excluded(row.priority), Bound::Unbounded);
+        waiting.range(higher).map(|(_, count)| count).sum()
+    })
+}
+
+/// A count over all entries, each with how many of each priority waited then.
+fn at_entries(run: &Run, counted: impl Fn(&BTreeMap<u32, u64>, &RequestRow) -> u64) -> u64 {
     let (arrivals, entries) = (arrivals(run), entries(run));
     let mut arrivals = arrivals.into_iter().peekable();
     // How many wait of each priority: all that arrived before this nanosecond and have not
@@ -108,9 +125,7 @@ pub(crate) fn priority_inversions(run: &Run) -> u64 {
                 waiting.remove(&row.priority);
             }
         }
-        let highest = waiting.last_key_value().map(|(&priority, _)| priority);
-        let past = |row: &&RequestRow| highest.is_some_and(|highest| highest > row.priority);
-        count += rows.filter(past).count() as u64;
+        count += rows.map(|row| counted(&waiting, row)).sum::<u64>();
         while let Some((_, row)) = arrivals.next_if(|&(arrived_ns, _)| arrived_ns == now_ns) {
             // Whoever arrived in this very nanosecond and is inside already never waits.
             if run.requests[row].entered_ns != Some(now_ns) {
@@ -375,15 +390,18 @@ mod tests {
                 .into_iter()
                 .map(|(priority, arrived, wait)| (priority, arrived, wait.map(|wait| arrived + wait)))
                 .collect::<Vec<_>>();
-            let mut naive = 0;
+            let (mut naive, mut pairs) = (0, 0);
             for &(priority, _, entered) in &rows {
                 let Some(now) = entered else { continue };
                 let past = |&&(other, arrived, entered): &&(u32, u64, Option<u64>)| {
                     other > priority && arrived < now && entered.is_none_or(|at| at > now)
                 };
                 naive += u64::from(rows.iter().any(|row| past(&row)));
+                pairs += rows.iter().filter(past).count() as u64;
             }
-            prop_assert_eq!(priority_inversions(&prioritised(&rows)), naive);
+            let run = prioritised(&rows);
+            prop_assert_eq!(priority_inversions(&run), naive);
+            prop_assert_eq!(pairs_against_priority(&run), pairs);
         }
 
         #[test]

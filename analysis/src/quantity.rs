@@ -6,12 +6,14 @@
 //! | a column of `summary.csv` | that number |
 //! | `violated`, `unsafe`, `not_live`, `inconclusive` | 1 if the run was that, else 0 |
 //! | `deadlock`, `live_lock`, `time_limit` | 1 if the run ended so, else 0 |
-//! | `messages.KIND` | messages of that kind sent in the run |
+//! | `messages.KIND`, `messages.KIND+KIND` | messages of that kind, or of one of these, sent in the run |
 //! | `received.max`, `received.mean` | messages received by the busiest node, by a node |
 //! | `note.NAME.count`, `.sum`, `.mean`, `.min`, `.max` | what the algorithm noted while it was measured |
 //! | `entry.wait_us.mean`, `.turnaround_us`, `.messages`, `.passed_over`, `.overtaken` | over the entries; also `.count .sum .min .max .p50 .p99` |
 //! | `sync_us.mean`, `sync_t.mean` | hand-over delays, in microseconds or link delays; also `.count .min .max` |
 //! | `holder_links` | links of the node that has the token at the start, in and out |
+//! | `pairs_against_priority` | pairs of which the one of lower priority entered while the other waited |
+//! | `connected_share` | the share of requests whose nodes links that are never cut connect with the first holder |
 //! | `before[8,11]` | 1 if node 8 entered, and before node 11 did, else 0 |
 //!
 //! In brackets a choice of what is looked at: `[node=0]`, `[node!=0]`, `[priority=2]`, both
@@ -36,8 +38,8 @@ pub enum Quantity {
     Column(&'static str),
     /// Whether the run was or ended so.
     Fate(Fate),
-    /// Messages of a kind.
-    Messages(String),
+    /// Messages of these kinds.
+    Messages(Vec<String>),
     /// Messages received by a node.
     Received(Statistic),
     /// What the algorithm noted.
@@ -57,6 +59,10 @@ pub enum Quantity {
     Before(NodeId, NodeId),
     /// The links of the first holder, whatever their direction.
     HolderLinks,
+    /// Pairs of which the one of lower priority entered while the other waited.
+    PairsAgainstPriority,
+    /// Requests whose nodes stay connected with the first holder, as a share.
+    ConnectedShare,
 }
 
 /// What became of a run.
@@ -156,7 +162,10 @@ impl Quantity {
         };
         let parts = path.split('.').collect::<Vec<_>>();
         match (parts.as_slice(), choice) {
-            (["messages", kind], None) => Ok(Self::Messages((*kind).to_owned())),
+            (["messages", kinds], None) => {
+                let kinds = kinds.split('+').map(str::to_owned);
+                Ok(Self::Messages(kinds.collect()))
+            }
             (["received", statistic], None) => Ok(Self::Received(named(statistic, &STATISTICS)?)),
             (["note", note, statistic], None) => {
                 let statistic = named(statistic, &STATISTICS)?;
@@ -182,6 +191,8 @@ impl Quantity {
                 Ok(Self::Before(first, second))
             }
             (["holder_links"], None) => Ok(Self::HolderLinks),
+            (["pairs_against_priority"], None) => Ok(Self::PairsAgainstPriority),
+            (["connected_share"], None) => Ok(Self::ConnectedShare),
             ([word], None) => {
                 if let Some((_, fate)) = FATES.iter().find(|(known, _)| known == word) {
                     return Ok(Self::Fate(*fate));
@@ -197,7 +208,7 @@ impl Quantity {
     /// Whether the algorithm has what this names; its messages are of these kinds.
     pub fn fits(&self, entry: &Entry, kinds: &[&str]) -> bool {
         match self {
-            Self::Messages(kind) => kinds.contains(&kind.as_str()),
+            Self::Messages(wanted) => wanted.iter().any(|kind| kinds.contains(&kind.as_str())),
             Self::Note(name, _) => entry.notes.iter().any(|(known, _)| known == name),
             Self::Column(_)
             | Self::Fate(_)
@@ -205,7 +216,9 @@ impl Quantity {
             | Self::Entry(..)
             | Self::Sync { .. }
             | Self::Before(..)
-            | Self::HolderLinks => true,
+            | Self::HolderLinks
+            | Self::PairsAgainstPriority
+            | Self::ConnectedShare => true,
         }
     }
 
@@ -217,8 +230,9 @@ impl Quantity {
                 summary.cells()[place].parse().ok()
             }
             Self::Fate(fate) => Some(f64::from(u8::from(fate.of(run, summary)))),
-            Self::Messages(kind) => {
-                let rows = run.messages.iter().filter(|((.., of), _)| of == kind);
+            Self::Messages(kinds) => {
+                let wanted = |of: &str| kinds.iter().any(|kind| kind == of);
+                let rows = run.messages.iter().filter(|((.., of), _)| wanted(of));
                 Some(rows.map(|(_, row)| row.sent).sum::<u64>() as f64)
             }
             Self::Received(statistic) => {
@@ -288,6 +302,14 @@ impl Quantity {
             Self::HolderLinks => {
                 let links = plan.build_topology().ok()?.without_direction();
                 Some(links.neighbours(plan.holder).count() as f64)
+            }
+            Self::PairsAgainstPriority => Some(order::pairs_against_priority(run) as f64),
+            Self::ConnectedShare => {
+                let connected = plan.connected_for_good()?;
+                let asked = run.requests.iter().filter(|row| !row.uninvited);
+                let asked = asked.map(|row| f64::from(u8::from(connected[row.node.index()])));
+                let asked = asked.collect::<Vec<_>>();
+                Statistic::Mean.of(asked)
             }
             Self::Before(first, second) => {
                 let entered = |node: &NodeId| {
@@ -388,7 +410,8 @@ fn unknown(name: &str) -> String {
     format!(
         "nothing measured is called '{name}'; there are violated, unsafe, not_live, inconclusive, \
          deadlock, live_lock, time_limit, messages.KIND, received.max, note.NAME.sum, \
-         entry.wait_us.mean, sync_t.mean, before[0,1], and {known}"
+         entry.wait_us.mean, sync_t.mean, holder_links, pairs_against_priority, connected_share, \
+         before[0,1], and {known}"
     )
 }
 
@@ -397,7 +420,7 @@ mod tests {
     use node::run::{MessageRow, NoteRow};
 
     use super::*;
-    use crate::sample::{entry, plan, run};
+    use crate::sample::{entry, faults, plan, run};
 
     fn value(name: &str, run: &Run) -> Option<f64> {
         let plan = Plan {
@@ -445,6 +468,7 @@ mod tests {
             ("violated", 0.0),
             ("deadlock", 0.0),
             ("messages.TOKEN", 5.0),
+            ("messages.TOKEN+REQUEST", 9.0),
             ("received.max", 7.0),
             ("received.mean", 3.0),
             ("note.hops.mean", 3.0),
@@ -457,6 +481,8 @@ mod tests {
             ("entry.overtaken.max", 1.0),
             ("entry.overtaken.max[node=1]", 0.0),
             ("holder_links", 2.0),
+            ("pairs_against_priority", 1.0),
+            ("connected_share", 1.0),
             ("sync_us.mean", 2.5),
             ("sync_us.max[1>2]", 3.0),
             ("sync_us.count[2>1]", 0.0),
@@ -469,6 +495,26 @@ mod tests {
                 "{name}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn whoever_is_cut_off_for_good_is_not_connected() {
+        let share = |fault: &str| {
+            let plan = Plan {
+                topology: "path".to_owned(),
+                faults: faults(3, fault),
+                ..plan("raymond", 3)
+            };
+            let run = sample();
+            let judgement = crate::judge(&plan, &plan.build_topology().unwrap(), &run);
+            let quantity = Quantity::parse("connected_share").unwrap();
+            quantity.of(&plan, &run, &judgement.summary)
+        };
+        assert_eq!(share("at 0s cut 1-2"), Some(2.0 / 3.0));
+        assert_eq!(share("at 5ms cut 0->1"), Some(1.0 / 3.0));
+        assert_eq!(share("delay 5ms on 0-1"), Some(1.0));
+        assert_eq!(share("at 0s cut 1-2 for 1s"), None);
+        assert_eq!(share("at 1s kill 1"), None);
     }
 
     #[test]

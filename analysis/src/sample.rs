@@ -103,11 +103,11 @@ pub(crate) fn fault(
     }
 }
 
-/// One fault in a group of two.
-pub(crate) fn faults(text: &str) -> chaos::Timeline {
+/// One fault in a group of so many.
+pub(crate) fn faults(nodes: u32, text: &str) -> chaos::Timeline {
     let group = chaos::timeline::Group {
-        nodes: 2,
-        edges: chaos::partition::Edges::Complete { nodes: 2 },
+        nodes,
+        edges: chaos::partition::Edges::Complete { nodes },
         kinds: None,
         token: None,
         seed: 1,

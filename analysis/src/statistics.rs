@@ -37,25 +37,77 @@ impl Moments {
 
     /// Student's t interval for the mean, for independent values; `None` for fewer than two.
     pub fn interval(&self, level: f64) -> Option<Interval> {
-        if self.n < 2 {
-            return None;
+        (self.n >= 2).then(|| Difference::of(*self).interval(level))
+    }
+}
+
+/// An estimate with its standard error, and how freely that varies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    /// How many values it was made of.
+    pub n: u64,
+    /// The estimate.
+    pub mean: f64,
+    error: f64,
+    freedom: f64,
+}
+
+impl Difference {
+    /// The mean of differences, each of two values that belong together.
+    pub fn of(paired: Moments) -> Self {
+        Self {
+            n: paired.n,
+            mean: paired.mean,
+            error: match paired.n {
+                0 => 0.0,
+                n => paired.sd / (n as f64).sqrt(),
+            },
+            freedom: paired.n.saturating_sub(1).max(1) as f64,
         }
-        let half = t_quantile(self.n - 1, level) * self.sd / (self.n as f64).sqrt();
-        Some((self.mean - half, self.mean + half))
     }
 
-    /// How likely a mean so far below 0, or farther, is if the true one is 0: Student's, one-sided.
+    /// One mean less another, of values that do not belong together and may vary differently
+    /// (Welch's); `None` if one has fewer than two.
+    pub fn between(a: Moments, b: Moments) -> Option<Self> {
+        if a.n < 2 || b.n < 2 {
+            return None;
+        }
+        let squared = |of: Moments| of.sd * of.sd / of.n as f64;
+        let (in_a, in_b) = (squared(a), squared(b));
+        let both = in_a + in_b;
+        let of_each = in_a * in_a / (a.n - 1) as f64 + in_b * in_b / (b.n - 1) as f64;
+        Some(Self {
+            n: a.n + b.n,
+            mean: a.mean - b.mean,
+            error: both.sqrt(),
+            freedom: if of_each > 0.0 {
+                both * both / of_each
+            } else {
+                1.0
+            },
+        })
+    }
+
+    /// Student's t interval.
+    pub fn interval(&self, level: f64) -> Interval {
+        if self.error == 0.0 {
+            return (self.mean, self.mean);
+        }
+        let half = t_quantile(self.freedom, level) * self.error;
+        (self.mean - half, self.mean + half)
+    }
+
+    /// How likely an estimate so far below 0, or farther, is if the truth is 0: Student's, one-sided.
     /// Values that do not differ leave nothing to chance.
     pub fn p_below_zero(&self) -> f64 {
-        if self.n < 2 || self.sd == 0.0 {
+        if self.error == 0.0 {
             return match self.mean.total_cmp(&0.0) {
                 std::cmp::Ordering::Less => 0.0,
                 std::cmp::Ordering::Equal => 0.5,
                 std::cmp::Ordering::Greater => 1.0,
             };
         }
-        let student = StudentsT::new(0.0, 1.0, (self.n - 1) as f64).expect("a positive freedom");
-        student.cdf(self.mean / (self.sd / (self.n as f64).sqrt()))
+        student(self.freedom).cdf(self.mean / self.error)
     }
 }
 
@@ -125,9 +177,12 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 
 /// The two-sided quantile of Student's t: what a mean is away from its expectation, in standard
 /// errors, at most, with this probability.
-fn t_quantile(freedom: u64, level: f64) -> f64 {
-    let student = StudentsT::new(0.0, 1.0, freedom as f64).expect("a positive freedom");
-    student.inverse_cdf(0.5 + level / 2.0)
+fn t_quantile(freedom: f64, level: f64) -> f64 {
+    student(freedom).inverse_cdf(0.5 + level / 2.0)
+}
+
+fn student(freedom: f64) -> StudentsT {
+    StudentsT::new(0.0, 1.0, freedom).expect("a positive freedom")
 }
 
 #[cfg(test)]
@@ -140,12 +195,12 @@ mod tests {
 
     #[test]
     fn quantiles_of_student_are_those_of_the_tables() {
-        close(t_quantile(1, 0.95), 12.706_204_736, 1e-6);
-        close(t_quantile(9, 0.95), 2.262_157_163, 1e-8);
-        close(t_quantile(29, 0.99), 2.756_385_904, 1e-8);
-        close(t_quantile(60, 0.999), 3.460, 5e-4);
-        close(t_quantile(120, 0.999), 3.373, 5e-4);
-        close(t_quantile(1_000_000, 0.999), 3.290_5, 5e-4);
+        close(t_quantile(1.0, 0.95), 12.706_204_736, 1e-6);
+        close(t_quantile(9.0, 0.95), 2.262_157_163, 1e-8);
+        close(t_quantile(29.0, 0.99), 2.756_385_904, 1e-8);
+        close(t_quantile(60.0, 0.999), 3.460, 5e-4);
+        close(t_quantile(120.0, 0.999), 3.373, 5e-4);
+        close(t_quantile(1_000_000.0, 0.999), 3.290_5, 5e-4);
     }
 
     #[test]
@@ -172,14 +227,36 @@ mod tests {
     #[test]
     fn one_sided_chance_is_that_of_the_tables() {
         // t = -2.132 with 4 degrees of freedom: 5 %.
-        let of = |mean| Moments {
-            n: 5,
-            mean,
-            sd: 5_f64.sqrt(),
+        let of = |mean| {
+            Difference::of(Moments {
+                n: 5,
+                mean,
+                sd: 5_f64.sqrt(),
+            })
         };
         close(of(-2.132).p_below_zero(), 0.05, 1e-4);
         close(of(2.132).p_below_zero(), 0.95, 1e-4);
-        assert_eq!(Moments::of([-1.0, -1.0]).p_below_zero(), 0.0);
+        let certain = Difference::of(Moments::of([-1.0, -1.0]));
+        assert_eq!(certain.p_below_zero(), 0.0);
+    }
+
+    #[test]
+    fn two_samples_are_compared_as_welch_does() {
+        // Variances 4/3 and 4: the error is √(1/3 + 1), the freedom (4/3)²/(1/27 + 1/3) = 4.8.
+        let a = Moments::of([1.0, 3.0, 1.0, 3.0]);
+        let b = Moments {
+            n: 4,
+            mean: 8.0,
+            sd: 2.0,
+        };
+        let difference = Difference::between(a, b).unwrap();
+        close(difference.mean, -6.0, 1e-12);
+        close(difference.error, (4.0_f64 / 3.0).sqrt(), 1e-12);
+        close(difference.freedom, 4.8, 1e-9);
+        assert!(difference.p_below_zero() < 0.01);
+        let (low, high) = difference.interval(0.99);
+        close((low + high) / 2.0, -6.0, 1e-9);
+        assert_eq!(Difference::between(a, Moments::of([1.0])), None);
     }
 
     #[test]

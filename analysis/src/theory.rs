@@ -507,7 +507,7 @@ mod tests {
         run.messages.values_mut().for_each(|row| row.lost = 1);
         assert!(!undisturbed(&run));
         let mut disturbed = plan.clone();
-        disturbed.faults = faults("at 0s loss 1% on all");
+        disturbed.faults = faults(2, "at 0s loss 1% on all");
         assert!(!seen(&disturbed, &thousand(), |c| c.undisturbed));
     }
 

@@ -10,7 +10,7 @@ use algorithms::NodeId;
 use chaos::Draw;
 
 use crate::plan::Plan;
-use crate::workload::{Arrivals, Ask, PerNode, Quota, Span};
+use crate::workload::{Arrivals, Ask, PerNode, Quota, Span, Urgency};
 
 /// What the clients of all nodes want.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Demand {
     seed: u64,
     rhythm: Rhythm,
     hold: PerNode<Span>,
-    priority: PerNode<u32>,
+    priority: PerNode<Urgency>,
     /// How many clients each node has.
     pub(crate) clients: u32,
     shares: Shares,
@@ -54,6 +54,7 @@ pub(crate) enum Purpose {
     Window = 5,
     /// When a timer goes off that may do so between two moments.
     Timer = 6,
+    Priority = 7,
 }
 
 /// The stream for the n-th draw of a purpose at a node.
@@ -122,7 +123,10 @@ impl Demand {
     /// How urgent the n-th request of a node is.
     pub(crate) fn priority(&self, node: NodeId, nth: u64) -> u32 {
         let own = self.scripted(node, nth).and_then(|ask| ask.priority);
-        own.unwrap_or_else(|| self.priority.of(node))
+        own.unwrap_or_else(|| match self.priority.of(node) {
+            Urgency::Constant(priority) => priority,
+            drawn => drawn.draw(&mut draw(self.seed, Purpose::Priority, node, nth)),
+        })
     }
 
     /// How long the client stays inside with the n-th request of a node.

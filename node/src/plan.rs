@@ -8,10 +8,11 @@ use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Order};
 use algorithms::topology::{Shape, TopologyError};
 use algorithms::{NodeId, Setting, Topology};
-use chaos::{Delay, Timeline};
+use chaos::timeline::{Begin, Deed};
+use chaos::{AnyFault, Delay, Reach, Timeline};
 use serde::{Deserialize, Serialize};
 
-use crate::workload::{Arrivals, PerNode, Quota, Span, Workload};
+use crate::workload::{Arrivals, PerNode, Quota, Span, Urgency, Workload};
 
 /// Everything that decides what a run does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,7 +129,7 @@ impl Plan {
                 },
                 hold: PerNode::All(Span::Constant(MS)),
                 quota: Quota::PerNode(5),
-                priority: PerNode::All(0),
+                priority: PerNode::All(Urgency::Constant(0)),
                 weights: Vec::new(),
                 clients: 1,
             },
@@ -189,6 +190,47 @@ impl Plan {
             .build(self.nodes, self.seed)?;
         topology.fits(self.entry().graph, self.holder)?;
         Ok(topology)
+    }
+
+    /// For each member, whether it is connected with the first holder by links that are never cut,
+    /// whatever their direction; `None` where a cut may end, or members die.
+    pub fn connected_for_good(&self) -> Option<Vec<bool>> {
+        let mut cuts = Vec::new();
+        for step in &self.faults.steps {
+            let bad = match &step.deed {
+                Deed::Links(bad) => bad,
+                Deed::Pause(_) | Deed::Resume(_) | Deed::Message(_) => continue,
+                Deed::Isolate(..) | Deed::Heal(_) | Deed::Kill(_) | Deed::Restart(..) => {
+                    return None;
+                }
+            };
+            let lasts = matches!(&step.begin, Begin::At(window) if window.over_ns() == u64::MAX
+                && window.every_ns.is_none());
+            for links in bad {
+                match links.fault {
+                    AnyFault::Cut(_) if lasts && links.churn.is_none() => cuts.push(&links.reach),
+                    AnyFault::Cut(_) => return None,
+                    _ => {}
+                }
+            }
+        }
+        let links = self.build_topology().ok()?.without_direction();
+        let is_cut = |a: NodeId, b: NodeId| {
+            let covers = |reach: &&Reach| reach.covers(a.0, b.0) || reach.covers(b.0, a.0);
+            cuts.iter().any(covers)
+        };
+        let mut connected = vec![false; self.nodes as usize];
+        connected[self.holder.index()] = true;
+        let mut found = vec![self.holder];
+        while let Some(node) = found.pop() {
+            for next in links.neighbours(node) {
+                if !connected[next.index()] && !is_cut(node, next) {
+                    connected[next.index()] = true;
+                    found.push(next);
+                }
+            }
+        }
+        Some(connected)
     }
 
     /// What the members are told.

@@ -6,7 +6,8 @@ use std::str::FromStr;
 use algorithms::NodeId;
 use chaos::Draw;
 use chaos::span::{SpanError, parse_ns, show_ns};
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
 /// What the clients of all members do.
@@ -19,7 +20,7 @@ pub struct Workload {
     /// How much there is to do.
     pub quota: Quota,
     /// How urgent requests are; larger is more urgent.
-    pub priority: PerNode<u32>,
+    pub priority: PerNode<Urgency>,
     /// How often each node asks, relative to the others; empty if all alike.
     pub weights: Vec<f64>,
     /// How many clients share one member; they wait in a queue of its own.
@@ -204,9 +205,133 @@ impl From<Span> for String {
     }
 }
 
+/// How urgent requests are, larger is more urgent, or how that is drawn: `3`, `uniform:1..10`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// Always the same.
+    Constant(u32),
+    /// Between the two, both included, anew for each request.
+    Uniform(u32, u32),
+}
+
+impl Urgency {
+    /// How urgent one request is.
+    pub fn draw(self, draw: &mut Draw) -> u32 {
+        match self {
+            Urgency::Constant(priority) => priority,
+            Urgency::Uniform(least, most) => {
+                let among = u64::from(most - least) + 1;
+                least + u32::try_from(draw.below(among)).expect("it is below a u32 and one")
+            }
+        }
+    }
+}
+
+impl From<u32> for Urgency {
+    fn from(priority: u32) -> Self {
+        Urgency::Constant(priority)
+    }
+}
+
+/// Why a text is no [`Urgency`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UrgencyTextError {
+    /// The words do not make one.
+    #[error("'{0}' is neither a whole NUMBER nor uniform:LEAST..MOST")]
+    Form(String),
+    /// The range is upside down.
+    #[error("'{0}' begins after its end")]
+    UpsideDown(String),
+}
+
+impl FromStr for Urgency {
+    type Err = UrgencyTextError;
+
+    fn from_str(text: &str) -> Result<Self, UrgencyTextError> {
+        let form = || UrgencyTextError::Form(text.to_owned());
+        let number = |word: &str| word.trim().parse::<u32>().map_err(|_| form());
+        let Some((kind, range)) = text.split_once(':') else {
+            return number(text).map(Urgency::Constant);
+        };
+        let range = range.split_once("..").filter(|_| kind == "uniform");
+        let (least, most) = range.ok_or_else(form)?;
+        match (number(least)?, number(most)?) {
+            (least, most) if least > most => Err(UrgencyTextError::UpsideDown(text.to_owned())),
+            (least, most) => Ok(Urgency::Uniform(least, most)),
+        }
+    }
+}
+
+impl fmt::Display for Urgency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Urgency::Constant(priority) => write!(f, "{priority}"),
+            Urgency::Uniform(least, most) => write!(f, "uniform:{least}..{most}"),
+        }
+    }
+}
+
+/// A number stays a number.
+impl Serialize for Urgency {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Urgency::Constant(priority) => serializer.serialize_u32(*priority),
+            Urgency::Uniform(..) => serializer.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Urgency {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberOrText;
+        impl Visitor<'_> for NumberOrText {
+            type Value = Urgency;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number or \"uniform:LEAST..MOST\"")
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Urgency, E> {
+                self.visit_str(&number.to_string())
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Urgency, E> {
+                self.visit_str(&number.to_string())
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Urgency, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(NumberOrText)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_urgency_is_read_as_it_is_written() {
+        for (text, json) in [("3", "3"), ("uniform:1..10", "\"uniform:1..10\"")] {
+            let urgency = text.parse::<Urgency>().unwrap();
+            assert_eq!(urgency.to_string(), text);
+            assert_eq!(serde_json::to_string(&urgency).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Urgency>(json).unwrap(), urgency);
+        }
+        for text in ["", "-1", "1..10", "uniform:1", "uniform:5..1", "exp:3"] {
+            assert!(text.parse::<Urgency>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn drawn_urgencies_reach_both_ends_and_no_further() {
+        let draws = (0..200).map(|nth| Urgency::Uniform(1, 5).draw(&mut Draw::new([nth])));
+        let drawn = draws.collect::<std::collections::BTreeSet<_>>();
+        assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+        let whole = Urgency::Uniform(0, u32::MAX).draw(&mut Draw::new([1]));
+        assert!(whole > 0);
+    }
 
     #[test]
     fn a_span_is_read_as_it_is_written() {

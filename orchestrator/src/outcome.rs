@@ -7,7 +7,7 @@ use algorithms::NodeId;
 use algorithms::registry::FormKind;
 use analysis::{Judgement, PriorityLine, Property, Summary, TheoryLine, Verdict};
 use node::plan::Plan;
-use node::workload::PerNode;
+use node::workload::{PerNode, Urgency};
 
 use crate::numbers::{count, decimal, significant, time};
 use crate::table::indented;
@@ -110,7 +110,7 @@ pub(crate) fn headline(plan: &Plan, summary: &Summary) -> String {
         more.push_str(&format!(" · holder {}", plan.holder));
     }
     let priorities = match &plan.workload.priority {
-        PerNode::All(0) => &[][..],
+        PerNode::All(Urgency::Constant(0)) => &[][..],
         PerNode::All(one) => std::slice::from_ref(one),
         PerNode::Each(several) => several,
     };
@@ -130,9 +130,9 @@ pub(crate) fn headline(plan: &Plan, summary: &Summary) -> String {
 }
 
 /// `1,2,3`, of many the first and how many there are.
-pub(crate) fn first_few(numbers: &[u32]) -> String {
+pub(crate) fn first_few(numbers: &[impl ToString]) -> String {
     const FEW: usize = 12;
-    let words = numbers.iter().take(FEW).map(u32::to_string);
+    let words = numbers.iter().take(FEW).map(ToString::to_string);
     let words = words.collect::<Vec<_>>().join(",");
     match numbers.len() {
         0..=FEW => words,

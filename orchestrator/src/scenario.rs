@@ -21,7 +21,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
 use node::plan::UseTransport;
 use node::run::Engine;
-use node::workload::Span;
+use node::workload::{Span, Urgency};
 use serde::{Deserialize, Serialize};
 
 use crate::suggest::did_you_mean;
@@ -160,10 +160,10 @@ pub struct Scenario {
     #[arg(long, value_name = "WEIGHTS", help_heading = "Load")]
     pub weights: Option<List<Weight>>,
 
-    /// Urgency of requests, larger is more urgent; several, at most one for each: by
-    /// node in turn [default: 0]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load", value_parser = words::wholes::<u32>)]
-    pub priority: Option<List<u32>>,
+    /// Urgency of requests, larger is more urgent: a number, or uniform:LEAST..MOST drawn for each
+    /// request; several, at most one for each: by node in turn [default: 0]
+    #[arg(long, value_name = "NUMBER", help_heading = "Load")]
+    pub priority: Option<List<Urgency>>,
 
     /// Clients that share a member, waiting in a queue of its own [default: 1]
     #[arg(long, value_name = "NUMBER", help_heading = "Load", value_parser = words::whole::<u32>)]

@@ -22,6 +22,8 @@ const PAIRS: &[(&[&str], &str)] = &[
      "algorithm = \"raymond\"\nworkload = \"open\"\ngap = \"250ms\"\ntotal = 70\nwarm-up = 7\nweights = [1, 5, 1, 1, 1, 1, 1, 1, 1, 1]"),
     (&["raymond", "--workload", "batch", "--asks", "2, 0, 3 at 5ms priority 7 hold 2ms", "--priority", "1,2"],
      "algorithm = \"raymond\"\nworkload = \"batch\"\nasks = [2, 0, \"3 at 5ms priority 7 hold 2ms\"]\npriority = [1, 2]"),
+    (&["fapp", "--priority", "uniform:1..5,7"],
+     "algorithm = \"fapp\"\npriority = [\"uniform:1..5\", 7]"),
     (&["raymond", "--workload", "batch", "--settled", "--asks", "4"],
      "algorithm = \"raymond\"\nworkload = \"batch\"\nasks = 4\nsettled = true"),
     (&["raymond", "--workload", "one-at-a-time", "--total", "9"],

@@ -250,6 +250,9 @@ impl Fapp {
         }
         self.holder = next.who;
         self.told = self.best();
+        if let Some(priority) = self.told {
+            out.note("dummy", u64::from(priority));
+        }
         out.send(next.who, Message::Token { dummy: self.told });
     }
 

@@ -323,6 +323,9 @@ impl PrintedLfrt {
         let brought_back = origin.is_none() && !self.without.has(DUMMIES_OUTWARD);
         let left = self.lrq.first().map(|entry| entry.rank.priority);
         let dummy = left.filter(|_| !brought_back);
+        if let Some(priority) = dummy {
+            out.note("dummy", u64::from(priority));
+        }
         self.out.insert(via);
         let token = Message::Token { orq, dummy };
         match origin {

@@ -40,11 +40,12 @@ pub enum Expectation {
         /// As a share: differences so small are none.
         margin: f64,
     },
-    /// It rises or falls from each value of a key to the next.
+    /// It rises or falls from each value of a key to the next, or with something measured too.
     Trend {
         /// What is measured.
         value: Expression,
-        /// The key, whose values are numbers.
+        /// The key, whose values are numbers; or a quantity, and the runs of each cell are then put
+        /// in groups by it.
         along: String,
         /// To more, or to less.
         relation: Relation,
@@ -107,6 +108,16 @@ impl Expectation {
             Self::Ordered { value, .. } | Self::Trend { value, .. } => vec![value],
             Self::Always(so) | Self::Sometimes(so) | Self::Share { of: so, .. } => vec![so],
         }
+    }
+
+    /// The names of what it needs to know of a run or of its cell.
+    pub fn names(&self) -> Vec<&str> {
+        let formulas = self.formulas().into_iter();
+        let mut names = formulas.flat_map(Expression::names).collect::<Vec<_>>();
+        if let Self::Trend { along, .. } = self {
+            names.push(along);
+        }
+        names
     }
 
     /// Why no evidence could speak against it, if none could.
@@ -176,6 +187,12 @@ impl Expectation {
                 relation,
                 margin,
             } => {
+                if !evidence.keys.contains(along) {
+                    let (relation, margin) = (*relation, *margin);
+                    return ordering::judge_groups(
+                        evidence, &cells, value, along, relation, margin,
+                    );
+                }
                 let pairs = ordering::steps(evidence, &cells, along);
                 ordering::judge(evidence, &pairs, value, *relation, *margin)
             }
@@ -228,7 +245,7 @@ fn differences(
             Answer::No
         } else {
             let room = (moments.mean - least).min(most - moments.mean);
-            Answer::Undecided(needed(moments, (high - low) / 2.0, room))
+            Answer::Undecided(needed(moments.n, (high - low) / 2.0, room))
         };
         let seen = format!(
             "{value}: {} (99 %: {} to {}), expected {wanted}{}{}",
@@ -285,12 +302,12 @@ fn at(evidence: &Evidence, cell: usize) -> String {
 }
 
 /// How many repetitions would make the interval fit into the room there is.
-pub(super) fn needed(moments: Moments, half: f64, room: f64) -> Option<u64> {
+pub(super) fn needed(runs: u64, half: f64, room: f64) -> Option<u64> {
     if room <= 0.0 || half <= 0.0 {
         return None;
     }
     let times = (half / room).powi(2);
-    Some((moments.n as f64 * times * 1.1).ceil() as u64)
+    Some((runs as f64 * times * 1.1).ceil() as u64)
 }
 
 fn every_run(evidence: &Evidence, cells: &[usize], so: &Expression, always: bool) -> Outcome {
@@ -354,7 +371,7 @@ fn share(
             sd: 0.0,
         };
         let room = (share - least).min(most - share);
-        Answer::Undecided(needed(moments, (high - low) / 2.0, room))
+        Answer::Undecided(needed(moments.n, (high - low) / 2.0, room))
     };
     let percent = |share: f64| format!("{} %", significant(share * 100.0));
     Outcome {

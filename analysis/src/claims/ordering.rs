@@ -3,7 +3,7 @@
 use super::expectation::{needed, unmeasured};
 use super::{Answer, Evidence, LEVEL, Outcome, Relation, Selection};
 use crate::expression::Expression;
-use crate::statistics::{Moments, holm};
+use crate::statistics::{Difference, Moments, holm};
 use crate::words::significant;
 
 /// Two cells that are compared.
@@ -72,6 +72,52 @@ pub(super) fn judge(
             None => return unmeasured(value),
         }
     }
+    weigh(&compared, value, relation, margin)
+}
+
+/// Whether it rises or falls with something that was measured too: the runs of each cell in groups
+/// by that, from each group of at least two to the next.
+pub(super) fn judge_groups(
+    evidence: &Evidence,
+    cells: &[usize],
+    value: &Expression,
+    along: &str,
+    relation: Relation,
+    margin: f64,
+) -> Outcome {
+    let mut compared = Vec::new();
+    for &cell in cells {
+        let rows = evidence.rows(cell).filter_map(|row| {
+            let place = row.values.get(along)?;
+            Some((*place, evidence.value(row, value)?))
+        });
+        let mut rows = rows.collect::<Vec<_>>();
+        if rows.is_empty() {
+            return unmeasured(value);
+        }
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let groups = rows.chunk_by(|a, b| a.0 == b.0);
+        let groups = groups.map(|group| (group[0].0, Moments::of(group.iter().map(|row| row.1))));
+        let groups = groups.filter(|(_, moments)| moments.n >= 2);
+        let groups = groups.collect::<Vec<_>>();
+        for [(before, low), (after, high)] in groups.array_windows() {
+            let label = |place: &f64, moments: &Moments| {
+                let cell = evidence.label(cell);
+                let gap = if cell.is_empty() { "" } else { " " };
+                let (place, runs) = (significant(*place), moments.n);
+                format!("{along}={place}{gap}{cell}, {runs} runs")
+            };
+            compared.push(Compared {
+                labels: (label(after, high), label(before, low)),
+                means: (high.mean, low.mean),
+                difference: Difference::between(*high, *low).expect("two runs in each"),
+            });
+        }
+    }
+    weigh(&compared, value, relation, margin)
+}
+
+fn weigh(compared: &[Compared], value: &Expression, relation: Relation, margin: f64) -> Outcome {
     if compared.is_empty() {
         return Outcome {
             answer: Answer::Undecided(None),
@@ -95,7 +141,6 @@ pub(super) fn judge(
     });
     let weakest = weakest.expect("there is at least one pair");
     let one = &compared[weakest];
-    let (first, second) = one.pair;
     let word = match relation {
         Relation::Below => "below",
         Relation::Above => "above",
@@ -104,9 +149,9 @@ pub(super) fn judge(
     let mut seen = format!(
         "{value}: {} ({}) {word} {} ({})",
         significant(one.means.0),
-        evidence.label(first),
+        one.labels.0,
         significant(one.means.1),
-        evidence.label(second),
+        one.labels.1,
     );
     seen += &match relation {
         Relation::Below | Relation::Above => format!("? p = {:.2e} after Holm", corrected[weakest]),
@@ -126,17 +171,18 @@ pub(super) fn judge(
     }
 }
 
-/// What the runs of two cells with the same seed differ by.
+/// What two cells, or two groups of runs, differ by.
 struct Compared {
-    pair: Pair,
+    labels: (String, String),
     means: (f64, f64),
-    difference: Moments,
+    difference: Difference,
 }
 
 /// How likely the order may be chance.
 const CHANCE: f64 = 1.0 - LEVEL;
 
 impl Compared {
+    /// Two cells, by their runs with the same seed.
     fn of(evidence: &Evidence, pair: Pair, value: &Expression) -> Option<Self> {
         let (first, second) = pair;
         let both = evidence.rows(first).filter_map(|row| {
@@ -147,12 +193,12 @@ impl Compared {
         });
         let both = both.collect::<Vec<_>>();
         (!both.is_empty()).then(|| Self {
-            pair,
+            labels: (evidence.label(first), evidence.label(second)),
             means: (
                 Moments::of(both.iter().map(|(a, _)| *a)).mean,
                 Moments::of(both.iter().map(|(_, b)| *b)).mean,
             ),
-            difference: Moments::of(both.iter().map(|(a, b)| a - b)),
+            difference: Difference::of(Moments::of(both.iter().map(|(a, b)| a - b))),
         })
     }
 
@@ -167,11 +213,10 @@ impl Compared {
 
     fn answer(&self, relation: Relation, p: f64, margin: f64) -> Answer {
         let mean = self.difference.mean;
-        let interval = self.difference.interval(LEVEL).unwrap_or((mean, mean));
+        let (low, high) = self.difference.interval(LEVEL);
         let small = margin * self.means.1.abs();
-        let (low, high) = interval;
-        let undecided =
-            |room: f64| Answer::Undecided(needed(self.difference, (high - low) / 2.0, room));
+        let runs = self.difference.n;
+        let undecided = |room: f64| Answer::Undecided(needed(runs, (high - low) / 2.0, room));
         match relation {
             Relation::Same if low >= -small && high <= small => Answer::Yes,
             Relation::Same if low > small || high < -small => Answer::No,
@@ -274,5 +319,50 @@ mod tests {
         };
         assert_eq!(answer(&trend(Relation::Above), &rising), Answer::Yes);
         assert_eq!(answer(&trend(Relation::Below), &rising), Answer::No);
+    }
+
+    /// One cell of forty runs; each has two or three links, and one run has four.
+    fn by_links(cost: impl Fn(u64) -> f64) -> Evidence {
+        let rows = (0..41_u64).map(|repetition| {
+            let links = if repetition == 40 {
+                4
+            } else {
+                2 + repetition % 2
+            };
+            let chance = 0.3 * (repetition * 7 % 5) as f64;
+            Row {
+                cell: 0,
+                repetition,
+                values: BTreeMap::from([
+                    ("links".to_owned(), links as f64),
+                    ("cost".to_owned(), cost(links) + chance),
+                ]),
+            }
+        });
+        Evidence {
+            keys: Vec::new(),
+            cells: vec![Vec::new()],
+            rows: rows.collect(),
+        }
+    }
+
+    #[test]
+    fn a_trend_along_what_was_measured_compares_groups_of_runs() {
+        let trend = |relation| Expectation::Trend {
+            value: Expression::parse("cost").unwrap(),
+            along: "links".to_owned(),
+            relation,
+            margin: 0.02,
+        };
+        let falling = by_links(|links| 10.0 - links as f64);
+        assert_eq!(answer(&trend(Relation::Below), &falling), Answer::Yes);
+        assert_eq!(answer(&trend(Relation::Above), &falling), Answer::No);
+        // The lone run with four links is no group.
+        let outcome = trend(Relation::Below).judge(&falling, &Selection::new());
+        assert!(outcome.seen.contains("20 runs"), "{}", outcome.seen);
+        assert!(!outcome.seen.contains("weakest"), "{}", outcome.seen);
+        let alike = by_links(|_| 1000.0);
+        assert_eq!(answer(&trend(Relation::Below), &alike), Answer::No);
+        assert_eq!(trend(Relation::Below).names(), ["cost", "links"]);
     }
 }

@@ -247,6 +247,7 @@ impl Book {
                 }
                 if let Expectation::Trend { along, .. } = expectation
                     && !cells.keys.contains(along)
+                    && Quantity::parse(along).is_err()
                 {
                     let keys = cells.keys.join(", ");
                     return Err(wrong(format!(
@@ -285,9 +286,7 @@ fn measured(claims: &[Claim], sweep: &str, words: &Table) -> Result<Vec<String>,
                     expectation,
                     ..
                 } if of == sweep => {
-                    let formulas = expectation.formulas();
-                    let found = formulas.iter().flat_map(|formula| formula.names());
-                    names.extend(found.map(str::to_owned));
+                    names.extend(expectation.names().into_iter().map(str::to_owned));
                 }
                 Kind::Runs { .. } | Kind::Explore { .. } | Kind::Recompute { .. } => {}
             }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use algorithms::NodeId;
-use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Workload};
+use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Urgency, Workload};
 
 use super::resolve::{Misfit, node_of};
 use super::words::{AskText, List, Weight};
@@ -118,14 +118,14 @@ fn per_node<T: Clone>(said: Option<&List<T>>, unless_said: T) -> PerNode<T> {
 }
 
 /// Fewer priorities than nodes are taken in turn; more would be for nobody.
-fn priority(scenario: &Scenario, nodes: u32) -> Result<PerNode<u32>, Misfit> {
+fn priority(scenario: &Scenario, nodes: u32) -> Result<PerNode<Urgency>, Misfit> {
     match &scenario.priority {
         Some(List(said)) if said.len() > nodes as usize => {
             let said = said.len();
             let why = format!("{said} priorities for {nodes} nodes; write at most one for each");
             Err(Misfit::new("priority", why))
         }
-        said => Ok(per_node(said.as_ref(), 0)),
+        said => Ok(per_node(said.as_ref(), Urgency::Constant(0))),
     }
 }
 

@@ -433,12 +433,6 @@ pub(crate) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     })
 }
 
-/// Reads whole numbers between commas.
-pub(super) fn wholes<T: TryFrom<u64>>(text: &str) -> Result<List<T>, String> {
-    let numbers = text.split(',').map(|number| whole(number.trim()));
-    numbers.collect::<Result<_, _>>().map(List)
-}
-
 /// Reads a number that need not be whole.
 pub(super) fn number(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());

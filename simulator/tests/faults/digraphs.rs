@@ -4,7 +4,7 @@ use algorithms::registry::Order;
 use algorithms::{NodeId, Topology};
 use node::plan::Plan;
 use node::run::{End, Run};
-use node::workload::{Arrivals, PerNode, Quota, Span};
+use node::workload::{Arrivals, PerNode, Quota, Span, Urgency};
 
 use crate::scenes::{MS, judge, messages, plan, simulate};
 
@@ -38,8 +38,8 @@ fn failing(algorithm: &str, seed: u64, faults: &[&str]) -> Plan {
 }
 
 /// Priorities two apart or more: each may overtake each lower one, even where those age.
-fn apart(nodes: u32) -> PerNode<u32> {
-    let each = [5, 1, 9, 3].into_iter().cycle();
+fn apart(nodes: u32) -> PerNode<Urgency> {
+    let each = [5, 1, 9, 3].map(Urgency::Constant).into_iter().cycle();
     PerNode::Each(each.take(nodes as usize).collect())
 }
 

@@ -3,7 +3,7 @@
 use algorithms::NodeId;
 use node::plan::Plan;
 use node::run::End;
-use node::workload::{Arrivals, Ask, PerNode, Quota};
+use node::workload::{Arrivals, Ask, PerNode, Quota, Urgency};
 
 use crate::worlds::{MS, plan, simulate};
 
@@ -23,7 +23,7 @@ fn burst(algorithm: &str, printed: &[&str], requests: u32, seed: u64) -> Plan {
     plan.printed = plan.entry().as_printed(printed).expect("its defects");
     let urgency = |node: u32| (u64::from(node) * 7 + seed * 3) % 10 + 1;
     let priorities = (0..nodes).map(|node| urgency(node) as u32);
-    plan.workload.priority = PerNode::Each(priorities.collect());
+    plan.workload.priority = PerNode::Each(priorities.map(Urgency::Constant).collect());
     let ask = |node| Ask::at(0, NodeId(node));
     plan.workload.arrivals = Arrivals::Batch {
         asks: (0..=requests).map(ask).collect(),

@@ -17,7 +17,7 @@ fn saturated(algorithm: &str, nodes: u32, seed: u64, priorities: &[u32]) -> Plan
     plan.delay = "1ms 900us".parse().expect("a delay");
     plan.bound_ns = 2 * MS;
     plan.workload.quota = Quota::PerNode(20);
-    let each = (0..nodes).map(|node| priorities[node as usize % priorities.len()]);
+    let each = (0..nodes).map(|node| priorities[node as usize % priorities.len()].into());
     plan.workload.priority = PerNode::Each(each.collect());
     plan
 }

@@ -4,7 +4,7 @@
 use algorithms::registry::Order;
 use analysis::{Verdict, judge};
 use node::run::End;
-use node::workload::{Arrivals, PerNode, Quota, Span};
+use node::workload::{Arrivals, PerNode, Quota, Span, Urgency};
 
 use crate::worlds::{MS, plan, set, simulate};
 
@@ -38,7 +38,8 @@ fn on_random_trees_nobody_meets_anybody_and_everybody_is_served() {
             };
             plan.workload.hold = PerNode::All(Span::Uniform(0, 3 * MS));
             let urgency = |node| (node * 4 + seed as u32) % 9 + 1;
-            plan.workload.priority = PerNode::Each((0..nodes).map(urgency).collect());
+            plan.workload.priority =
+                PerNode::Each((0..nodes).map(urgency).map(Urgency::Constant).collect());
             plan.workload.quota = Quota::PerNode(4);
             let run = simulate(&plan);
             let topology = plan.build_topology().expect("it was built");

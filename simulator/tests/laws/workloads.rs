@@ -2,7 +2,7 @@
 
 use algorithms::{NodeId, registry};
 use node::run::Run;
-use node::workload::{Arrivals, PerNode, Quota, Span};
+use node::workload::{Arrivals, PerNode, Quota, Span, Urgency};
 
 use crate::worlds::{MS, RESTLESS, ask, batch, closed, plan, simulate};
 
@@ -32,6 +32,32 @@ fn in_a_settled_batch_the_first_stays_inside_until_all_have_asked() {
         let priorities = run.requests.iter().map(|row| row.priority);
         assert_eq!(priorities.collect::<Vec<_>>(), [0, 1, 1, 0, 2]);
     }
+}
+
+#[test]
+fn drawn_priorities_follow_from_the_seed_alone() {
+    let drawn = |algorithm: &str, seed| {
+        let mut plan = plan(algorithm, 5, seed);
+        plan.workload.priority = PerNode::All(Urgency::Uniform(1, 10));
+        let mut rows = simulate(&plan).requests;
+        rows.sort_by_key(|row| (row.node, row.arrived_ns));
+        let rows = rows.iter().map(|row| (row.node, row.priority));
+        rows.collect::<Vec<_>>()
+    };
+    let of_fapp = drawn("fapp", 1);
+    assert!(
+        of_fapp
+            .iter()
+            .all(|(_, priority)| (1..=10).contains(priority))
+    );
+    assert_eq!(of_fapp, drawn("lfrt-p", 1));
+    assert_ne!(of_fapp, drawn("fapp", 2));
+    // Each request has its own.
+    let own = of_fapp.iter().filter(|(node, _)| *node == NodeId(0));
+    let own = own
+        .map(|(_, priority)| priority)
+        .collect::<std::collections::BTreeSet<_>>();
+    assert!(own.len() > 1, "{own:?}");
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn load(arrivals: Arrivals, quota: Quota) -> Workload {
         arrivals,
         hold: PerNode::All(Span::Constant(MS)),
         quota,
-        priority: PerNode::All(0),
+        priority: PerNode::All(0.into()),
         weights: Vec::new(),
         clients: 1,
     }
