@@ -160,26 +160,37 @@ pub(super) fn silence_ns(scenario: &Scenario, entry: &Entry) -> Result<u64, Misf
     let Some(Time(silence_ns)) = scenario.silence else {
         return Ok(node::plan::default_silence_ns());
     };
-    let misfit = |why: String| Err(Misfit::new("silence", why));
     if entry.links != Links::Sessions {
-        let told = registry::ALL.iter();
-        let told = told.filter(|entry| entry.links == Links::Sessions);
-        let told = told.map(|entry| entry.name).collect::<Vec<_>>();
-        return misfit(format!(
+        let why = format!(
             "links of {} never fail, however long they are silent; those of {} do",
             entry.name,
-            told.join(" and ")
-        ));
+            names(|entry| entry.links == Links::Sessions)
+        );
+        return Err(Misfit::new("silence", why));
     }
-    if !(LEAST_SILENCE_NS..=MOST_SILENCE_NS).contains(&silence_ns) {
-        return misfit(format!(
-            "{} is no silence after which a link can be given up here; use {} to {}",
-            show_ns(silence_ns),
-            show_ns(LEAST_SILENCE_NS),
-            show_ns(MOST_SILENCE_NS)
-        ));
-    }
+    tells_something("silence", silence_ns, "the end of a link")?;
     Ok(silence_ns)
+}
+
+/// Refuses a silence from which what it should tell cannot be guessed.
+fn tells_something(key: &'static str, silence_ns: u64, what: &str) -> Result<(), Misfit> {
+    if (LEAST_SILENCE_NS..=MOST_SILENCE_NS).contains(&silence_ns) {
+        return Ok(());
+    }
+    let why = format!(
+        "{} is no silence from which {what} can be guessed here; use {} to {}",
+        show_ns(silence_ns),
+        show_ns(LEAST_SILENCE_NS),
+        show_ns(MOST_SILENCE_NS)
+    );
+    Err(Misfit::new(key, why))
+}
+
+/// The algorithms of which that is so.
+fn names(is: impl Fn(&Entry) -> bool) -> String {
+    let such = registry::ALL.iter().filter(|entry| is(entry));
+    let such = such.map(|entry| entry.name).collect::<Vec<_>>();
+    such.join(", ")
 }
 
 /// Who says that a member has died.
@@ -192,22 +203,13 @@ pub(super) fn detector(scenario: &Scenario, entry: &Entry) -> Result<Detector, M
     };
     let misfit = |why: String| Err(Misfit::new("detector", why));
     if !entry.wants_peer_events {
-        let listening = registry::ALL.iter().filter(|entry| entry.wants_peer_events);
-        let listening = listening.map(|entry| entry.name).collect::<Vec<_>>();
         return misfit(format!(
             "{} does nothing about a death, so nobody would listen to it; {} do",
             entry.name,
-            listening.join(", ")
+            names(|entry| entry.wants_peer_events)
         ));
     }
-    if !(LEAST_SILENCE_NS..=MOST_SILENCE_NS).contains(&silence_ns) {
-        return misfit(format!(
-            "{} is no silence from which a death can be guessed here; use {} to {}",
-            show_ns(silence_ns),
-            show_ns(LEAST_SILENCE_NS),
-            show_ns(MOST_SILENCE_NS)
-        ));
-    }
+    tells_something("detector", silence_ns, "a death")?;
     if scenario.detect_after.is_some() {
         return misfit(
             "detect-after is for the detector that is told; leave one of them out".into(),
