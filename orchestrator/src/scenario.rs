@@ -62,7 +62,7 @@ pub struct Scenario {
     pub topology: Option<String>,
 
     /// Node where the token or the controller starts [default: the one that the topology leads to,
-    /// 5 of oriented:3@5 and 4 of kanrar:4.2, else 0]
+    /// such as 4 of kanrar:4.2, else 0]
     #[arg(long, value_name = "NODE", help_heading = "Group", value_parser = words::whole::<u32>)]
     pub holder: Option<u32>,
 

@@ -50,7 +50,7 @@ pub(crate) struct Explore {
     seed: u64,
 
     /// Node where the token or the controller starts [default: the one that the topology leads to,
-    /// 5 of oriented:3@5 and 4 of kanrar:4.2, else 0]
+    /// such as 4 of kanrar:4.2, else 0]
     #[arg(long, value_name = "NODE", help_heading = "Group", value_parser = whole::<u32>)]
     holder: Option<u32>,
 
