@@ -122,7 +122,7 @@ fn on_all_links(key: &str, words: &str, scope: &Scope<'_>) -> Result<chaos::Entr
     match &entry.action {
         Action::Links { reach, .. } if *reach != Reach::All => Err(FaultError {
             text: words.to_owned(),
-            place: words.find("on").unwrap_or(0)..words.len(),
+            place: words.find(" on ").map_or(0, |at| at + 1)..words.len(),
             wrong: "this is for all links".to_owned(),
             right: format!("leave it out, or write --fault \"at 0s {key} {words}\""),
         }),
@@ -149,8 +149,9 @@ pub(super) fn transport(scenario: &Scenario, engine: Engine) -> Result<UseTransp
     Ok(transport)
 }
 
-/// The shortest silence that may be taken for a death, or for the end of a link. An answer may wait 5 ms for a message that it
-/// can travel with, and something must have been said twice before silence means anything.
+/// The shortest silence that may be taken for a death, or for the end of a link. An answer may wait
+/// 5 ms for a message that it can travel with, and something must have been said twice before
+/// silence means anything.
 const LEAST_SILENCE_NS: u64 = 20_000_000;
 /// The longest: in the simulator, a world in which for so long nothing happens is given up.
 const MOST_SILENCE_NS: u64 = 20_000_000_000;
