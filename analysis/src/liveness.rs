@@ -58,7 +58,8 @@ pub(crate) fn check(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
             let hindrance = hindrance.as_ref().filter(|_| !waiting.is_empty());
             let but = hindrance.map_or_else(String::new, |why| format!(", but {why}"));
             Property::inconclusive(format!(
-                "the time limit ended the run at {} while it still moved; {}{but}{whom}",
+                "{} ended the run at {} while it still moved; {}{but}{whom}",
+                time_limit(plan),
                 words::time(run.ended_ns),
                 wait(&waiting)
             ))
@@ -69,6 +70,13 @@ pub(crate) fn check(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
             wait(&waiting)
         )),
     }
+}
+
+/// The limit, and the flag and key by which it is set.
+fn time_limit(plan: &Plan) -> String {
+    let limit = plan.time_limit_ns.map(words::time);
+    let limit = limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+    format!("the time limit{limit} (--time-limit, in a file time-limit)")
 }
 
 /// The living members with an unserved request, each once, with the time since when.
@@ -229,6 +237,18 @@ mod tests {
         let mut served = run(vec![entry(0, 0, 1, 5)]);
         served.end = End::TimeLimit;
         assert!(judged(&served).is_inconclusive());
+    }
+
+    #[test]
+    fn the_flag_that_ended_a_run_is_named() {
+        let mut plan = plan("raymond", 3);
+        plan.time_limit_ns = Some(60_000_000_000);
+        let topology = Topology::complete(3);
+        let run = stuck(End::TimeLimit);
+        let property = check(registered("raymond"), &plan, &topology, &run);
+        let why = property.why().unwrap();
+        let expected = "the time limit of 60 s (--time-limit, in a file time-limit) ended the run";
+        assert!(why.starts_with(expected), "{why}");
     }
 
     #[test]

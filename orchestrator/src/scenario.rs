@@ -256,7 +256,8 @@ pub struct Scenario {
     pub seed: Option<u64>,
 
     /// Time after which the run is given up, such as 60s; virtual in the simulator [default: 60s on
-    /// the cluster, none in the simulator]
+    /// the cluster, or 30s after the last request can come, as --duration says, if that is later; none in
+    /// the simulator]
     ///
     /// Without a limit the simulator gives up when nothing has happened to any member for 60 s but
     /// faults that come and go, and a transport that tries in vain.

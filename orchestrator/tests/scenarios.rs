@@ -68,6 +68,41 @@ fn a_dry_run_can_be_fed_back() {
 }
 
 #[test]
+fn the_default_time_limit_leaves_time_to_drain() {
+    let place = Place::new();
+    place.file("late.csv", "node,request_ns\n2,100000000000\n");
+    for (line, limit) in [
+        ("raymond", Some("1min")),
+        ("raymond --duration 20s", Some("1min")),
+        ("raymond --duration 70s", Some("100s")),
+        (
+            "raymond --workload batch --asks '1 at 100s, 2'",
+            Some("130s"),
+        ),
+        ("raymond --workload trace --arrivals late.csv", Some("130s")),
+        ("raymond --workload window --within 2min", Some("150s")),
+        ("raymond --duration 70s --time-limit 65s", Some("65s")),
+        ("raymond --duration 70s --engine sim", None),
+    ] {
+        let shown = place.line(&format!("run {line} --dry-run")).expect(0);
+        let expected = limit.map(|limit| format!("time-limit = \"{limit}\""));
+        let mut lines = shown.stdout.lines();
+        let found = lines.find(|line| line.starts_with("time-limit"));
+        assert_eq!(found, expected.as_deref(), "{line}");
+    }
+}
+
+#[test]
+fn the_flag_that_ended_a_run_is_named() {
+    let place = Place::new();
+    let line = "run raymond --engine sim --seed 1 --duration 2s --time-limit 1s";
+    let done = place.line(line).expect(3);
+    let named = "the time limit of 1 s (--time-limit, in a file time-limit) ended the run at 1 s";
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&done.stdout).contains(named), "{}", done.stdout);
+}
+
+#[test]
 fn the_head_of_a_run_names_what_was_chosen() {
     let place = Place::new();
     let line = "run mra-p -n 3 --holder 1 --priority 1,2 --engine sim --seed 1 --out a";

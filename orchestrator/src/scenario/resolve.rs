@@ -13,7 +13,7 @@ use algorithms::{NodeId, Topology};
 use chaos::Delay;
 use node::plan::{MEMORY_LIMIT_BYTES, Plan, members_bytes};
 use node::run::Engine;
-use node::workload::Workload;
+use node::workload::{Arrivals, Quota, Workload};
 
 use super::trouble::{self, Stricken};
 use super::words::{AsPrinted, Assignment, Between};
@@ -130,6 +130,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         Some(Between(least_ns, most_ns)) => (least_ns, most_ns),
         None => node::plan::default_detect_after_ns(),
     };
+    let time_limit_ns = time_limit_ns(scenario, engine, &workload)?;
     let plan = Plan {
         algorithm: entry.name.to_owned(),
         nodes,
@@ -142,7 +143,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         links: order,
         bound_ns: bound_ns(scenario, engine, &delay)?,
         seed,
-        time_limit_ns: time_limit_ns(scenario, engine)?,
+        time_limit_ns,
         warm_up_entries,
         trace: scenario.trace.unwrap_or(false),
         faults,
@@ -376,16 +377,33 @@ fn bound_ns(scenario: &Scenario, engine: Engine, delay: &Delay) -> Result<u64, M
     })
 }
 
-fn time_limit_ns(scenario: &Scenario, engine: Engine) -> Result<Option<u64>, Misfit> {
+fn time_limit_ns(
+    scenario: &Scenario,
+    engine: Engine,
+    workload: &Workload,
+) -> Result<Option<u64>, Misfit> {
     match scenario.time_limit {
         Some(limit) if limit.0 == 0 => Err(Misfit::new(
             "time-limit",
             "nothing can happen in no time; write 60s",
         )),
         Some(limit) => Ok(Some(limit.0)),
-        None if engine == Engine::Cluster => Ok(Some(60_000_000_000)),
-        None => Ok(None),
+        None => Ok((engine == Engine::Cluster).then(|| default_limit_ns(workload))),
     }
+}
+
+/// A run on the cluster has a minute, and at least half a minute to drain after the last request.
+fn default_limit_ns(workload: &Workload) -> u64 {
+    const RUN_NS: u64 = 60_000_000_000;
+    const DRAIN_NS: u64 = 30_000_000_000;
+    let last_request_ns = match (&workload.arrivals, workload.quota) {
+        (Arrivals::Batch { asks, .. }, _) => asks.iter().map(|ask| ask.at_ns).max().unwrap_or(0),
+        (Arrivals::Window { within_ns, .. }, _) => *within_ns,
+        (_, Quota::Until(duration_ns)) => duration_ns,
+        // Nobody knows when the last of so many will come.
+        (_, Quota::PerNode(_) | Quota::Total(_)) => 0,
+    };
+    RUN_NS.max(last_request_ns.saturating_add(DRAIN_NS))
 }
 
 /// A seed nobody has chosen, short enough to type.
