@@ -69,8 +69,8 @@ pub(crate) static ENTRY: Entry = Entry {
         },
         ClosedForm {
             metric: Metric::MessagesPerEntry,
-            formula: "least 3(K-1)",
-            condition: "without faults, where the window cuts no request in two",
+            formula: "3(K-1)",
+            condition: "without faults, K the smallest quorum, where the window cuts no request in two",
             value: at_least,
             kind: FormKind::AtLeast,
         },

@@ -88,21 +88,21 @@ pub(crate) static ENTRY: Entry = Entry {
         },
         ClosedForm {
             metric: Metric::MessagesPerEntry,
-            formula: "least |I\\i| + 2|R\\i|",
+            formula: "min |I\\i| + 2|R\\i|",
             condition: "without faults, where the window cuts no request in two",
             value: at_least,
             kind: FormKind::AtLeast,
         },
         ClosedForm {
             metric: Metric::MessagesPerEntry,
-            formula: "greatest |I\\i| + 2|R\\i| + DM",
+            formula: "max |I\\i| + 2|R\\i| + DM",
             condition: "without faults, where the window cuts no request in two",
             value: at_most,
             kind: FormKind::AtMost,
         },
         ClosedForm {
             metric: Metric::SyncDelay,
-            formula: "greatest D",
+            formula: "max D",
             condition: "everybody asks again the moment it leaves, constant hold at least 20 times \
                         the constant delay",
             value: sync_delay,

@@ -58,7 +58,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
         ClosedForm {
             metric: Metric::MessagesPerEntry,
-            formula: "at most 3(N-1)",
+            formula: "3(N-1)",
             condition: "one request at a time, each elected at its first commit",
             value: light,
             kind: FormKind::AtMost,

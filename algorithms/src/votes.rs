@@ -91,14 +91,14 @@ pub(crate) const FORMS: &[ClosedForm] = &[
     },
     ClosedForm {
         metric: Metric::MessagesPerEntry,
-        formula: "at least 3(N-1)",
+        formula: "3(N-1)",
         condition: "one request at a time",
         value: alone,
         kind: FormKind::AtLeast,
     },
     ClosedForm {
         metric: Metric::MessagesPerEntry,
-        formula: "at most 3(N-1) + N - majority",
+        formula: "3(N-1) + N - majority",
         condition: "one request at a time: votes that come after the exit go home by themselves",
         value: alone_and_late,
         kind: FormKind::AtMost,

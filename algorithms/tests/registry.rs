@@ -421,3 +421,20 @@ fn a_message_with_something_behind_it_is_refused() {
         );
     }
 }
+
+/// Every text that shows a form says before it how it holds: "at least 3(K-1)".
+#[test]
+fn a_formula_does_not_say_again_how_it_holds() {
+    for entry in registry::ALL {
+        for form in entry.forms {
+            let first = form.formula.split(' ').next();
+            let said = ["at", "least", "most", "greatest", "exactly"];
+            assert!(
+                !said.map(Some).contains(&first),
+                "{}: {}",
+                entry.name,
+                form.formula
+            );
+        }
+    }
+}

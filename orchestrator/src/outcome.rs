@@ -242,8 +242,11 @@ fn theory_row(line: &TheoryLine) -> Row {
         FormKind::AtLeast => "at least",
         FormKind::Printed => "in print",
     };
+    let is_bound = matches!(line.kind, FormKind::AtMost | FormKind::AtLeast);
     let agrees = match (line.kind, line.agrees) {
         (FormKind::Printed, _) => "beside",
+        (_, Some(true)) if is_bound => "within",
+        (_, Some(false)) if is_bound => "beyond",
         (_, Some(true)) => "agrees",
         (_, Some(false)) => "differs",
         (_, None) => "undecided",
@@ -260,14 +263,27 @@ fn theory_row(line: &TheoryLine) -> Row {
         "sync_delay_mean_t" => "sync delay in link delays",
         other => other,
     };
+    let compared = match is_bound {
+        true => beside_bound(line).to_owned(),
+        false => format!("difference {}", decimal(line.difference, 3)),
+    };
     let expected = format!(
-        "{what} {how} {} = {}; measured {}{interval}, difference {}",
+        "{what} {how} {} = {}; measured {}{interval}, {compared}",
         line.formula,
         decimal(line.expected, 3),
         decimal(line.measured, 3),
-        decimal(line.difference, 3),
     );
     Row::new("theory", agrees, expected)
+}
+
+/// Where the measurement lies, seen from a bound; how far from it says nothing.
+fn beside_bound(line: &TheoryLine) -> &'static str {
+    let shown = |number: f64| decimal(number, 3);
+    match line.difference {
+        _ if shown(line.measured) == shown(line.expected) => "just it",
+        above if above > 0.0 => "above it",
+        _ => "below it",
+    }
 }
 
 fn checked(judgement: &Judgement) -> Vec<Row> {
@@ -320,4 +336,40 @@ impl Row {
 
 fn remark<T>(value: Option<T>, say: impl FnOnce(T) -> String) -> String {
     value.map(say).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(kind: FormKind, expected: f64, measured: f64, agrees: bool) -> (String, String) {
+        let line = TheoryLine {
+            metric: "messages_per_entry",
+            formula: "3(K-1)",
+            condition: "always",
+            kind,
+            expected,
+            measured,
+            difference: measured - expected,
+            interval: None,
+            agrees: Some(agrees),
+        };
+        let row = theory_row(&line);
+        (row.value, row.remark)
+    }
+
+    #[test]
+    fn how_far_it_is_from_a_bound_is_not_told() {
+        let (value, remark) = shown(FormKind::AtLeast, 54.0, 72.02, true);
+        let expected = "messages per entry at least 3(K-1) = 54.000; measured 72.020, above it";
+        assert_eq!((value.as_str(), remark.as_str()), ("within", expected));
+        let (value, remark) = shown(FormKind::AtMost, 54.0, 72.02, false);
+        assert_eq!(value, "beyond");
+        assert!(remark.ends_with("at most 3(K-1) = 54.000; measured 72.020, above it"));
+        let (_, remark) = shown(FormKind::AtMost, 54.0, 54.0, true);
+        assert!(remark.ends_with("measured 54.000, just it"), "{remark}");
+        let (value, remark) = shown(FormKind::Exact, 54.0, 54.0, true);
+        assert_eq!(value, "agrees");
+        assert!(remark.ends_with("difference 0.000"), "{remark}");
+    }
 }
