@@ -62,7 +62,7 @@ pub(super) async fn serve(address: SocketAddr) -> Result<(), String> {
         Some(other) => return Err(format!("expected 'go', got {other:?}")),
         None => return Ok(()),
     }
-    let ended = member.live(&mut control).await;
+    let ended = member.wait_and_live(&mut control).await;
     if let Err(why) = &ended {
         control.say(&Report::Failed { why: why.clone() });
     }
@@ -192,6 +192,37 @@ impl Member {
 
     pub(super) fn now_ns(&self) -> u64 {
         monotonic_ns().saturating_sub(self.zero_ns)
+    }
+
+    /// Takes part in the run from its moment zero on, and not before.
+    async fn wait_and_live(&mut self, control: &mut ControlChannel) -> Result<(), String> {
+        if self.wait_for_zero(control).await? {
+            self.live(control).await
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Sleeps until moment zero, so that nothing happens before it: datagrams stay in the socket,
+    /// and orders wait, except for those that stop the member. Says whether there is still a run.
+    async fn wait_for_zero(&mut self, control: &mut ControlChannel) -> Result<bool, String> {
+        while monotonic_ns() < self.zero_ns {
+            self.wake_up
+                .set(self.zero_ns)
+                .map_err(|error| format!("cannot set the timer: {error}"))?;
+            tokio::select! {
+                biased;
+                order = control.next() => match order? {
+                    None => return Ok(false),
+                    Some(Order::Halt) => self.halt(control).await?,
+                    Some(order) => self.postponed.push_back(order),
+                },
+                rang = self.wake_up.wait() => {
+                    rang.map_err(|error| format!("the timer failed: {error}"))?;
+                }
+            }
+        }
+        Ok(true)
     }
 
     async fn live(&mut self, control: &mut ControlChannel) -> Result<(), String> {

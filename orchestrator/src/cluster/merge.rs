@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -38,12 +38,27 @@ pub(super) fn merge(
         files.push(file);
     }
     let mut account = Account::new(plan, events);
+    // Receipts that have the time of a send which is not told yet.
+    let mut early = VecDeque::new();
     while let Some(Reverse((at_ns, node))) = next.pop() {
         let file = &mut files[node.index()];
+        let others_tie = next
+            .peek()
+            .is_some_and(|Reverse((next_ns, _))| *next_ns == at_ns);
+        if others_tie
+            && file
+                .record
+                .as_ref()
+                .is_some_and(|record| account.is_early(node, record))
+        {
+            early.push_back(Reverse((at_ns, node)));
+            continue;
+        }
         if let Some(record) = file.record.take() {
             account.tell(at_ns, node, record);
         }
         next.extend(file.read()?.map(|at_ns| Reverse((at_ns, node))));
+        next.extend(early.drain(..));
     }
     Ok(account.close(played))
 }
@@ -80,6 +95,9 @@ impl Records {
         Ok(at_ns)
     }
 }
+
+/// From whom, to whom where links are counted, and of which kind.
+type Link = (NodeId, Option<NodeId>, &'static str);
 
 struct Account<'a> {
     plan: &'a Plan,
@@ -241,11 +259,25 @@ impl<'a> Account<'a> {
         }
     }
 
+    /// Whether a record is the receipt of a message of which nobody has told yet that it was sent.
+    fn is_early(&self, node: NodeId, record: &Record<'_>) -> bool {
+        let Record::Received { from, kind, .. } = record else {
+            return false;
+        };
+        let row = self.rest.messages.get(&self.link_of(*from, node, *kind));
+        row.is_none_or(|row| row.sent <= row.received + row.lost)
+    }
+
     fn link(&mut self, from: NodeId, to: NodeId, kind: u8) -> &mut MessageRow {
+        let link = self.link_of(from, to, kind);
+        self.rest.messages.entry(link).or_default()
+    }
+
+    fn link_of(&self, from: NodeId, to: NodeId, kind: u8) -> Link {
         let by_link = self.plan.trace || self.plan.nodes <= LINKS_COUNTED_UP_TO;
         let to = by_link.then_some(to);
         let kind = self.kinds.get(usize::from(kind)).copied().unwrap_or("?");
-        self.rest.messages.entry((from, to, kind)).or_default()
+        (from, to, kind)
     }
 }
 
@@ -296,5 +328,67 @@ impl Unreceived {
                 };
                 (0..times).map(move |_| event.clone())
             })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use algorithms::registry;
+    use node::record::RecordWriter;
+
+    use super::*;
+
+    /// A message from 2 to 1 and its answer to 0, all at the same nanosecond of a coarse clock: they
+    /// are told in the order in which they happened, not in that of the members.
+    #[test]
+    fn at_equal_times_nothing_is_received_before_it_is_sent() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let plan = Plan {
+            trace: true,
+            ..Plan::usual(registry::find("raymond").expect("it is there"), 3, 1)
+        };
+        let (kind, bytes, delay_ns) = (0, 1, 0);
+        let sent = |to| Record::Sent {
+            to: NodeId(to),
+            kind,
+            bytes,
+        };
+        let received = |from| Record::Received {
+            from: NodeId(from),
+            kind,
+            delay_ns,
+        };
+        let told = |what: &str| Record::Traced {
+            line: format!("{{\"time_ns\":5,\"what\":\"{what}\"}}").into(),
+        };
+        let records = [
+            vec![received(1), told("0 receives")],
+            vec![received(2), told("1 receives"), told("1 sends"), sent(0)],
+            vec![told("2 sends"), sent(1)],
+        ];
+        for (node, records) in records.iter().enumerate() {
+            let mut writer = RecordWriter::default();
+            records.iter().for_each(|record| writer.add(5, record));
+            let path = dir.path().join(format!("{node}.0.rec"));
+            fs::write(path, writer.bytes()).expect("a file");
+        }
+        let played = Played {
+            end: End::Finished,
+            ended_ns: 5,
+            usage: BTreeMap::new(),
+            state_bytes: node::run::StateBytes::default(),
+            faults: Vec::new(),
+        };
+        let mut events = Events::begin(dir.path()).expect("a file");
+        let run = merge(&plan, dir.path(), played, Some(&mut events)).expect("an account");
+        events.finish(&run).expect("a complete file");
+        let text = fs::read_to_string(dir.path().join("events.jsonl")).expect("events");
+        let order = text.lines().map(|line| &line[line.len() - 12..]);
+        let order = order.map(|end| end.trim_start_matches([':', '"']));
+        let order = order.map(|end| end.trim_end_matches(['"', '}']));
+        let order = order.collect::<Vec<_>>();
+        assert_eq!(order, ["2 sends", "1 receives", "1 sends", "0 receives"]);
     }
 }

@@ -1,0 +1,129 @@
+//! How a run of processes begins: no member acts before moment zero, so times are true and every
+//! trace replays; and as many files may be open as that many members need.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use algorithms::registry;
+use common::{Finished, Place, row, rows};
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+
+/// Whoever asks at time 0 asks when the clock starts, not while the others are still being told of it.
+#[test]
+fn a_batch_at_time_zero_is_timed_from_zero() {
+    for algorithm in ["raymond", "suzuki-kasami", "ricart-agrawala"] {
+        let place = Place::new();
+        let line = format!("run {algorithm} -n 8 --workload batch --hold 0 --seed 1 --out run");
+        place.line(&line).expect(0);
+        let run = place.path().join("run");
+        // The first holder of a token may enter at once; nobody else has an answer without waiting.
+        let at_zero = rows(&run.join("entries.csv"))
+            .into_iter()
+            .filter(|entry| entry["enter_ns"].parse::<u64>().unwrap() == 0)
+            .count();
+        assert_eq!(at_zero, 0, "{line}");
+        let longest: f64 = row(&run.join("summary.csv"))["wait_max_us"]
+            .parse()
+            .unwrap();
+        assert!(longest > 1.0, "{line}: {longest}");
+    }
+}
+
+/// Random algorithms, sizes, loads and links: every trace of processes replays. `TURNSTILE_RUNS` asks
+/// for so many, as `scripts/soak` does.
+#[test]
+fn traces_of_random_clusters_replay() {
+    let runs = std::env::var("TURNSTILE_RUNS").map_or(10, |runs| runs.parse().unwrap());
+    for seed in 0..runs {
+        let place = Place::new();
+        let line = random_run(seed);
+        let finished = place.line(&line);
+        assert!(
+            [0, 1, 3].contains(&finished.code),
+            "{line}: {}{}",
+            finished.stdout,
+            finished.stderr
+        );
+        nothing_is_received_before_it_is_sent(&place.path().join("run"), &line);
+        let replayed = place.line("replay run");
+        assert_eq!(
+            replayed.code, 0,
+            "{line}: {}{}",
+            replayed.stdout, replayed.stderr
+        );
+    }
+    println!("{runs} traced runs of processes, and all of them replay");
+}
+
+fn random_run(seed: u64) -> String {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let entry = registry::ALL.choose(&mut random).unwrap();
+    let sizes: Vec<u32> = (2..=9).filter(|&nodes| entry.admits_size(nodes)).collect();
+    let nodes = sizes.choose(&mut random).unwrap();
+    let entries = random.random_range(1..=5);
+    let think = ["0s", "exp:1ms", "2ms"].choose(&mut random).unwrap();
+    let hold = ["1us", "100us", "exp:500us"].choose(&mut random).unwrap();
+    let links = [
+        "",
+        "",
+        "--loss 10%",
+        "--delay '1ms 500us'",
+        "--duplicate 20%",
+    ];
+    let links = links.choose(&mut random).unwrap();
+    let name = entry.name;
+    format!(
+        "run {name} -n {nodes} --entries {entries} --think {think} --hold {hold} {links} \
+         --seed {seed} --time-limit 20s --trace --out run"
+    )
+}
+
+fn nothing_is_received_before_it_is_sent(run: &Path, line: &str) {
+    let text = fs::read_to_string(run.join("events.jsonl")).unwrap();
+    let mut under_way: BTreeMap<(u64, u64, u64), i64> = BTreeMap::new();
+    for event in text.lines() {
+        let event: Value = serde_json::from_str(event).unwrap();
+        let field = |name: &str| event[name].as_u64().unwrap();
+        match event["what"].as_str().unwrap() {
+            "send" => {
+                *under_way
+                    .entry((field("node"), field("to"), field("number")))
+                    .or_default() += 1;
+            }
+            "receive" if event["from"] != event["node"] => {
+                let message = (field("from"), field("node"), field("number"));
+                let copies = under_way.entry(message).or_default();
+                *copies -= 1;
+                assert!(*copies >= 0, "{line}: {event} comes before it is sent");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A shell's soft limit is only a suggestion: what thirty members need is more than 64.
+#[test]
+fn members_start_under_a_low_soft_limit_of_open_files() {
+    let place = Place::new();
+    let limited = |limit: &str| {
+        let line = "exec \"$0\" run raymond -n 30 --entries 1 --out run";
+        let output = Command::new("sh")
+            .args(["-c", &format!("ulimit {limit} && {line}")])
+            .arg(env!("CARGO_BIN_EXE_orchestrator"))
+            .current_dir(place.path())
+            .output();
+        Finished::new(output.unwrap())
+    };
+    let refused = limited("-n 100").expect(2);
+    refused.warns("30 members need 154 open files, and this user may have 100");
+    limited("-Sn 64").expect(0);
+}
