@@ -25,7 +25,7 @@ mod record;
 mod table;
 mod tables;
 
-pub use draft::Draft;
+pub use draft::{Draft, numbered, orphans, reserve};
 pub use error::FilesError;
 pub use events::{Events, compare_events, read_events};
 pub use recheck::{Recheck, recheck};
@@ -51,7 +51,7 @@ pub fn write(
 ) -> Result<(), FilesError> {
     let draft = Draft::begin(dir)?;
     write_into(draft.path(), plan, run, judgement, provenance)?;
-    draft.publish()
+    draft.publish().map(drop)
 }
 
 /// Writes every file of a run into a directory that is there.

@@ -328,16 +328,6 @@ fn a_failed_write_names_the_file_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_result_appears_only_when_it_is_published() {
-    let target = place("published").join("run");
-    let draft = files::Draft::begin(&target).unwrap();
-    fs::write(draft.path().join("x"), "y").unwrap();
-    assert!(!target.exists());
-    draft.publish().unwrap();
-    assert!(target.join("x").exists());
-}
-
-#[test]
 fn every_missing_file_is_named() {
     let (dir, ..) = simulated("missing");
     for file in FILES {

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            eprintln!("error: {why}");
+            chaos::wire::to_stderr(&format!("error: {why}\n"));
             ExitCode::from(2)
         }
     }

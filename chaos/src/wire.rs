@@ -12,6 +12,8 @@ pub use bundle::Bundle;
 pub use channel::Channel;
 pub use port::{Inbox, Port};
 
+use std::io::Write;
+
 use rustix::time::{ClockId, clock_gettime};
 
 /// Nanoseconds of CLOCK_MONOTONIC. It has the same zero in every process of a host and is never set
@@ -19,4 +21,10 @@ use rustix::time::{ClockId, clock_gettime};
 pub fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Says something to a person. Where stderr is closed, or its disk is full, nobody hears it, and that
+/// is no reason to stop.
+pub fn to_stderr(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use chaos::wire::to_stderr;
 use node::runtime::{self, Birth};
 
 const USAGE: &str = "\
@@ -25,13 +26,13 @@ fn main() -> ExitCode {
         .peek()
         .is_some_and(|first| first == "-h" || first == "--help")
     {
-        eprint!("{USAGE}");
+        to_stderr(USAGE);
         return ExitCode::SUCCESS;
     }
     match Birth::from_arguments(arguments) {
         Ok(birth) => runtime::main(birth),
         Err(why) => {
-            eprintln!("error: {why}\n\n{USAGE}");
+            to_stderr(&format!("error: {why}\n\n{USAGE}"));
             ExitCode::from(2)
         }
     }

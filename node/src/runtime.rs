@@ -19,7 +19,7 @@ use std::ffi::OsString;
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
 
-use chaos::wire::Channel;
+use chaos::wire::{Channel, to_stderr};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
@@ -83,7 +83,7 @@ impl Birth {
 /// Runs a member until it is told to finish, its stdin ends, or it cannot go on.
 pub fn main(birth: Birth) -> ExitCode {
     if let Err(why) = birth.settle() {
-        eprintln!("error: {why}");
+        to_stderr(&format!("error: {why}\n"));
         return ExitCode::from(4);
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -96,7 +96,7 @@ pub fn main(birth: Birth) -> ExitCode {
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            eprintln!("error: {why}");
+            to_stderr(&format!("error: {why}\n"));
             ExitCode::from(4)
         }
     }

@@ -26,6 +26,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use chaos::wire::to_stderr;
 use clap::Parser;
 
 pub use exit::{Exit, Failure};
@@ -48,7 +49,7 @@ pub fn child(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> 
     Some(match node::runtime::Birth::from_arguments(arguments) {
         Ok(birth) => main(birth),
         Err(why) => {
-            eprintln!("error: {why}");
+            to_stderr(&format!("error: {why}\n"));
             Exit::Usage.into()
         }
     })
@@ -73,7 +74,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     match done {
         Ok(exit) => exit,
         Err(failure) => {
-            eprint!("{}", table::indented("error: ", &failure.to_string()));
+            to_stderr(&table::indented("error: ", &failure.to_string()));
             failure.exit()
         }
     }

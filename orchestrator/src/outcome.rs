@@ -6,6 +6,7 @@ use std::path::Path;
 use algorithms::NodeId;
 use algorithms::registry::FormKind;
 use analysis::{Judgement, PriorityLine, Property, Summary, TheoryLine, Verdict};
+use chaos::wire::to_stderr;
 use node::plan::Plan;
 use node::workload::{PerNode, Urgency};
 
@@ -29,9 +30,7 @@ pub(crate) fn tell(
     exit: Exit,
     json: bool,
 ) -> Result<(), Failure> {
-    for text in &judgement.warnings {
-        eprint!("{}", warning(text));
-    }
+    judgement.warnings.iter().for_each(|text| warn(text));
     let directory = place.directory.display();
     if json {
         let mut object = serde_json::to_value(judgement).expect("a judgement is plain data");
@@ -89,9 +88,9 @@ pub(crate) fn blocks(blocks: &[Vec<Row>]) -> String {
     text
 }
 
-/// A warning as it stands on stderr: what is the matter, and what to do.
-pub(crate) fn warning(text: &str) -> String {
-    indented("warning: ", text)
+/// Says on stderr what is the matter, and what to do.
+pub(crate) fn warn(text: &str) {
+    to_stderr(&indented("warning: ", text));
 }
 
 /// What ran, in one line; holder and priorities only where somebody chose them.

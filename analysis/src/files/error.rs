@@ -73,7 +73,8 @@ pub enum FilesError {
 }
 
 impl FilesError {
-    pub(super) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+    /// What the operating system said about a file.
+    pub fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         if doing == "read" && source.kind() == io::ErrorKind::NotFound {
             return Self::Missing(path.to_owned());
         }

@@ -22,6 +22,8 @@ pub fn begin() -> Result<(), String> {
             .with_max_level(level)
             .with_writer(std::io::stderr)
             .with_ansi(false)
+            // A full disk under stderr is no reason to panic.
+            .log_internal_errors(false)
             .init();
     }
     Ok(())

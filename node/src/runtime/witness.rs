@@ -5,6 +5,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// One member's handles on the k lock files of a run.
@@ -31,6 +32,8 @@ impl Witness {
                 .create(true)
                 .truncate(false)
                 .write(true)
+                // Whoever else could open it could lock it, and so forge a refusal.
+                .mode(0o600)
                 .open(path)
         };
         Ok(Self {
@@ -75,6 +78,15 @@ mod tests {
         assert_eq!(second.enter().unwrap(), Testimony::Refused);
         first.leave().unwrap();
         assert_eq!(second.enter().unwrap(), Testimony::Admitted(0));
+    }
+
+    #[test]
+    fn nobody_else_can_lock_the_files() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let _witness = Witness::open(dir.path(), 1).unwrap();
+        let file = std::fs::metadata(dir.path().join("witness.0")).unwrap();
+        assert_eq!(file.permissions().mode() & 0o777, 0o600);
     }
 
     #[test]

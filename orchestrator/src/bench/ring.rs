@@ -31,7 +31,7 @@ pub(crate) fn child(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match pass_on() {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            eprintln!("error: {why}");
+            chaos::wire::to_stderr(&format!("error: {why}\n"));
             ExitCode::from(4)
         }
     }

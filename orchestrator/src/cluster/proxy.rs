@@ -90,7 +90,7 @@ pub(crate) fn be(birth: Birth, serve: impl Future<Output = Result<(), String>>) 
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            eprintln!("error: {why}");
+            chaos::wire::to_stderr(&format!("error: {why}\n"));
             ExitCode::from(4)
         }
     }

@@ -34,7 +34,7 @@ impl Check {
         };
         outcome::tell(&recheck.plan, &recheck.judgement, &place, exit, self.json)?;
         for difference in &recheck.differences {
-            eprint!("{}", outcome::warning(difference));
+            outcome::warn(difference);
         }
         Ok(exit)
     }

@@ -8,6 +8,7 @@ use toml::{Table as Toml, Value};
 
 use super::sweep::{cells, report, verdict, verdicts, with_interval};
 use crate::numbers::{count, decimal};
+use crate::outcome::warn;
 use crate::plot::dots::{Dot, Dots, Row};
 use crate::results;
 use crate::scenario::{AsPrinted, Assignment, Said, Scenario, find_algorithm, whole};
@@ -96,8 +97,11 @@ impl Compare {
             return Ok(Exit::Holds);
         }
         let interrupted = interrupt::flag_on_interrupt()?;
-        let out = self.out.unwrap_or_else(|| results::place("compare"));
+        let out = self.out.map_or_else(|| results::reserve("compare"), Ok)?;
         let swept = sweep(&grid, &out, &interrupted)?;
+        results::make_latest(&out)
+            .iter()
+            .for_each(|text| warn(text));
         if swept.missing > 0 {
             let (done, all) = (count(swept.done.len() as u64), count(grid.runs()));
             let out = out.display();
@@ -109,13 +113,16 @@ impl Compare {
         }
         let comparison = Comparison::new(&grid, &swept);
         let path = out.join("plot.svg");
-        std::fs::write(&path, comparison.draw()).map_err(|error| {
-            Failure::Testbed(format!("cannot write {}: {error}", path.display()))
-        })?;
-        report(&out)?;
         let mut text = comparison.show();
-        text += &format!("\nfiles: {}\nplot:  {}\n", out.display(), path.display());
+        text += &format!("\nfiles: {}\n", out.display());
+        let undrawn = results::afterwards("plot.svg", || {
+            results::replace(&path, &comparison.draw())?;
+            text += &format!("plot:  {}\n", path.display());
+            Ok(())
+        });
+        let unwritten = results::afterwards("report.html", || report(&out));
         print(&text)?;
+        undrawn.iter().chain(&unwritten).for_each(|text| warn(text));
         Ok(verdict(&swept))
     }
 

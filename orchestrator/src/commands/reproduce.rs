@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chaos::wire::to_stderr;
 use clap::{Args, ValueEnum};
 use node::run::Engine;
 
@@ -12,9 +13,10 @@ use crate::claims::{
     Book, CLAIMS, Claim, PAPERS, Picture, Questions, Real, Trial, Tried, books, check_papers,
     counted, csv, markdown, page,
 };
+use crate::outcome::warn;
 use crate::suggest::did_you_mean;
 use crate::table::Table;
-use crate::{Exit, Failure, again, interrupt, print};
+use crate::{Exit, Failure, again, interrupt, print, results};
 
 /// Puts the claims of the papers to the test, and says which are true
 ///
@@ -100,33 +102,27 @@ impl Reproduce {
                 return Ok(Exit::Interrupted);
             }
         }
-        let page = page(
-            &course.tried,
-            &course.pictures,
-            &questions,
-            &again::line_with("--engine", self.engine.name()),
-        );
         let table = csv(&course.tried).map_err(Failure::Testbed)?;
-        for (name, text) in [
-            ("claims.csv", table),
-            (
-                "RESULTS.md",
-                markdown(&course.tried, &counted(&course.tried)),
-            ),
-            ("report.html", page.html()),
-        ] {
-            let path = out.join(name);
-            fs::create_dir_all(&out)
-                .and_then(|()| fs::write(&path, text))
-                .map_err(|error| {
-                    Failure::Testbed(format!("cannot write {}: {error}", path.display()))
-                })?;
-        }
+        let results = markdown(&course.tried, &counted(&course.tried));
+        fs::create_dir_all(&out)
+            .map_err(|error| Failure::Testbed(format!("cannot make {}: {error}", out.display())))?;
+        results::replace(&out.join("claims.csv"), &table)?;
+        results::replace(&out.join("RESULTS.md"), &results)?;
+        let unwritten = results::afterwards("report.html", || {
+            let again = again::line_with("--engine", self.engine.name());
+            let page = page(&course.tried, &course.pictures, &questions, &again);
+            results::replace(&out.join("report.html"), &page.html())
+        });
+        let unlinked = results::make_latest(&out);
         let mut text = show(&course.tried);
         if !course.skipped.is_empty() {
             text += &format!("not on this engine: {}\n", course.skipped.join(", "));
         }
         print(&(text + &format!("files: {}\n", out.display())))?;
+        unwritten
+            .iter()
+            .chain(&unlinked)
+            .for_each(|text| warn(text));
         Ok(exit(&course.tried))
     }
 
@@ -225,10 +221,8 @@ impl<'a> Course<'a> {
 /// A line for each claim as it is decided, where somebody watches.
 fn progress(number: usize, all: usize, one: &Tried<'_>) {
     if std::io::stderr().is_terminal() {
-        eprintln!(
-            "{number} of {all}: {} {}",
-            one.claim.id, one.verdicts.verdict
-        );
+        let (id, verdict) = (&one.claim.id, one.verdicts.verdict);
+        to_stderr(&format!("{number} of {all}: {id} {verdict}\n"));
     }
 }
 

@@ -27,8 +27,10 @@ pub(crate) struct Run {
     target: String,
     #[command(flatten)]
     flags: Flags,
-    /// Directory for the run's files, which must not be there yet [default: results/NAME/UTC-TIME,
-    /// and results/latest leads to it]
+    /// Directory for the run's files, which must not be there yet [default: results/NAME/UTC-TIME]
+    ///
+    /// Its name is taken when the run begins, and what is in it appears when all of it is on disk.
+    /// results/latest leads to the last result that was written below results, by whatever command.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
     /// Show the resolved scenario as a scenario file, and run nothing
@@ -68,14 +70,18 @@ impl Run {
             .map_or(Ok(()), |events| events.finish(&run))
             .map_err(unwritten)?;
         let judgement = analysis::judge(&resolved.plan, &resolved.topology, &run);
-        let directory = pending.finish(&resolved.plan, &run, &judgement)?;
+        let published = pending.finish(&resolved.plan, &run, &judgement)?;
         let place = Where {
-            directory: &directory,
+            directory: &published.directory,
             again: Some(again::line(resolved.plan.seed)),
         };
         let exit = exit(&run, &judgement);
         outcome::tell(&resolved.plan, &judgement, &place, exit, self.json)?;
-        Ok(exit)
+        published
+            .warnings
+            .iter()
+            .for_each(|text| outcome::warn(text));
+        published.misplaced.map_or(Ok(exit), Err)
     }
 }
 

@@ -6,11 +6,12 @@ use analysis::aggregate::Aggregate;
 use clap::Args;
 
 use crate::numbers::{self, count};
+use crate::outcome::warn;
 use crate::scenario::whole;
 use crate::sweep::columns::{heading, in_a_column, in_words};
 use crate::sweep::{Grid, Swept, draw, sweep};
 use crate::table::Table;
-use crate::{Exit, Failure, interrupt, print, report};
+use crate::{Exit, Failure, interrupt, print, report, results};
 
 /// Runs a grid of scenarios, each several times, and adds it up
 ///
@@ -53,6 +54,7 @@ impl Sweep {
 pub(super) fn perform(grid: &Grid, out: &Path) -> Result<Exit, Failure> {
     let interrupted = interrupt::flag_on_interrupt()?;
     let swept = sweep(grid, out, &interrupted)?;
+    results::make_latest(out).iter().for_each(|text| warn(text));
     if swept.missing > 0 {
         let done = swept.done.len() as u64;
         print(&format!(
@@ -64,14 +66,18 @@ pub(super) fn perform(grid: &Grid, out: &Path) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     let mut text = show(grid, &swept);
-    if let Some(path) = draw(grid, &swept)? {
-        text += &format!("plot:  {}\n", path.display());
-    }
+    let undrawn = results::afterwards("plot.svg", || {
+        if let Some(path) = draw(grid, &swept)? {
+            text += &format!("plot:  {}\n", path.display());
+        }
+        Ok(())
+    });
     let program = std::env::args_os().next().unwrap_or_default();
     let again = crate::sweep::again(&program.to_string_lossy(), out);
     text += &format!("again: {again}\n");
-    report(out)?;
+    let unwritten = results::afterwards("report.html", || report(out));
     print(&text)?;
+    undrawn.iter().chain(&unwritten).for_each(|text| warn(text));
     Ok(verdict(&swept))
 }
 

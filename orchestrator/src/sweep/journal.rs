@@ -11,7 +11,7 @@ use analysis::aggregate::Aggregate;
 use super::sittings::{self, Sitting, Sittings};
 use super::{Done, Grid, kept};
 use crate::Failure;
-use crate::results::provenance;
+use crate::results::{self, provenance};
 
 /// The directory of a sweep.
 pub(super) struct Journal<'a> {
@@ -113,13 +113,7 @@ impl<'a> Journal<'a> {
 
     /// Lets a file appear as a whole.
     fn replace(&self, name: &str, text: &str) -> Result<(), Failure> {
-        let (path, draft) = (
-            self.directory.join(name),
-            self.directory.join(format!(".{name}")),
-        );
-        fs::write(&draft, text)
-            .and_then(|()| fs::rename(&draft, &path))
-            .map_err(|error| Failure::Testbed(format!("cannot write {}: {error}", path.display())))
+        results::replace(&self.directory.join(name), text)
     }
 }
 
