@@ -130,12 +130,13 @@ const PARAMS: &[Param] = &[
     Param {
         name: "self",
         domain: Domain::Choice(&["auto", "atomic", "late"]),
-        help: "late: a node grants itself only when all others have; auto: where I = {i} for all i",
+        help: "late: a node grants itself only when all others have; atomic: at once, and under \
+               rules=auto gives it back where that could deadlock; auto: late where I = {i} for all i",
     },
     Param {
         name: "recovery",
         domain: Domain::Choice(&["off", "on"]),
-        help: "on: the survivors of a death mend the structure",
+        help: "on: the survivors of a death mend the structure, in which every node must inform itself",
     },
     Param {
         name: "unsafe",
@@ -176,7 +177,9 @@ counting oneself; in conflict up to 4 more for each in R. From an exit of j to
 the entry of i it takes at most one or two messages in a row.
 
 With recovery=on, whoever learns of a death asks directly those it used to meet
-at the dead. --holder is the coordinator of 'centralised'.";
+at the dead. Each of them is then its own arbiter, so that every node must be in
+its own I; else one death may let two in, and the structure is refused. --holder
+is the coordinator of 'centralised'.";
 
 fn refuses(params: &Params, nodes: u32) -> Option<String> {
     let word = params.word("structure");

@@ -24,6 +24,7 @@ fn a_good_structure_is_shown_with_its_costs_and_drawn() {
         "leaves, until 0      0   1   2   2",
         "on average D = 1.50 (the paper's formula gives 1.83)",
         "theorem: safe",
+        "recovery: safe, everybody is its own arbiter",
     ] {
         assert!(done.stdout.contains(shown), "{shown}:\n{}", done.stdout);
     }
@@ -106,6 +107,42 @@ fn an_unsafe_structure_is_refused_and_can_be_watched() {
                    --delay '20ms 20ms' --think exp:60ms --hold 20ms --weights 2=0,3=0 --total 100 --seed 1";
     let done = place.line(watched).expect(1);
     done.says("violated");
+}
+
+/// After a death those who met at the dead ask each other, which keeps them apart only if each is its
+/// own arbiter.
+#[test]
+fn a_structure_that_a_death_makes_unsafe_is_refused_with_recovery_and_can_be_watched() {
+    let place = Place::new();
+    let three_alike = "explore sanders -n 3 --param 'structure=2/2;2/2;2/2' --param recovery=on \
+                       --crash 1";
+    let mixed = "--param 'structure=2/2;1,2/1,2;0,1,2/0,1,2' --param recovery=on";
+    let explored = format!("explore sanders -n 3 {mixed} --wants 1,1,0 --crash 1");
+    let run = format!(
+        "run sanders -n 3 --engine sim --seed 1 {mixed} --workload batch \
+         --asks '0 hold 1s, 1 hold 1s' --fault 'when enter 0 kill 2'"
+    );
+    for line in [three_alike, &explored, &run] {
+        let refused = place.line(line).expect(2);
+        refused.warns("is not safe with recovery=on. 0 is not");
+        refused.warns("add 0 to I0 and R0");
+        refused.warns("unsafe=yes");
+        let watched = place.line(&format!("{line} --param unsafe=yes")).expect(1);
+        watched.says("verdict: violated");
+    }
+    let shown = place.line("structure '2/2;1,2/1,2;0,1,2/0,1,2'").expect(0);
+    shown.says("theorem: safe");
+    shown.says("recovery: not safe after a death. 0 is not in its own inform set I0");
+    let explained = place.line("explain sanders").expect(0);
+    explained.says("every node must be in its own I");
+}
+
+#[test]
+fn rules_that_are_chosen_for_a_node_that_grants_itself_at_once_do_not_deadlock() {
+    let place = Place::new();
+    let line =
+        "run sanders -n 2 --engine sim --seed 1 --param structure=complete --param self=atomic";
+    place.line(line).expect(0).says("verdict: holds");
 }
 
 #[test]

@@ -4,11 +4,16 @@
 //!     a    I_i ⊆ R_i
 //!     b    for i ≠ j: I_i ∩ I_j ≠ ∅, or j ∈ R_i and i ∈ R_j          (i ∈ I_i assumed)
 //!     b'   for i ≠ j: I_i ∩ I_j ≠ ∅, or i ∈ I_i, j ∈ I_j, j ∈ R_i and i ∈ R_j
+//!     r    with recovery from a death: i ∈ I_i
 //! ```
 //!
 //! The paper proves a and b sufficient and calls a necessary. It is not: what counts is J_i = I_i ∩
 //! R_i, those that are asked and told. The exact condition, b' with J for I, has no exception among
 //! the 32 768 structures of three nodes that have i ∈ I_i.
+//!
+//! r is ours. Recovery lets two that met at the dead alone ask each other instead, which is the second
+//! half of b': it keeps them apart only if each is its own arbiter. Without r one death may let two in,
+//! as it does with `2/2;2/2;2/2`, which a and b' call safe.
 
 use super::structure::{Set, Structure};
 use crate::contract::NodeId;
@@ -24,7 +29,7 @@ pub struct Conditions {
     pub b_footnote: Vec<(NodeId, NodeId)>,
     /// The exact condition.
     pub exact: Vec<(NodeId, NodeId)>,
-    /// The nodes that do not inform themselves; costs and delays assume that all do.
+    /// Condition r: the nodes that do not inform themselves. Recovery, costs and delays need all to.
     pub absent_minded: Vec<NodeId>,
     /// The (i, k) where i asks k although the two meet: needless, but it matters when somebody dies.
     pub redundant: Vec<(NodeId, NodeId)>,
@@ -73,6 +78,11 @@ impl Conditions {
         self.a.is_empty() && self.b_footnote.is_empty()
     }
 
+    /// What makes a death unsafe though the theorem holds, and what would mend it.
+    pub fn recovery_complaint(&self) -> Option<String> {
+        self.absent_minded.first().map(|&i| not_its_own_arbiter(i))
+    }
+
     /// What breaks the theorem's conditions, and what would mend it.
     pub fn complaint(&self) -> Option<String> {
         if let Some((i, k)) = self.a.first() {
@@ -87,6 +97,17 @@ impl Conditions {
              both inform sets"
         ))
     }
+}
+
+/// Condition r alone, for structures too large to check all pairs of.
+pub(super) fn recovery_complaint(structure: &Structure) -> Option<String> {
+    let mut ids = structure.ids();
+    let absent_minded = ids.find(|&i| !structure.informs(i, i));
+    absent_minded.map(not_its_own_arbiter)
+}
+
+fn not_its_own_arbiter(i: NodeId) -> String {
+    format!("{i} is not in its own inform set I{i}; add {i} to I{i} and R{i}")
 }
 
 #[cfg(test)]
@@ -140,6 +161,17 @@ mod tests {
     }
 
     #[test]
+    fn recovery_needs_everybody_to_be_its_own_arbiter() {
+        let forgetful = of("2/2;1,2/1,2;0,1,2/0,1,2");
+        assert!(forgetful.hold(), "the theorem does not speak of deaths");
+        assert_eq!(
+            forgetful.recovery_complaint().as_deref(),
+            Some("0 is not in its own inform set I0; add 0 to I0 and R0")
+        );
+        assert_eq!(of("fig4").recovery_complaint(), None);
+    }
+
+    #[test]
     fn a_needless_question_is_a_redundant_arc() {
         assert_eq!(of("0,2/0,1,2;1,2/1,2;2/2").redundant, pairs(&[(0, 1)]));
         assert_eq!(of("fig4").redundant, []);
@@ -157,7 +189,9 @@ mod tests {
         ] {
             for nodes in 2..=40 {
                 let structure = Structure::read(name, nodes, NodeId(1)).expect(name);
-                assert!(Conditions::of(&structure).hold(), "{name}, {nodes} nodes");
+                let conditions = Conditions::of(&structure);
+                assert!(conditions.hold(), "{name}, {nodes} nodes");
+                assert_eq!(conditions.recovery_complaint(), None, "{name}, {nodes}");
             }
         }
         let plane = Structure::read("plane", 31, NodeId(0)).expect("a plane");

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::conditions;
 use super::structure::Structure;
 use crate::params::Params;
 use crate::printed::Printed;
@@ -50,7 +51,6 @@ impl Rules {
     /// The rules that the parameters choose for a structure.
     pub(super) fn of(params: &Params, printed: &Printed, structure: &Structure) -> Self {
         let recovery = params.word("recovery") == "on";
-        let late_suits = structure.informs_only_itself() && !printed.leaves_out("late-self-grant");
         let (version, late) = match params.word("rules") {
             "basic" => (Version::Basic, params.word("self") == "late"),
             "deadlock-free" => (Version::DeadlockFree, false),
@@ -62,8 +62,12 @@ impl Rules {
             }
             _auto if structure.has_one_arbiter() => (Version::Basic, false),
             // sanders-S2: who asks itself first defers everybody else; so it asks itself last.
-            _auto if late_suits => (Version::Basic, params.word("self") != "atomic"),
-            _auto if structure.informs_only_itself() => (Version::Basic, false),
+            _auto if structure.informs_only_itself() => match params.word("self") {
+                _ if printed.leaves_out("late-self-grant") => (Version::Basic, false),
+                // Who asks itself first has to be able to give its own grant back.
+                "atomic" => (Version::DeadlockFree, false),
+                _auto_or_late => (Version::Basic, true),
+            },
             _auto => (Version::DeadlockFree, false),
         };
         let repaired = |rule: &str| !printed.leaves_out(rule);
@@ -109,16 +113,24 @@ impl Rules {
                     .to_owned(),
             );
         }
-        if params.word("recovery") == "on"
-            && !matches!(rules, "auto" | "deadlock-free")
-            && params.word("unsafe") == "no"
-        {
+        if params.word("recovery") == "off" || params.word("unsafe") == "yes" {
+            return None;
+        }
+        if !matches!(rules, "auto" | "deadlock-free") {
             return Some(format!(
                 "recovery=on needs rules=deadlock-free: with {rules} rules the survivors may \
                  deadlock (sanders-L4); leave rules out, or add unsafe=yes to watch"
             ));
         }
-        None
+        let (word, complaint) = (
+            params.word("structure"),
+            conditions::recovery_complaint(structure)?,
+        );
+        Some(format!(
+            "structure '{word}' is not safe with recovery=on. {complaint}: after a death those \
+             who met at the dead ask each other, so each must be its own arbiter. To watch it fail, \
+             add unsafe=yes"
+        ))
     }
 }
 

@@ -162,7 +162,8 @@ impl Structure {
         text.push_str(&indented("redundant    ", &redundant));
         if !conditions.absent_minded.is_empty() {
             let who = numbers(&conditions.absent_minded.iter().copied().collect());
-            let what = format!("{who} do not inform themselves; costs and delays assume it");
+            let what =
+                format!("{who} do not inform themselves; recovery, costs and delays need it");
             text.push_str(&indented("warning      ", &what));
         }
         text.push('\n');
@@ -170,6 +171,12 @@ impl Structure {
             None => "theorem: safe\n".to_owned(),
             Some(complaint) => indented("theorem: not safe. ", &complaint),
         });
+        if conditions.hold() {
+            text.push_str(&match conditions.recovery_complaint() {
+                None => "recovery: safe, everybody is its own arbiter\n".to_owned(),
+                Some(complaint) => indented("recovery: not safe after a death. ", &complaint),
+            });
+        }
         for one in searched {
             text.push_str(&one.told());
         }
@@ -262,6 +269,7 @@ fn object(
         "not_informing_themselves": conditions.absent_minded,
         "redundant": conditions.redundant,
         "safe_by_the_theorem": conditions.hold(),
+        "safe_with_recovery": conditions.hold() && conditions.absent_minded.is_empty(),
         "explored": searched.iter().map(Searched::object).collect::<Vec<_>>(),
         "exit_code": exit.code(),
     })

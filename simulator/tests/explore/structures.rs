@@ -31,9 +31,14 @@ fn all() -> impl Iterator<Item = [(u32, u32); 3]> {
 }
 
 fn structure(masks: &[(u32, u32); 3]) -> Structure {
-    let set = |mask: u32| -> Set { (0..3).filter(|i| mask >> i & 1 == 1).map(NodeId).collect() };
-    let sets = masks.iter().map(|&(i, r)| (set(i), set(r))).collect();
+    let sets = masks.iter().map(|&(i, r)| (set(3, i), set(3, r))).collect();
     Structure::listed(sets).expect("there are only three nodes")
+}
+
+/// The nodes whose bit is set.
+fn set(nodes: u32, mask: u32) -> Set {
+    let members = (0..nodes).filter(|i| mask >> i & 1 == 1);
+    members.map(NodeId).collect()
 }
 
 /// Every structure stands for itself.
@@ -281,6 +286,123 @@ fn assert_deaths_are_survived(cases: &[Case]) {
         states += report.states;
     }
     assert!(states > 500_000, "only {states} states");
+}
+
+/// Structures of four nodes that satisfy both properties, drawn from a seed; `own` says whether
+/// everybody informs itself, as recovery needs.
+fn drawn_of_four(seed: u64, own: bool) -> impl Iterator<Item = Structure> {
+    let mut draw = seed;
+    let drawn = std::iter::repeat_with(move || {
+        let mut mask = || {
+            draw = draw * 48_271 % 0x7fff_ffff;
+            draw as u32 >> 8 & 15
+        };
+        let sets = (0..4).map(|i| {
+            let inform = mask() & mask() | u32::from(own) << i;
+            let request = inform | mask() & mask();
+            (set(4, inform), set(4, request))
+        });
+        Structure::listed(sets.collect()).expect("there are only four nodes")
+    });
+    drawn.filter(move |structure| {
+        let conditions = Conditions::of(structure);
+        conditions.hold() && conditions.recovery_complaint().is_none() == own
+    })
+}
+
+/// Explores so many of them with a death; how many were explored whole, and the states of all.
+fn deaths_among_four(how_many: usize, wants: [u32; 4]) -> (usize, u64) {
+    let (mut whole, mut states) = (0, 0);
+    for structure in drawn_of_four(5, true).take(how_many) {
+        let report = explored(&structure, RECOVERY, &[], |options| {
+            (options.crash, options.wants) = (1, wants.to_vec());
+            options.max_states = 2_000_000;
+        });
+        states += report.states;
+        match (&report.finding, report.complete) {
+            (None, false) => {}
+            _ => {
+                assert_fine(&structure, &report);
+                whole += 1;
+            }
+        }
+    }
+    (whole, states)
+}
+
+#[test]
+fn a_death_is_survived_by_structures_of_four_nodes() {
+    assert_eq!(deaths_among_four(12, [1, 1, 0, 0]), (12, 171_096));
+}
+
+#[test]
+#[ignore = "takes minutes; scripts/soak runs it"]
+fn a_death_is_survived_by_many_structures_of_four_nodes() {
+    let (whole, states) = deaths_among_four(100, [1, 1, 1, 0]);
+    println!("{whole} of 100 structures explored whole, {states} states");
+    assert!(whole >= 80, "only {whole} of 100 explored whole");
+}
+
+/// Without condition r the theorem's structures are safe until somebody dies.
+#[test]
+fn without_an_arbiter_of_its_own_one_death_lets_two_in() {
+    let watched = [("recovery", "on"), ("unsafe", "yes")];
+    for written in ["2/2;2/2;2/2", "2/2;1,2/1,2;0,1,2/0,1,2"] {
+        let structure = Structure::read(written, 3, NodeId(0)).expect(written);
+        let conditions = Conditions::of(&structure);
+        assert!(conditions.hold(), "{written}");
+        assert!(conditions.recovery_complaint().is_some(), "{written}");
+        assert!(is_safe(&structure, DEADLOCK_FREE, &[]), "{written}");
+        let report = explored(&structure, &watched, &[], |options| {
+            (options.crash, options.safety_only) = (1, true);
+        });
+        let finding = report.finding.expect(written);
+        assert_eq!(finding.kind, Kind::Exclusion, "{written}: {}", finding.why);
+    }
+    let four = drawn_of_four(3, false).take(20).filter(|structure| {
+        let report = explored(structure, &watched, &[], |options| {
+            (options.crash, options.wants) = (1, vec![1, 1, 0, 0]);
+            (options.safety_only, options.max_states) = (true, 20_000);
+        });
+        report
+            .finding
+            .is_some_and(|finding| finding.kind == Kind::Exclusion)
+    });
+    assert!(four.count() > 0);
+}
+
+/// Which rules `rules=auto` takes: none that can deadlock, whenever a node grants itself.
+fn assert_auto_never_deadlocks(cases: &[Case]) {
+    let entry = registry::find("sanders").expect("it is registered");
+    let mut explored_ones = 0;
+    for Case { structure, .. } in cases {
+        let written = structure.to_string();
+        for own in ["auto", "atomic", "late"] {
+            let given = [("structure", written.as_str()), ("self", own)];
+            let params = entry.choose(&given).expect("the parameters exist");
+            if (entry.refuses)(&params, 3).is_some() {
+                assert_eq!(own, "late", "{structure}");
+                continue;
+            }
+            assert_fine(
+                structure,
+                &explored(structure, &[("self", own)], &[], |_| ()),
+            );
+            explored_ones += 1;
+        }
+    }
+    assert!(explored_ones > 2 * cases.len(), "only {explored_ones}");
+}
+
+#[test]
+fn the_rules_that_auto_takes_never_deadlock() {
+    assert_auto_never_deadlocks(&good(inequivalent()));
+}
+
+#[test]
+#[ignore = "takes minutes; scripts/soak runs it"]
+fn the_rules_that_auto_takes_never_deadlock_with_any_structure_of_three_nodes() {
+    assert_auto_never_deadlocks(&good(each()));
 }
 
 /// A checker with a mistake in it disagrees with the explorer, which never asks one.
