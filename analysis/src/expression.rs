@@ -359,6 +359,19 @@ fn name(rest: &str) -> Result<(Token, usize), String> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn every_function_and_operator_is_documented() {
+        let page = include_str!("../../docs/sweeps.md");
+        let (_, formulas) = page.split_once("## Formulas").unwrap();
+        let (formulas, _) = formulas.split_once("\n## ").unwrap();
+        let words = formulas.split(['`', ' ', ',', '\n']).collect::<Vec<_>>();
+        let operators = BINDING.iter().flat_map(|level| level.iter());
+        let operators = operators.map(|(word, _)| *word);
+        for word in operators.chain(FUNCTIONS.map(|(word, ..)| word)) {
+            assert!(words.contains(&word), "{word}");
+        }
+    }
+
     fn value(text: &str) -> Option<f64> {
         let nodes = |name: &str| (name == "nodes").then_some(5.0);
         Expression::parse(text).unwrap().evaluate(&nodes)

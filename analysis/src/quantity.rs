@@ -1,23 +1,5 @@
 //! What a run measured, by name: everything that a claim or a sweep may ask for beside the columns
-//! of `summary.csv`.
-//!
-//! | name | is |
-//! |---|---|
-//! | a column of `summary.csv` | that number |
-//! | `violated`, `unsafe`, `not_live`, `inconclusive` | 1 if the run was that, else 0 |
-//! | `deadlock`, `live_lock`, `time_limit` | 1 if the run ended so, else 0 |
-//! | `messages.KIND`, `messages.KIND+KIND` | messages of that kind, or of one of these, sent in the run |
-//! | `received.max`, `received.mean` | messages received by the busiest node, by a node |
-//! | `note.NAME.count`, `.sum`, `.mean`, `.min`, `.max` | what the algorithm noted while it was measured |
-//! | `entry.wait_us.mean`, `.turnaround_us`, `.messages`, `.passed_over`, `.overtaken` | over the entries; also `.count .sum .min .max .p50 .p99` |
-//! | `sync_us.mean`, `sync_t.mean` | hand-over delays, in microseconds or link delays; also `.count .min .max` |
-//! | `holder_links` | links of the node that has the token at the start, in and out |
-//! | `pairs_against_priority` | pairs of which the one of lower priority entered while the other waited |
-//! | `connected_share` | the share of requests whose nodes links that are never cut connect with the first holder |
-//! | `before[8,11]` | 1 if node 8 entered, and before node 11 did, else 0 |
-//!
-//! In brackets a choice of what is looked at: `[node=0]`, `[node!=0]`, `[priority=2]`, both
-//! with a comma between; of hand-overs `[0>1]`, from node 0 to node 1.
+//! of `summary.csv`. `docs/sweeps.md` has the table of their names.
 
 use std::collections::BTreeMap;
 
@@ -523,6 +505,28 @@ mod tests {
         assert_eq!(value("note.strays.sum", &run), Some(0.0));
         assert_eq!(value("note.strays.mean", &run), None);
         assert_eq!(value("entry.messages.max", &run), None);
+    }
+
+    #[test]
+    fn every_name_is_documented_and_every_documented_name_means_something() {
+        let page = include_str!("../../docs/sweeps.md");
+        let (_, table) = page.split_once("## What can be measured").unwrap();
+        let words = FATES.map(|(word, _)| word).into_iter();
+        let words = words.chain(COLUMNS.map(|(word, _)| word));
+        let words = words.chain(STATISTICS.map(|(word, _)| word));
+        for word in words.chain(["holder_links", "pairs_against_priority", "connected_share"]) {
+            assert!(table.contains(word), "{word}");
+        }
+        let cells = table.lines().filter_map(|line| line.strip_prefix("| `"));
+        let cells = cells.filter_map(|row| row.split(" |").next());
+        let names = cells.flat_map(|cell| cell.split("`, `"));
+        let names = names.map(|name| name.trim_matches('`'));
+        let names = names.filter(|name| !name.starts_with('.'));
+        let names = names.collect::<Vec<_>>();
+        assert!(names.len() > 20, "{names:?}");
+        for name in names {
+            assert!(Quantity::parse(name).is_ok(), "{name}");
+        }
     }
 
     #[test]

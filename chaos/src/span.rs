@@ -23,6 +23,8 @@ pub fn parse_ns(text: &str) -> Result<u64, SpanError> {
     let (amount, unit) = text.split_at(digits);
     let size = match unit {
         "µs" => Some(1_000),
+        // As most programs say it; netem has no minutes.
+        "m" => Some(60_000_000_000),
         "" => Some(0),
         _ => UNITS
             .iter()
@@ -87,6 +89,7 @@ mod tests {
         assert_eq!(parse_ns("0.1us"), Ok(100));
         assert_eq!(parse_ns("2µs"), Ok(2_000));
         assert_eq!(parse_ns("0"), Ok(0));
+        assert_eq!(parse_ns("2m"), parse_ns("2min"));
         assert_eq!(parse_ns("1.5h"), Ok(5_400_000_000_000));
     }
 
@@ -101,7 +104,7 @@ mod tests {
             "1.2.3s",
             "-1s",
             "5 ms",
-            "5m",
+            "5M",
             "99999999999h",
             "0.5",
         ] {

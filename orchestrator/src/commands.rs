@@ -30,7 +30,7 @@ pub(crate) enum Command {
     Report(report::Report),
     Explore(Box<explore::Explore>),
     Structure(structure::Structure),
-    Sweep(sweep::Sweep),
+    Sweep(Box<sweep::Sweep>),
     Compare(Box<compare::Compare>),
     Reproduce(reproduce::Reproduce),
     Bench(bench::Bench),

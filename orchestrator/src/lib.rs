@@ -10,6 +10,8 @@ mod cli;
 mod cluster;
 mod commands;
 mod exit;
+#[cfg(test)]
+mod grammar;
 mod interrupt;
 mod numbers;
 mod outcome;

@@ -295,6 +295,12 @@ impl From<Flags> for Scenario {
 }
 
 impl Scenario {
+    /// The first key that is said, if any is.
+    pub(crate) fn first_said(&self) -> Option<String> {
+        let said = toml::Table::try_from(self).expect("a scenario is plain data");
+        said.keys().next().cloned()
+    }
+
     /// Refuses flags of which one would silently replace another.
     pub(crate) fn says_nothing_twice(&self) -> Result<(), String> {
         for (place, Assignment { name, .. }) in self.params.iter().enumerate() {

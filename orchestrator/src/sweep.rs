@@ -24,7 +24,9 @@ use analysis::Summary;
 use analysis::aggregate::{Aggregate, aggregate};
 
 use crate::Failure;
-pub(crate) use grid::{Grid, Words as GridWords, flat, label, shown};
+#[cfg(test)]
+pub(crate) use grid::{Curve, Plot};
+pub(crate) use grid::{Grid, Words as GridWords, flat, label, put, shown};
 use journal::Journal;
 pub(crate) use kept::again;
 pub(crate) use picture::{draw, line_name};

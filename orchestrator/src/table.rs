@@ -33,6 +33,30 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// The table as Markdown, or else as text.
+    pub(crate) fn shown(&self, markdown: bool) -> String {
+        match markdown {
+            true => self.markdown(),
+            false => self.show(),
+        }
+    }
+
+    /// The table as Markdown has it, each row in one line.
+    fn markdown(&self) -> String {
+        let line = |cells: &[String]| {
+            let cells = cells.iter();
+            let cells = cells.map(|cell| cell.replace('|', "\\|").replace('\n', " "));
+            format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+        };
+        let rule = |row: &Vec<String>| format!("|{}\n", "---|".repeat(row.len()));
+        let mut rows = self.rows.iter();
+        let headings = rows.next().map(|row| line(row) + &rule(row));
+        headings
+            .into_iter()
+            .chain(rows.map(|row| line(row)))
+            .collect()
+    }
+
     /// The table as text: headings, a rule, rows.
     pub(crate) fn show(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -127,6 +151,14 @@ mod tests {
         let mut table = Table::new(["name", ""]);
         table.row(["raymond", ""]);
         assert_eq!(table.show(), "name\n───────  \nraymond\n");
+    }
+
+    #[test]
+    fn a_row_of_markdown_is_one_line() {
+        let mut table = Table::new(["name", "a|b"]);
+        table.row(["raymond", "two\nlines"]);
+        let expected = "| name | a\\|b |\n|---|---|\n| raymond | two lines |\n";
+        assert_eq!(table.shown(true), expected);
     }
 
     #[test]

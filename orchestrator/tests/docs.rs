@@ -7,25 +7,54 @@ use std::fs;
 use std::path::PathBuf;
 
 use algorithms::registry;
+use clap::Args;
 use common::Place;
+use orchestrator::scenario::Scenario;
 
-/// How the README calls the program.
-const CALL: &str = "cargo run --release -- ";
+/// How the documents call the program: in a clone, and where it is installed.
+const CALLS: [&str; 2] = ["cargo run --release -- ", "orchestrator "];
+
+/// What stands after the program in a line that calls it.
+fn called(line: &str) -> Option<&str> {
+    CALLS.iter().find_map(|call| line.strip_prefix(call))
+}
 
 /// The documents in which commands stand with what they print.
-const SHOWING: [&str; 2] = ["README.md", "experiments/README.md"];
+fn showing() -> Vec<String> {
+    let mut documents = vec!["README.md".to_owned(), "experiments/README.md".to_owned()];
+    documents.extend(pages());
+    documents
+}
+
+/// The page with a command for each algorithm.
+const READING: &str = "docs/reading.md";
+
+/// The pages of the documentation.
+fn pages() -> Vec<String> {
+    let folder = fs::read_dir(root().join("docs")).expect("a folder of documents");
+    let names = folder.map(|entry| entry.expect("a readable folder").file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    let mut pages = names
+        .filter(|name| name.ends_with(".md"))
+        .map(|name| format!("docs/{name}"))
+        .collect::<Vec<_>>();
+    pages.sort();
+    assert!(pages.len() >= 4, "{pages:?}");
+    pages
+}
 
 #[test]
 fn documents_show_what_the_program_prints() {
-    for document in SHOWING {
-        shows_what_the_program_prints(document);
-    }
+    let pages = showing();
+    let shown = pages.iter().map(|page| shows_what_the_program_prints(page));
+    let shown = shown.sum::<usize>();
+    assert!(shown >= 10, "only {shown} blocks were found");
 }
 
-fn shows_what_the_program_prints(document: &str) {
+/// Checks the blocks of a document, and says how many there are.
+fn shows_what_the_program_prints(document: &str) -> usize {
     let readme = read(document);
     let blocks = blocks(&readme, "console");
-    assert!(blocks.len() >= 2, "only {} blocks were found", blocks.len());
     let update = std::env::var_os("UPDATE").is_some();
     let mut fresh = readme.clone();
     for block in &blocks {
@@ -44,30 +73,40 @@ fn shows_what_the_program_prints(document: &str) {
     if fresh != readme {
         fs::write(root().join(document), &fresh).expect("a document can be written");
     }
+    blocks.len()
 }
 
 #[test]
 fn every_command_of_the_documents_works() {
-    for document in SHOWING {
-        every_command_works(document);
-    }
+    let pages = showing();
+    let seen = pages.iter().map(|page| every_command_works(page));
+    let seen = seen.sum::<usize>();
+    assert!(seen >= 20, "only {seen} commands were found");
     assert!(read("README.md").contains("scripts/test"));
 }
 
-fn every_command_works(document: &str) {
+/// Runs the commands of a document, and says how many there are.
+fn every_command_works(document: &str) -> usize {
     // A line may go on in the next.
     let readme = read(document).replace("\\\n", " ");
-    let lines = readme.lines().filter_map(|line| {
+    let fenced = readme.split("```").skip(1).step_by(2);
+    let lines = fenced.flat_map(str::lines).map(|line| {
         let line = line.trim_start_matches("$ ");
-        let line = line.split(" #").next()?.trim();
-        line.strip_prefix(CALL)
+        line.split(" #").next().unwrap_or_default().trim()
     });
+    // The reading order is a table, in which the commands stand between strokes.
+    let rows = readme
+        .lines()
+        .filter(|line| line.starts_with('|') && document == READING);
+    let cells = rows.flat_map(|line| line.split('`').skip(1).step_by(2));
+    let lines = lines.chain(cells).filter_map(called);
     let mut seen = 0;
     for line in lines {
         seen += 1;
         let place = place();
         let mut words = words(line);
-        if ["run", "compare"].contains(&words[0].as_str()) {
+        let dry = words.iter().any(|word| word == "--dry-run");
+        if ["run", "compare"].contains(&words[0].as_str()) && !dry {
             words.push("--dry-run".to_owned());
         }
         let finished = place.run(&words);
@@ -83,7 +122,6 @@ fn every_command_works(document: &str) {
             finished.stderr
         );
     }
-    assert!(seen >= 2, "only {seen} commands were found");
     for script in readme
         .split('`')
         .filter(|words| words.starts_with("scripts/"))
@@ -92,27 +130,136 @@ fn every_command_works(document: &str) {
         let script = script.split_whitespace().next().unwrap_or(script);
         assert!(root().join(script).exists(), "{script} is not there");
     }
+    seen
 }
 
 #[test]
 fn links_in_the_documents_lead_somewhere() {
-    let documents = [
-        "README.md",
+    let more = [
         "ARCHITECTURE.md",
         "results/README.md",
-        "experiments/README.md",
+        "experiments/claims/README.md",
     ];
-    for document in documents {
-        let text = read(document);
-        let folder = root().join(document);
+    for document in showing().into_iter().chain(more.map(str::to_owned)) {
+        let text = read(&document);
+        let folder = root().join(&document);
         let folder = folder.parent().expect("a document lies in a folder");
         let targets = text
             .split("](")
             .skip(1)
             .filter_map(|rest| rest.split(')').next());
         for target in targets.filter(|target| !target.starts_with("http")) {
-            assert!(folder.join(target).exists(), "{document} leads to {target}");
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let file = match file.is_empty() {
+                true => root().join(&document),
+                false => folder.join(file),
+            };
+            assert!(file.exists(), "{document} leads to {target}");
+            if !heading.is_empty() {
+                let text = fs::read_to_string(&file).expect("a document");
+                let headings = text.lines().filter(|line| line.starts_with('#'));
+                let mut anchors = headings.map(|line| {
+                    let words = line.trim_start_matches('#').trim().to_lowercase();
+                    words.replace(' ', "-")
+                });
+                assert!(
+                    anchors.any(|anchor| anchor == heading),
+                    "{document} leads to {target}"
+                );
+            }
         }
+    }
+}
+
+/// The tables of docs/scenarios.md are the help of the flags, which has every key.
+#[test]
+fn every_key_of_a_scenario_file_is_documented() {
+    let page = read("docs/scenarios.md");
+    let (before, _) = page.split_once("## Keys\n").expect("a heading");
+    let fresh = format!("{before}## Keys\n{}", scenario_keys());
+    if fresh != page && std::env::var_os("UPDATE").is_some() {
+        fs::write(root().join("docs/scenarios.md"), &fresh).expect("a page can be written");
+        return;
+    }
+    let differs = fresh.lines().zip(page.lines()).find(|(a, b)| a != b);
+    assert!(
+        fresh == page,
+        "UPDATE=1 cargo test -p orchestrator --test docs rewrites docs/scenarios.md\n{differs:#?}"
+    );
+}
+
+/// A table of keys for each group of flags.
+fn scenario_keys() -> String {
+    let command = Scenario::augment_args(clap::Command::new("run"));
+    let mut keys = vec!["engine"];
+    let mut groups: Vec<(&str, String)> = Vec::new();
+    for flag in command.get_arguments() {
+        let name = flag.get_long().expect("every flag has a long name");
+        let key = if name == "param" { "params" } else { name };
+        keys.push(key);
+        let choices = flag.get_possible_values();
+        let choices = choices
+            .iter()
+            .map(|choice| format!("`{}`", choice.get_name()));
+        let value = match choices.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => {
+                let names = flag.get_value_names().unwrap_or_default();
+                names.iter().map(ToString::to_string).collect()
+            }
+            choices => choices,
+        };
+        let help = flag
+            .get_long_help()
+            .or(flag.get_help())
+            .expect("a help text");
+        let help = help.to_string().replace('|', "\\|");
+        let paragraphs = help.split("\n\n").map(|paragraph| {
+            let words = paragraph.split_whitespace().collect::<Vec<_>>();
+            words.join(" ").trim_end_matches('.').to_owned()
+        });
+        let help = paragraphs.collect::<Vec<_>>().join(". ");
+        let group = flag.get_help_heading().expect("a group");
+        if groups.last().is_none_or(|(last, _)| *last != group) {
+            groups.push((group, String::new()));
+        }
+        let (_, rows) = groups.last_mut().expect("it was just put there");
+        *rows += &format!("| `{key}` | {value} | {help} |\n");
+    }
+    let engine = "| `engine` | `cluster`, `sim` | What runs it: processes that speak UDP, or the \
+                  simulator in virtual time [default: cluster] |\n";
+    let (_, run) = groups.last_mut().expect("several groups");
+    run.insert_str(0, engine);
+    // Whoever reads a key that there is not is told all that there are.
+    let unknown = toml::from_str::<Scenario>("nonsense = 1");
+    let unknown = unknown
+        .expect_err("there is no such key")
+        .message()
+        .to_owned();
+    let known = quoted(&unknown).skip(1).collect::<BTreeSet<_>>();
+    assert_eq!(keys.into_iter().collect::<BTreeSet<_>>(), known);
+    let tables = groups.iter().map(|(group, rows)| {
+        format!("\n### {group}\n\n| key | value | meaning |\n|---|---|---|\n{rows}")
+    });
+    tables.collect()
+}
+
+/// The files that the pages show are files that the program takes.
+#[test]
+fn files_in_the_documents_are_taken() {
+    let place = Place::new();
+    for (page, file, line) in [
+        ("docs/scenarios.md", "some.toml", "run some.toml --dry-run"),
+        ("docs/sweeps.md", "some.toml", "sweep some.toml --dry-run"),
+        (
+            "docs/claims.md",
+            "claims/some.toml",
+            "reproduce --claims claims --out here",
+        ),
+    ] {
+        let blocks = blocks(&read(page), "toml");
+        assert_eq!(blocks.len(), 1, "{page}");
+        place.file(file, &blocks[0]);
+        place.line(line).expect(0);
     }
 }
 
@@ -197,7 +344,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 
 /// What the program prints on this line of the README.
 fn print_of(line: &str) -> String {
-    let words = words(line.strip_prefix(CALL).expect("a line calls the program"));
+    let words = words(called(line).expect("a line calls the program"));
     place().run(words).stdout
 }
 

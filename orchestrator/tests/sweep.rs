@@ -317,3 +317,71 @@ fn the_sweeps_that_come_with_it_can_be_run() {
     }
     assert!(seen > 0);
 }
+
+/// A product of what --grid says, and one factor at a time of what --vary says.
+#[test]
+fn a_small_sweep_needs_no_file() {
+    let place = Place::new();
+    let line = "sweep raymond --entries 3 --repetitions 2 --grid nodes=3,5 --vary think=1ms,20ms \
+                --vary hold=2ms";
+    let shown = place.line(&format!("{line} --dry-run")).expect(0).stdout;
+    let base = "variant=base nodes=3\nvariant=base nodes=5\nvariant=think=1ms think=1ms nodes=3\n";
+    assert!(shown.starts_with(base), "{shown}");
+    assert!(shown.ends_with("8 cells, 16 runs\n"), "{shown}");
+    let done = place.line(&format!("{line} --out a")).expect(0);
+    done.says("variant     nodes  messages per entry");
+    let runs = rows(&place.path().join("a/runs.csv"));
+    let of = |row: &common::Row| {
+        ["algorithm", "engine", "nodes", "cell.think", "cell.hold"].map(|key| row[key].clone())
+    };
+    assert_eq!(of(&runs[0]), ["raymond", "sim", "3", "", ""]);
+    assert_eq!(of(&runs[4]), ["raymond", "sim", "3", "1ms", ""]);
+    assert_eq!(of(&runs[15]), ["raymond", "sim", "5", "", "2ms"]);
+    assert!(place.path().join("a/plot.svg").exists());
+    // What it was is kept as a file that says the same.
+    place.line("sweep a/sweep.toml --out b").expect(0);
+    let read = |out: &str| fs::read_to_string(place.path().join(out).join("runs.csv")).unwrap();
+    assert_eq!(read("a"), read("b"));
+}
+
+#[test]
+fn a_table_can_be_markdown() {
+    let place = Place::new();
+    let line = "sweep lamport --entries 2 --repetitions 2 --grid nodes=3,4 --markdown --out a";
+    let done = place.line(line).expect(0);
+    done.says("| nodes | messages per entry |");
+    done.says("|---|---|");
+    done.says("| 3 | 6.00 |");
+    let line = "compare lamport raymond -n 3 --entries 2 --repetitions 2 --markdown --out b";
+    place
+        .line(line)
+        .expect(0)
+        .says("| lamport | complete | 6.00 |");
+}
+
+#[test]
+fn what_is_typed_wrong_is_named() {
+    let place = Place::new();
+    place.file("small.toml", SMALL);
+    for (line, why) in [
+        ("sweep", "name a sweep file, or say what varies"),
+        ("sweep raymond", "raymond is an algorithm; say what varies"),
+        ("sweep --grid nodes=5", "no algorithm is named"),
+        ("sweep raymond --grid nodes", "write nodes=5,10,20"),
+        (
+            "sweep raymond --grid nodes=3 --vary nodes=5",
+            "nodes: its values are said twice",
+        ),
+        (
+            "sweep raymond --grid nods=5",
+            "there is no key 'nods'; did you mean 'nodes'?",
+        ),
+        (
+            "sweep small.toml -n 5",
+            "--nodes: small.toml says in [scenario]",
+        ),
+        ("sweep small.toml --grid nodes=5", "this is a sweep"),
+    ] {
+        place.line(line).expect(2).warns(why);
+    }
+}

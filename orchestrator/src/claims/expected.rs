@@ -8,7 +8,7 @@ use toml::Value;
 /// The keys of a test that say what is expected; exactly one relation among them.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct Words {
+pub(crate) struct Words {
     /// What is measured.
     pub(super) value: Option<Formula>,
     pub(super) equals: Option<Formula>,

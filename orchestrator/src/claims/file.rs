@@ -100,7 +100,7 @@ pub(crate) enum Kind {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Words {
+pub(crate) struct Words {
     source: String,
     title: String,
     #[serde(default)]
@@ -111,7 +111,7 @@ struct Words {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct ClaimWords {
+pub(crate) struct ClaimWords {
     id: String,
     place: String,
     says: String,

@@ -54,6 +54,9 @@ pub(crate) struct Compare {
     /// Show what would be run, and run nothing
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
+    /// Print the tables as Markdown
+    #[arg(long, help_heading = "Output")]
+    markdown: bool,
 }
 
 /// Which engines.
@@ -113,7 +116,7 @@ impl Compare {
         }
         let comparison = Comparison::new(&grid, &swept);
         let path = out.join("plot.svg");
-        let mut text = comparison.show();
+        let mut text = comparison.show(self.markdown);
         text += &format!("\nfiles: {}\n", out.display());
         let undrawn = results::afterwards("plot.svg", || {
             results::replace(&path, &comparison.draw())?;
@@ -316,7 +319,7 @@ impl<'a> Comparison<'a> {
         aggregates.find(|aggregate| aggregate.metric == metric)
     }
 
-    fn show(&self) -> String {
+    fn show(&self, markdown: bool) -> String {
         let summary = &self.swept.done[0].summary;
         let mut text = format!(
             "{} · {} nodes · {} · {} · {} of each, seeds from {}\n\n",
@@ -370,10 +373,10 @@ impl<'a> Comparison<'a> {
                 table.add(with_topology(row, topologies[cell]));
             }
         }
-        text += &table.show();
+        text += &table.shown(markdown);
         text += "\n± is half a 95 % interval (Student's), over the repetitions.\n";
         if self.engines.len() == 2 {
-            text += &self.differences();
+            text += &self.differences(markdown);
         }
         text
     }
@@ -390,7 +393,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// How far the second engine is from the first.
-    fn differences(&self) -> String {
+    fn differences(&self, markdown: bool) -> String {
         let (from, to) = (&self.engines[0], &self.engines[1]);
         let mut text = format!("\n{to} against {from}, in %:\n\n");
         let mut table = Table::new(["algorithm", "messages per entry", "wait", "sync delay, T"]);
@@ -409,7 +412,7 @@ impl<'a> Comparison<'a> {
                 &difference("sync_delay_mean_t"),
             ]);
         }
-        text += &table.show();
+        text += &table.shown(markdown);
         text + "\n= where the two 95 % intervals overlap.\n"
     }
 

@@ -1,71 +1,149 @@
 //! `orchestrator sweep`: a grid of scenarios, so often each.
 
+mod typed;
+
 use std::path::{Path, PathBuf};
 
+use algorithms::registry;
 use analysis::aggregate::Aggregate;
 use clap::Args;
 
 use crate::numbers::{self, count};
 use crate::outcome::warn;
-use crate::scenario::whole;
+use crate::scenario::{Flags, Said, Scenario, whole};
 use crate::sweep::columns::{heading, in_a_column, in_words};
 use crate::sweep::{Grid, Swept, draw, sweep};
 use crate::table::Table;
 use crate::{Exit, Failure, interrupt, print, report, results};
+use typed::{Factor, Typed};
 
 /// Runs a grid of scenarios, each several times, and adds it up
 ///
 /// Simulated cells run side by side on all processors, clusters one after another. An interrupted
 /// sweep goes on where it was when it is started again. Writes runs.csv (a row for each run),
 /// aggregate.csv (mean, deviation and intervals of every metric), sweep.json (where and when they were
-/// made) and, if the file says [plot], plot.svg.
+/// made) and, if the file says [plot], plot.svg. docs/sweeps.md has every key of a sweep file.
+///
+/// A small sweep needs no file: `orchestrator sweep raymond --grid nodes=5,10,20` with the flags of
+/// `run` for what all cells share.
 #[derive(Debug, Args)]
+#[command(mut_arg("seed", |arg| arg.help("Number that the first repetition's chance comes from, \
+    the next has the next [default: 1]")))]
+#[command(mut_arg("engine", |arg| arg.help("What runs the cells: processes that speak UDP, or the \
+    simulator in virtual time [default: what the file says; with --grid or --vary sim]")))]
+// Of its runs only numbers are kept, so there is nothing to trace.
+#[command(mut_arg("trace", |arg| arg.hide(true)))]
 pub(crate) struct Sweep {
-    /// Sweep file, such as experiments/sweeps/light-load.toml
-    file: PathBuf,
-    /// Directory for the results, which may hold an interrupted sweep [default: results/NAME.sweep]
-    #[arg(long, value_name = "DIR")]
+    /// Sweep file, such as experiments/sweeps/light-load.toml; with --grid or --vary an algorithm or
+    /// a scenario file
+    target: Option<String>,
+    /// Key and values of which every combination is a cell; may be given several times
+    ///
+    /// For example `--grid nodes=5,10,20 --grid algorithm=raymond,lamport`, six cells. Keys are those
+    /// of a scenario file, `params.NAME` too. Values with commas in them are written as a list:
+    /// `--grid 'weights=[[1, 0, 0], [1, 1, 0]]'`. Numbers are the x axis of a plot of the messages per
+    /// entry.
+    #[arg(long, value_name = "KEY=V1,V2", help_heading = "Cells")]
+    grid: Vec<Factor>,
+    /// Key and values to try one at a time, all else as in the base; may be given several times
+    ///
+    /// The base is what target and flags say, and a cell as well: `--vary think=1ms,5ms --vary
+    /// hold=2ms` makes four cells and not six. Each is combined with the whole --grid.
+    #[arg(long, value_name = "KEY=V1,V2", help_heading = "Cells")]
+    vary: Vec<Factor>,
+    #[command(flatten)]
+    flags: Flags,
+    /// Directory for the results, which may hold an interrupted sweep [default: results/NAME.sweep;
+    /// with --grid or --vary results/sweep/UTC-TIME]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
-    /// Repetitions of each cell, instead of what the file says
-    #[arg(long, value_name = "NUMBER", value_parser = whole::<u64>)]
+    /// Repetitions of each cell [default: what the file says, or 5]
+    #[arg(long, value_name = "NUMBER", help_heading = "Run", value_parser = whole::<u64>)]
     repetitions: Option<u64>,
     /// Show the cells, and run nothing
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     dry_run: bool,
+    /// Print the table as Markdown
+    #[arg(long, help_heading = "Output")]
+    markdown: bool,
 }
 
 impl Sweep {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
-        let mut grid = Grid::read(&self.file).map_err(Failure::Usage)?;
-        if let Some(repetitions) = self.repetitions {
-            grid.repeat(repetitions).map_err(Failure::Usage)?;
-        }
+        let scenario = Scenario::from(self.flags);
+        let is_typed = !self.grid.is_empty() || !self.vary.is_empty();
+        let grid = match self.target.as_deref() {
+            target if is_typed => {
+                let typed = Typed {
+                    target,
+                    scenario: &scenario,
+                    grid: &self.grid,
+                    vary: &self.vary,
+                    repetitions: self.repetitions,
+                };
+                typed.grid()
+            }
+            Some(file) => written(file, &scenario, self.repetitions),
+            None => Err(
+                "name a sweep file, or say what varies: orchestrator sweep raymond --grid nodes=5,10,20"
+                    .to_owned(),
+            ),
+        };
+        let grid = grid.map_err(Failure::Usage)?;
         if self.dry_run {
             print(&cells(&grid))?;
             return Ok(Exit::Holds);
         }
-        let name = format!("{}.sweep", grid.name);
-        let out = self.out.unwrap_or_else(|| Path::new("results").join(name));
-        perform(&grid, &out)
+        let out = match (self.out, is_typed) {
+            (Some(out), _) => out,
+            (None, true) => results::reserve(typed::NAME)?,
+            (None, false) => Path::new("results").join(format!("{}.sweep", grid.name)),
+        };
+        let how = match is_typed {
+            true => format!("the same command with --out {}", out.display()),
+            false => "the same command".to_owned(),
+        };
+        perform(&grid, &out, &how, self.markdown)
     }
 }
 
-/// Sweeps, and shows what came out.
-pub(super) fn perform(grid: &Grid, out: &Path) -> Result<Exit, Failure> {
+/// The sweep of a file.
+fn written(file: &str, scenario: &Scenario, repetitions: Option<u64>) -> Result<Grid, String> {
+    if !Said::names_a_file(file) && registry::find(file).is_some() {
+        return Err(format!(
+            "{file} is an algorithm; say what varies, such as --grid nodes=5,10,20, or use \
+             `orchestrator run {file}`"
+        ));
+    }
+    let mut grid = Grid::read(Path::new(file))?;
+    if let Some(flag) = scenario.first_said() {
+        return Err(format!(
+            "--{flag}: {file} says in [scenario] what all its cells share; flags are for sweeps by \
+             --grid and --vary"
+        ));
+    }
+    if let Some(repetitions) = repetitions {
+        grid.repeat(repetitions)?;
+    }
+    Ok(grid)
+}
+
+/// Sweeps, and shows what came out; an interruption says how to go on.
+fn perform(grid: &Grid, out: &Path, how: &str, markdown: bool) -> Result<Exit, Failure> {
     let interrupted = interrupt::flag_on_interrupt()?;
     let swept = sweep(grid, out, &interrupted)?;
     results::make_latest(out).iter().for_each(|text| warn(text));
     if swept.missing > 0 {
         let done = swept.done.len() as u64;
         print(&format!(
-            "interrupted after {} of {} runs; the same command goes on from there\nfiles: {}\n",
+            "interrupted after {} of {} runs; {how} goes on from there\nfiles: {}\n",
             count(done),
             count(grid.runs()),
             swept.directory.display()
         ))?;
         return Ok(Exit::Interrupted);
     }
-    let mut text = show(grid, &swept);
+    let mut text = show(grid, &swept, markdown);
     let undrawn = results::afterwards("plot.svg", || {
         if let Some(path) = draw(grid, &swept)? {
             text += &format!("plot:  {}\n", path.display());
@@ -105,7 +183,7 @@ const USUAL: [(&str, &str, f64); 3] = [
     ("sync delay, T", "sync_delay_mean_t", 1.0),
 ];
 
-fn show(grid: &Grid, swept: &Swept) -> String {
+fn show(grid: &Grid, swept: &Swept, markdown: bool) -> String {
     let mut text = format!(
         "{} · {} cells · {} runs\n\n",
         grid.name,
@@ -136,7 +214,7 @@ fn show(grid: &Grid, swept: &Swept) -> String {
         let verdicts = verdicts(swept, number);
         table.add(values.chain(numbers).chain([verdicts]).collect());
     }
-    text += &table.show();
+    text += &table.shown(markdown);
     text += "\n± is half a 95 % interval (Student's), over the repetitions.\n";
     if needed > grid.repetitions {
         text += &format!(

@@ -1,29 +1,6 @@
 //! A sweep as a person writes it, and the cells it means.
 //!
-//! ```toml
-//! repetitions = 10
-//!
-//! [scenario]              # what all cells share: the keys of a scenario
-//! engine = "sim"
-//! total = 1000
-//!
-//! [grid]                  # every combination of these
-//! algorithm = ["raymond", "naimi-trehel"]
-//! nodes = [5, 10, 20]
-//!
-//! [[variant]]             # alternatives that differ in several keys, each with the whole grid
-//! variant = "fast"        # a name for it, where its keys do not say it well
-//! delay = "1ms"
-//! hold = "1ms"
-//!
-//! [plot]
-//! x = "nodes"
-//! y = "messages_per_entry"
-//! lines = ["algorithm"]   # unless said, all keys that do not follow from x
-//! ```
-//!
-//! `measure = ["messages.TOKEN", "note.hops.mean"]` adds columns to those of every summary; what
-//! there is to measure stands in [`analysis::quantity`].
+//! `docs/sweeps.md` has every key, with an example.
 
 use std::fs;
 use std::path::Path;
@@ -412,7 +389,7 @@ pub(crate) fn flat<'a>(prefix: &str, table: &'a Table) -> Vec<(String, &'a Value
 }
 
 /// Puts a value where a dotted key leads.
-fn put(table: &mut Table, key: &str, value: Value) -> Result<(), String> {
+pub(crate) fn put(table: &mut Table, key: &str, value: Value) -> Result<(), String> {
     match key.split_once('.') {
         None => {
             table.insert(key.to_owned(), value);
