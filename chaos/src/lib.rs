@@ -9,6 +9,8 @@ pub mod delay;
 pub mod draw;
 pub mod fate;
 pub mod fault;
+#[cfg(feature = "wire")]
+pub mod input;
 pub mod language;
 pub mod link;
 pub mod matrix;
@@ -24,6 +26,7 @@ pub mod sample;
 pub mod span;
 pub mod table;
 pub mod timeline;
+mod visible;
 pub mod window;
 #[cfg(feature = "wire")]
 pub mod wire;
@@ -39,4 +42,5 @@ pub use percent::Percent;
 pub use reach::Reach;
 pub use rule::Rule;
 pub use timeline::Timeline;
+pub use visible::visible;
 pub use window::Window;

@@ -23,8 +23,8 @@ pub fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Says something to a person. Where stderr is closed, or its disk is full, nobody hears it, and that
+/// Says something to a person, with what a terminal would obey written out. Where stderr is closed, or its disk is full, nobody hears it, and that
 /// is no reason to stop.
 pub fn to_stderr(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let _ = std::io::stderr().write_all(crate::visible(text).as_bytes());
 }

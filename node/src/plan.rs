@@ -92,6 +92,9 @@ pub enum Detector {
 /// What the members of a run, and what is recorded of it, may take together by their estimates.
 pub const MEMORY_LIMIT_BYTES: u64 = 8 << 30;
 
+/// About what one request takes while it is recorded.
+pub const REQUEST_BYTES: u64 = 160;
+
 /// About what so many members take in one process.
 pub fn members_bytes(entry: &Entry, nodes: u32) -> u64 {
     /// About what one takes besides its algorithm's state.

@@ -10,9 +10,11 @@ mod cli;
 mod cluster;
 mod commands;
 mod exit;
+mod files;
 #[cfg(test)]
 mod grammar;
 mod interrupt;
+mod names;
 mod numbers;
 mod outcome;
 mod plot;
@@ -59,9 +61,14 @@ pub fn child(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> 
 
 /// Does what the arguments say, the first of which is the program itself.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let cli = match cli::Cli::try_parse_from(cli::joined(arguments)) {
+    let arguments = cli::joined(arguments);
+    let cli = match cli::Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
+            // What is wrong is quoted, and a terminal would obey it: the same with words to be read.
+            let shown = |word: &OsString| chaos::visible(&word.to_string_lossy()).into_owned();
+            let again = cli::Cli::try_parse_from(arguments.iter().map(shown));
+            let error = again.err().unwrap_or(error);
             // Help is asked for and goes to stdout; a mistake goes to stderr.
             let mistake = error.use_stderr();
             // Nothing can be said where neither can be written to.
@@ -86,7 +93,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let written = stdout
-        .write_all(text.as_bytes())
+        .write_all(chaos::visible(text).as_bytes())
         .and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

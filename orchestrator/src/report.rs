@@ -6,10 +6,9 @@ mod priorities;
 mod run;
 mod sweep;
 
-use std::fs;
 use std::path::Path;
 
-use crate::Failure;
+use crate::{Failure, results};
 use page::Page;
 pub(crate) use run::page as of_run;
 pub(crate) use sweep::{is_one as is_sweep, page as of_sweep};
@@ -19,6 +18,5 @@ pub(crate) const NAME: &str = "report.html";
 
 /// Writes a page.
 pub(crate) fn write(page: &Page, path: &Path) -> Result<(), Failure> {
-    fs::write(path, page.html())
-        .map_err(|error| Failure::Testbed(format!("cannot write {}: {error}", path.display())))
+    results::replace(path, &page.html())
 }

@@ -1,7 +1,6 @@
 //! Where a run's files go, and where they come from.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -101,19 +100,8 @@ pub(crate) fn afterwards(what: &str, make: impl FnOnce() -> Result<(), Failure>)
 
 /// Lets a file appear as a whole, and has it on disk.
 pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let draft = path.with_file_name(format!(".{name}"));
-    let write = || {
-        let mut file = File::create(&draft)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&draft, path)?;
-        let parent = path.parent().filter(|parent| *parent != Path::new(""));
-        File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
-    };
-    write().map_err(|error: io::Error| {
-        Failure::Testbed(format!("cannot write {}: {error}", path.display()))
-    })
+    crate::files::replace(path, text.as_bytes())
+        .map_err(|error| Failure::Testbed(format!("cannot write {}: {error}", path.display())))
 }
 
 fn unwritable(error: &FilesError) -> Failure {

@@ -9,6 +9,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use algorithms::NodeId;
+use chaos::input;
 use node::plan::Plan;
 use node::run::Run;
 use node::trace::{Event, What};
@@ -108,7 +109,7 @@ pub fn read_events(
 ) -> Result<(), FilesError> {
     let path = dir.join(NAME);
     let unreadable = |source| FilesError::io("read", &path, source);
-    let file = File::open(&path).map_err(unreadable)?;
+    let file = input::open(&path, input::LOG_BYTES).map_err(unreadable)?;
     let mut last_ns = 0;
     for (number, line) in (1..).zip(BufReader::new(file).lines()) {
         let line = line.map_err(unreadable)?;

@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use chaos::input;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
@@ -37,7 +38,8 @@ pub(super) fn write(dir: &Path, plan: &Plan, run: &Run) -> Result<(), FilesError
 /// Nothing in the log is judged; it only has to be there.
 pub(super) fn check_there(dir: &Path) -> Result<(), FilesError> {
     let path = dir.join(NAME);
-    let opened = File::open(&path).map_err(|source| FilesError::io("read", &path, source));
+    let opened = input::open(&path, input::DOCUMENT_BYTES);
+    let opened = opened.map_err(|source| FilesError::io("read", &path, source));
     opened.map(|_| ())
 }
 

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use algorithms::params::Params;
 use algorithms::{NodeId, Topology, registry};
+use chaos::input;
 use node::plan::{MEMORY_LIMIT_BYTES, Plan, members_bytes};
 use node::run::{End, Engine, Run, StateBytes, Window};
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,9 @@ use super::FilesError;
 use crate::{Judgement, Property, Verdict};
 
 const NAME: &str = "run.json";
+
+/// The most bytes of it: it holds the requests of a trace, one by one.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// The form of the files; it rises when a column changes its meaning.
 const SCHEMA: u32 = 1;
@@ -163,8 +168,10 @@ impl Record {
     /// Reads the record, checks that its plan is one that could have been made, and builds its links.
     pub(super) fn read(dir: &Path) -> Result<(Self, Topology), FilesError> {
         let path = dir.join(NAME);
-        let text =
-            fs::read_to_string(&path).map_err(|source| FilesError::io("read", &path, source))?;
+        let mut text = String::new();
+        input::open(&path, MOST_BYTES)
+            .and_then(|mut file| file.read_to_string(&mut text))
+            .map_err(|source| FilesError::io("read", &path, source))?;
         let unfit = |why: String| FilesError::record(&path, why);
         // The form is asked for first: a file of another form would be refused for a wrong reason.
         let Form { schema } =

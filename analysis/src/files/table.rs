@@ -1,8 +1,9 @@
 //! CSV files with errors that say where.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+use chaos::input;
 
 use super::FilesError;
 
@@ -15,6 +16,9 @@ pub(super) struct Table {
 /// Columns that are computed from the others when a run is written, and never read back: runs from
 /// before there were such columns are as good.
 const COMPUTED: [&str; 1] = ["overtaken"];
+
+/// The most rows of a table: as many requests as a run may record.
+const MOST_ROWS: usize = (node::plan::MEMORY_LIMIT_BYTES / node::plan::REQUEST_BYTES) as usize;
 
 /// What a field holds when it is written: empty if unknown.
 pub(super) type Field = Option<String>;
@@ -57,7 +61,8 @@ impl Table {
         mut read_row: impl FnMut(&Row<'_>) -> Result<T, FilesError>,
     ) -> Result<Vec<T>, FilesError> {
         let path = dir.join(self.name);
-        let file = File::open(&path).map_err(|source| FilesError::io("read", &path, source))?;
+        let file = input::open(&path, input::TABLE_BYTES)
+            .map_err(|source| FilesError::io("read", &path, source))?;
         let mut reader = csv::Reader::from_reader(file);
         let header = reader.headers().map_err(|error| unreadable(&path, error))?;
         let place = |&column: &&'static str| {
@@ -77,6 +82,15 @@ impl Table {
             .read_record(&mut record)
             .map_err(|error| unreadable(&path, error))?
         {
+            if rows.len() == MOST_ROWS {
+                return Err(FilesError::Line {
+                    path: path.clone(),
+                    line: record.position().map_or(0, csv::Position::line),
+                    why: format!(
+                        "there are more than {MOST_ROWS} rows, the most that fit in memory"
+                    ),
+                });
+            }
             rows.push(read_row(&Row {
                 table: self,
                 path: &path,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use algorithms::NodeId;
+use chaos::input;
 use node::plan::Plan;
 use node::run::{Engine, FaultRow, MessageRow, NoteRow, RequestRow, Run, TransportRow, UsageRow};
 
@@ -379,8 +380,8 @@ fn one_of(
 /// Where `summary.csv` says something else than this summary, one sentence each.
 pub(super) fn compare_summary(dir: &Path, summary: &Summary) -> Result<Vec<String>, FilesError> {
     let path = dir.join("summary.csv");
-    let file =
-        std::fs::File::open(&path).map_err(|source| FilesError::io("read", &path, source))?;
+    let file = input::open(&path, input::DOCUMENT_BYTES)
+        .map_err(|source| FilesError::io("read", &path, source))?;
     let (header, written) =
         one_row(csv::Reader::from_reader(file)).map_err(|why| FilesError::Line {
             path: path.clone(),

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 
 use analysis::claims::{Evidence, Expectation, Selection, Verdict};
 use analysis::quantity::Quantity;
+use chaos::input;
 use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::expected::{self, selection};
 use super::published::{self, Published};
 use super::search::{Finds, Search};
+use crate::names::directory_name;
 use crate::suggest::did_you_mean;
 use crate::sweep::{Grid, GridWords};
 
@@ -172,7 +174,7 @@ pub(crate) fn check_papers(books: &[Book], papers: &[String]) -> Result<(), Stri
 
 impl Book {
     fn read(path: &Path, papers: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(path)
+        let text = input::read_text(path)
             .map_err(|error| format!("cannot read the claims {}: {error}", path.display()))?;
         let words = toml::from_str::<Words>(&text)
             .map_err(|error| crate::scenario::complaint(path, &text, &error))?;
@@ -180,6 +182,7 @@ impl Book {
     }
 
     fn new(words: Words, path: &Path, papers: &Path) -> Result<Self, String> {
+        directory_name(&words.source).map_err(|why| format!("source: {why}"))?;
         let mut claims = Vec::new();
         for words in words.claim {
             let id = words.id.clone();
@@ -189,6 +192,7 @@ impl Book {
         let mut sweeps = BTreeMap::new();
         for (name, table) in words.sweep {
             let wrong = |why: String| format!("sweep.{name}: {why}");
+            directory_name(&name).map_err(wrong)?;
             let measured = measured(&claims, &name, &table).map_err(wrong)?;
             let runs = Runs::new(&name, table, path, measured).map_err(wrong)?;
             sweeps.insert(name, runs);

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use analysis::claims::{Evidence, Row};
 use analysis::statistics::Moments;
+use chaos::input;
 use serde::Deserialize;
+
+use crate::names::directory_name;
 
 /// Which published column belongs to which cell: names `paper.COLUMN` then mean the number in the
 /// row whose `column` is the cell's `key`.
@@ -30,12 +33,14 @@ pub(crate) struct Published {
 impl Published {
     /// Reads the table of that name from a directory.
     pub(super) fn read(directory: &Path, name: &str) -> Result<Self, String> {
+        directory_name(name).map_err(|why| format!("table: {why}"))?;
         let path: PathBuf = directory.join(format!("{name}.csv"));
         let wrong = |why: String| format!("{}: {why}", path.display());
+        let file = input::open(&path, input::DOCUMENT_BYTES);
+        let file = file.map_err(|error| wrong(error.to_string()))?;
         let mut reader = csv::ReaderBuilder::new()
             .comment(Some(b'#'))
-            .from_path(&path)
-            .map_err(|error| wrong(error.to_string()))?;
+            .from_reader(file);
         let words = |record: &csv::StringRecord| {
             let cells = record.iter().map(|cell| cell.trim().to_owned());
             cells.collect::<Vec<_>>()

@@ -1,9 +1,9 @@
 //! The page of a reproduction: verdicts first, then what was seen, then what is still open.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use analysis::claims::Verdict;
+use chaos::input;
 use serde::Deserialize;
 
 use super::table::Tried;
@@ -34,7 +34,7 @@ struct Question {
 impl Questions {
     /// Reads them.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(path)
+        let text = input::read_text(path)
             .map_err(|error| format!("cannot read the questions {}: {error}", path.display()))?;
         toml::from_str(&text).map_err(|error| crate::scenario::complaint(path, &text, &error))
     }
@@ -81,7 +81,7 @@ pub(crate) fn page(
         }
         for picture in pictures.iter().filter(|picture| picture.source == source) {
             // A picture that has gone since is no reason to have no page.
-            if let Ok(svg) = fs::read_to_string(&picture.path) {
+            if let Ok(svg) = input::read_text(&picture.path) {
                 section.figure(&svg, &format!("The sweep '{}'.", picture.sweep));
             }
         }

@@ -10,8 +10,8 @@ use node::run::Engine;
 use super::file::{Book, Claim, Kind, Means, Test};
 use super::published::{self, Published};
 use super::search;
-use crate::Failure;
 use crate::sweep::{draw, sweep};
+use crate::{Failure, files};
 
 /// Claims of one source being tried; runs that several claims look at are run once.
 pub(crate) struct Trial<'a> {
@@ -194,7 +194,16 @@ impl<'a> Trial<'a> {
                 (Engine::Cluster, None) => return Ok(None),
             };
             let grid = grid.map_err(Failure::Usage)?;
-            let swept = sweep(&grid, &self.place(name), self.interrupted)?;
+            let place = self.place(name);
+            for folder in place.ancestors().take(2) {
+                files::refuse_links(folder).map_err(|error| {
+                    Failure::Usage(format!(
+                        "cannot write results to {}: {error}",
+                        folder.display()
+                    ))
+                })?;
+            }
+            let swept = sweep(&grid, &place, self.interrupted)?;
             if swept.missing > 0 {
                 return Ok(None);
             }

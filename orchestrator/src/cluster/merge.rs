@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use algorithms::NodeId;
 use algorithms::registry::Links;
 use analysis::files::Events;
+use chaos::input;
 use node::ledger::Ledger;
 use node::members;
 use node::mischief::TokenTrail;
@@ -75,12 +76,12 @@ impl Records {
     /// Only a member's first life runs the algorithm; later ones have nothing to tell.
     fn open(members: &Path, node: NodeId) -> Result<Self, Failure> {
         let path = members.join(format!("{node}.0.rec"));
-        let file = File::open(&path).map_err(|error| {
+        let file = input::open(&path, input::LOG_BYTES).map_err(|error| {
             Failure::Testbed(format!("cannot read {}: {error}", path.display()))
         })?;
         Ok(Self {
             path,
-            reader: RecordReader::new(file),
+            reader: RecordReader::new(file.into_file()),
             record: None,
         })
     }

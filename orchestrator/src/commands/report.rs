@@ -1,5 +1,6 @@
 //! `orchestrator report`: a page that a person can read, from the files in a directory.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use analysis::files;
@@ -35,10 +36,25 @@ impl Report {
             ))
         };
         let page = page.map_err(Failure::Usage)?;
-        let path = self.out.unwrap_or_else(|| directory.join(report::NAME));
-        report::write(&page, &path).map_err(|failure| {
-            Failure::Usage(format!("{failure}; name another file with --out"))
-        })?;
+        let path = match self.out {
+            // Named by whoever asks, so it may be a link or a device.
+            Some(path) => {
+                fs::write(&path, page.html()).map_err(|error| {
+                    let path = path.display();
+                    Failure::Usage(format!(
+                        "cannot write {path}: {error}; name another file with --out"
+                    ))
+                })?;
+                path
+            }
+            None => {
+                let path = directory.join(report::NAME);
+                report::write(&page, &path).map_err(|failure| {
+                    Failure::Usage(format!("{failure}; or name another file with --out"))
+                })?;
+                path
+            }
+        };
         print(&format!("report: {}\n", path.display()))?;
         Ok(Exit::Holds)
     }

@@ -4,12 +4,13 @@ mod drawing;
 mod search;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use algorithms::NodeId;
 use algorithms::sanders::conditions::Conditions;
 use algorithms::sanders::structure::{Structure as Sets, numbers};
 use algorithms::sanders::{costs, file};
+use chaos::input;
 use clap::Args;
 use serde_json::json;
 
@@ -96,7 +97,8 @@ impl Structure {
     fn read(&self) -> Result<Sets, String> {
         let word = self.structure.as_str();
         let sets = if word.ends_with(".toml") {
-            let text = fs::read_to_string(word).map_err(|error| format!("{word}: {error}"))?;
+            let text =
+                input::read_text(Path::new(word)).map_err(|error| format!("{word}: {error}"))?;
             file::parse(&text).map_err(|why| format!("{word}: {why}"))?
         } else if let Some(sets) = Sets::of_one_size(word) {
             sets?

@@ -62,6 +62,11 @@ const STYLE: &str = include_str!("page.css");
 /// A cell of no more letters is not wrapped.
 const SHORT: usize = 24;
 
+/// A page needs nothing but its own styles: whatever else somebody has smuggled into a plot that is
+/// shown in it does nothing.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
 /// With more sections than this a page begins with a list of them.
 const FEW_SECTIONS: usize = 3;
 
@@ -106,6 +111,7 @@ impl Page {
         let (title, about) = (escaped(&self.title), escaped(&self.about));
         let mut html = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
              <h1>{title}</h1>\n<p class=\"about\">{about}</p>\n{}",

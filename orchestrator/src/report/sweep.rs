@@ -1,8 +1,9 @@
 //! The page of a sweep, from the files in its directory.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
+
+use chaos::input;
 
 use super::page::{Cell, Page, Section, Table, Tone};
 use crate::numbers::{self, count};
@@ -35,7 +36,7 @@ pub(crate) fn is_one(directory: &Path) -> bool {
 /// Everything about one sweep.
 pub(crate) fn page(directory: &Path) -> Result<Page, String> {
     let file = |name: &str| directory.join(name);
-    let asked = fs::read_to_string(file("sweep.toml"));
+    let asked = input::read_text(&file("sweep.toml"));
     let asked =
         asked.map_err(|error| format!("cannot read {}: {error}", file("sweep.toml").display()))?;
     if !file("aggregate.csv").is_file() {
@@ -68,7 +69,7 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
     let verdicts = verdicts(&runs);
     let all = tally(verdicts.values().flatten());
     page.banner(tone(&all), &said(&all), &[]);
-    if let Ok(svg) = fs::read_to_string(file("plot.svg")) {
+    if let Ok(svg) = input::read_text(&file("plot.svg")) {
         plot(page.section("Plot"), &svg);
     }
     let section = page.section("Cells");
@@ -159,7 +160,8 @@ fn metrics(plotted: Option<&str>) -> impl Iterator<Item = (String, &str, f64)> {
 /// The columns of a file and its rows.
 fn table(path: &Path) -> Result<(Vec<String>, Vec<Row>), String> {
     let unfit = |why: String| format!("{}: {why}", path.display());
-    let mut reader = csv::Reader::from_path(path).map_err(|error| unfit(error.to_string()))?;
+    let file = input::open(path, input::TABLE_BYTES).map_err(|error| unfit(error.to_string()))?;
+    let mut reader = csv::Reader::from_reader(file);
     let columns = reader.headers().map_err(|error| unfit(error.to_string()))?;
     let columns = columns.iter().map(str::to_owned).collect::<Vec<_>>();
     for needed in ["cell", "metric", "verdict"] {
@@ -218,8 +220,10 @@ fn with_interval(row: &Row, scale: f64) -> String {
 
 /// The plot, if it is one that we have drawn.
 fn plot(section: &mut Section, svg: &str) {
-    let strange = ["<script", "href", "<foreignObject", "<image"];
-    if svg.len() > LARGEST_PLOT || strange.iter().any(|word| svg.contains(word)) {
+    let strange = ["<script", "href", "<foreignobject", "<image"];
+    // HTML knows its elements in capitals, too.
+    let plain = svg.to_ascii_lowercase();
+    if svg.len() > LARGEST_PLOT || strange.iter().any(|word| plain.contains(word)) {
         section.say("plot.svg is not shown: it is very large, or somebody else has drawn it.");
         return;
     }

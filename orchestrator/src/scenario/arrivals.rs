@@ -5,6 +5,7 @@ use std::path::Path;
 
 use algorithms::NodeId;
 use analysis::files::ENTRY_COLUMNS;
+use chaos::input;
 use csv::StringRecord;
 use node::workload::Ask;
 
@@ -23,10 +24,11 @@ pub(super) fn read(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Vec
     let path = folder.join(file);
     let misfit = |why: String| Misfit::new("arrivals", format!("{}{why}", path.display()));
     let broken = |error: csv::Error| misfit(format!(": {error}"));
+    let file = input::open(&path, input::TABLE_BYTES);
+    let file = file.map_err(|error| misfit(format!(": {error}")))?;
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
-        .from_path(&path)
-        .map_err(broken)?;
+        .from_reader(file);
     let columns = columns(reader.headers().map_err(broken)?).map_err(&misfit)?;
     let mut asks = Vec::new();
     for record in reader.records() {

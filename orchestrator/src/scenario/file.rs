@@ -1,9 +1,9 @@
 //! Scenario files, and what is wrong with them.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use chaos::input;
 use toml::de::DeTable;
 
 use super::Scenario;
@@ -22,7 +22,7 @@ pub(super) struct File {
 
 /// Reads a scenario file.
 pub(super) fn read(path: &Path) -> Result<File, String> {
-    let text = fs::read_to_string(path)
+    let text = input::read_text(path)
         .map_err(|error| format!("cannot read the scenario {}: {error}", path.display()))?;
     if let Ok(table) = text.parse::<toml::Table>()
         && ["grid", "variant", "scenario"]

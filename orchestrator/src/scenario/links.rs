@@ -1,11 +1,11 @@
 //! The links of a scenario, built and checked.
 
-use std::fs;
 use std::path::Path;
 
 use algorithms::registry::Entry;
 use algorithms::topology::{Shape, TopologyError};
 use algorithms::{NodeId, Topology};
+use chaos::input;
 
 /// The shape that a text means; a file's edges are read.
 pub(crate) fn shape(text: &str, folder: &Path) -> Result<Shape, String> {
@@ -14,7 +14,7 @@ pub(crate) fn shape(text: &str, folder: &Path) -> Result<Shape, String> {
     };
     let path = folder.join(file);
     let path_is = |why: String| format!("{}: {why}", path.display());
-    let edges = fs::read_to_string(&path).map_err(|error| path_is(error.to_string()))?;
+    let edges = input::read_text(&path).map_err(|error| path_is(error.to_string()))?;
     Shape::from_edge_list(&edges).map_err(|error| path_is(error.to_string()))
 }
 

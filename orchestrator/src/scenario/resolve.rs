@@ -1,7 +1,6 @@
 //! From what was said to a plan in which nothing is left to decide.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
@@ -10,14 +9,15 @@ use algorithms::printed::Printed;
 use algorithms::registry::{Entry, Order};
 use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
-use chaos::Delay;
-use node::plan::{MEMORY_LIMIT_BYTES, Plan, members_bytes};
+use chaos::{Delay, input};
+use node::plan::{MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes};
 use node::run::Engine;
 use node::workload::{Arrivals, Quota, Workload};
 
 use super::trouble::{self, Stricken};
 use super::words::{AsPrinted, Assignment, Between};
 use super::{Scenario, find_algorithm, links, load};
+use crate::names::directory_name;
 use crate::numbers::count;
 
 /// A scenario with nothing left to decide.
@@ -166,14 +166,7 @@ fn name(scenario: &Scenario, around: &Around<'_>, entry: &Entry) -> Result<Strin
         .as_deref()
         .or(around.name)
         .unwrap_or(entry.name);
-    let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
-    if name.starts_with('.') || name == "latest" || name.is_empty() || !name.chars().all(plain) {
-        let why = format!(
-            "'{name}' cannot name a directory of results; use letters, digits, '.', '-' and '_', \
-             not 'latest', no '.' in front"
-        );
-        return Err(Misfit::new("name", why));
-    }
+    let name = directory_name(name).map_err(|why| Misfit::new("name", why))?;
     Ok(name.to_owned())
 }
 
@@ -250,7 +243,7 @@ pub(crate) fn params(
             Some(Domain::Document { condense, .. }) if value.ends_with(".toml") => {
                 let path = folder.join(value);
                 let path_is = |why: String| format!("{name}: {}: {why}", path.display());
-                let text = fs::read_to_string(&path).map_err(|error| path_is(error.to_string()))?;
+                let text = input::read_text(&path).map_err(|error| path_is(error.to_string()))?;
                 condense(&text).map_err(path_is)?
             }
             _ => value.clone(),
@@ -301,9 +294,6 @@ fn warm_up(scenario: &Scenario, workload: &Workload, nodes: u32) -> Result<u64, 
         _ => Ok(warm_up),
     }
 }
-
-/// About what one request takes while it is recorded.
-const REQUEST_BYTES: u64 = 160;
 
 fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> {
     let needed = members_bytes(entry, nodes);

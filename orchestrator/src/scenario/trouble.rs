@@ -1,6 +1,5 @@
 //! What a scenario lets go wrong.
 
-use std::fs;
 use std::path::Path;
 
 use algorithms::Topology;
@@ -9,7 +8,7 @@ use chaos::language::{Action, Scope};
 use chaos::partition::Edges;
 use chaos::span::show_ns;
 use chaos::timeline::{Deed, Group, Step, Timeline};
-use chaos::{FaultError, Reach};
+use chaos::{FaultError, Reach, input};
 use node::plan::{Detector, UseTransport};
 use node::run::Engine;
 
@@ -32,7 +31,7 @@ pub(super) struct Stricken<'a> {
 pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timeline, Misfit> {
     let links = group.links;
     let read =
-        |file: &str| fs::read_to_string(group.folder.join(file)).map_err(|error| error.to_string());
+        |file: &str| input::read_text(&group.folder.join(file)).map_err(|error| error.to_string());
     let group = Group {
         nodes: group.links.nodes(),
         edges: edges(group.links),

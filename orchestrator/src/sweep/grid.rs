@@ -2,14 +2,15 @@
 //!
 //! `docs/sweeps.md` has every key, with an example.
 
-use std::fs;
 use std::path::Path;
 
 use analysis::expression::Expression;
 use analysis::quantity::Quantity;
+use chaos::input;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use crate::names::directory_name;
 use crate::scenario::{Resolved, Said};
 
 /// What a sweep file says.
@@ -122,7 +123,7 @@ const MOST_CELLS: usize = 100_000;
 impl Grid {
     /// Reads a sweep file.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(path)
+        let text = input::read_text(path)
             .map_err(|error| format!("cannot read the sweep {}: {error}", path.display()))?;
         if let Ok(table) = text.parse::<Table>()
             && table.contains_key("algorithm")
@@ -218,8 +219,11 @@ impl Grid {
             let quantity = Quantity::parse(&name).map_err(|why| format!("measure: {why}"))?;
             Ok((name, quantity))
         });
+        let name = words.name.unwrap_or_else(|| stem.to_owned());
         let grid = Self {
-            name: words.name.unwrap_or_else(|| stem.to_owned()),
+            name: directory_name(&name)
+                .map_err(|why| format!("name: {why}"))?
+                .to_owned(),
             repetitions: words.repetitions,
             seed: words.seed,
             keys,

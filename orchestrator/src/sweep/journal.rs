@@ -1,17 +1,18 @@
 //! What a sweep has done so far, on disk after every run.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use analysis::Summary;
 use analysis::aggregate::Aggregate;
+use chaos::input;
 
 use super::sittings::{self, Sitting, Sittings};
 use super::{Done, Grid, kept};
-use crate::Failure;
 use crate::results::{self, provenance};
+use crate::{Failure, files};
 
 /// The directory of a sweep.
 pub(super) struct Journal<'a> {
@@ -34,7 +35,7 @@ impl<'a> Journal<'a> {
         };
         fs::create_dir_all(directory).map_err(refuse)?;
         let copy = directory.join(kept::NAME);
-        match fs::read(&copy) {
+        match input::read(&copy, input::DOCUMENT_BYTES) {
             Ok(kept) if str::from_utf8(&kept).is_ok_and(|kept| grid.is_kept_as(kept)) => {}
             Ok(_) => {
                 return Err(Failure::Usage(format!(
@@ -49,14 +50,11 @@ impl<'a> Journal<'a> {
         let sittings = Sittings::read(directory).map_err(Failure::Usage)?;
         let path = directory.join("runs.csv");
         let done = read(grid, &path)?;
-        fs::write(&copy, grid.kept()).map_err(refuse)?;
+        files::replace(&copy, grid.kept().as_bytes()).map_err(refuse)?;
         // A run that was being written when the sweep was killed is cut off; what is whole stays.
         let kept = done.iter().map(|run| row(grid, run)).collect::<String>();
-        fs::write(&path, heading(grid) + &kept).map_err(refuse)?;
-        let runs = OpenOptions::new()
-            .append(true)
-            .open(&path)
-            .map_err(refuse)?;
+        files::replace(&path, (heading(grid) + &kept).as_bytes()).map_err(refuse)?;
+        let runs = files::append(&path).map_err(refuse)?;
         let directory = directory.to_owned();
         Ok((
             Self {
@@ -148,7 +146,7 @@ fn row(grid: &Grid, run: &Done) -> String {
 
 /// Reads the whole rows of a sweep's runs; there is nothing to read in a new one.
 fn read(grid: &Grid, path: &Path) -> Result<Vec<Done>, Failure> {
-    let text = match fs::read(path) {
+    let text = match input::read(path, input::TABLE_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(unfit(path, &error.to_string())),

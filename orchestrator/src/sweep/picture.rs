@@ -8,7 +8,7 @@ use super::chart::{Chart, Line, Point};
 use super::columns::in_words;
 use super::grid::{Curve, Plot};
 use super::{Grid, Swept};
-use crate::Failure;
+use crate::{Failure, files};
 
 /// Draws what the file asks for, and says where it is.
 pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failure> {
@@ -71,7 +71,7 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
     let path = swept.directory.join("plot.svg");
     let failed = |why: String| Failure::Testbed(format!("cannot draw {}: {why}", path.display()));
     let svg = chart.svg().map_err(failed)?;
-    std::fs::write(&path, svg).map_err(|error| failed(error.to_string()))?;
+    files::replace(&path, svg.as_bytes()).map_err(|error| failed(error.to_string()))?;
     Ok(Some(path))
 }
 

@@ -4,11 +4,11 @@
 //! build: each time is a sitting. What differs from one machine and hour to the next is in this file
 //! alone, so that the others repeat to the byte.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use analysis::files::Provenance;
+use chaos::input;
 use serde::{Deserialize, Serialize};
 
 /// The file's name.
@@ -42,7 +42,7 @@ impl Sittings {
             let path = path.display();
             format!("{path} cannot be understood ({why}); remove it, and nothing but it is lost")
         };
-        let text = match fs::read_to_string(&path) {
+        let text = match input::read_text(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Ok(Self {

@@ -1,0 +1,235 @@
+//! Files that somebody made to do harm: they get exit code 2 and one message, and nothing is written
+//! anywhere but where it belongs.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::{Finished, Place, words};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+/// Far longer than any of these takes, however busy the machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Runs the program; if it hangs, ends it and fails.
+fn bounded(place: &Place, line: &str) -> Finished {
+    let mut child = place
+        .command(words(line))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let begun = Instant::now();
+    while child.try_wait().expect("it is our child").is_none() {
+        if begun.elapsed() > PATIENCE {
+            child.kill().expect("it is our child");
+            child.wait().expect("it is our child");
+            panic!("it hangs: {line}");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Finished::new(child.wait_with_output().expect("it is over"))
+}
+
+fn pipe(path: &Path) {
+    let _ = fs::remove_file(path);
+    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
+}
+
+/// A scenario of everything that may be in a file, which stays small.
+const TRACED: &str = "run raymond -n 3 --engine sim --seed 1 --total 9 --trace --out";
+
+#[test]
+fn an_input_that_is_no_regular_file_is_refused() {
+    let place = Place::new();
+    for name in ["pipe", "pipe.toml", "claims/pipe.toml"] {
+        fs::create_dir_all(place.path().join("claims")).expect("a directory");
+        pipe(&place.path().join(name));
+    }
+    for line in [
+        "run ./pipe.toml",
+        "run raymond --topology file:pipe",
+        "run raymond --workload trace --arrivals pipe",
+        "run raymond --fault 'delay matrix pipe on all'",
+        "run raymond --fault 'delay empirical pipe:rtt_ms on all'",
+        "run sanders --param structure=pipe.toml",
+        "structure pipe.toml",
+        "sweep pipe.toml",
+        "compare pipe.toml raymond",
+        "reproduce --claims claims",
+    ] {
+        let refused = bounded(&place, line).expect(2);
+        refused.warns("it is a named pipe; a regular file is needed");
+    }
+    bounded(&place, "run raymond --topology file:/dev/zero")
+        .expect(2)
+        .warns("it is a device");
+    bounded(&place, "run raymond --topology file:claims")
+        .expect(2)
+        .warns("it is a directory");
+}
+
+#[test]
+fn no_file_of_a_run_directory_may_be_a_pipe() {
+    let place = Place::new();
+    place.line(&format!("{TRACED} whole")).expect(0);
+    let dir = place.path().join("whole");
+    let files = [
+        "run.json",
+        "entries.csv",
+        "messages.csv",
+        "counters.csv",
+        "transport.csv",
+        "nodes.csv",
+        "faults.csv",
+        "latency.hlog",
+        "summary.csv",
+        "events.jsonl",
+    ];
+    for name in files {
+        let whole = fs::read(dir.join(name)).expect("a file");
+        pipe(&dir.join(name));
+        for command in ["check", "replay", "report"] {
+            let finished = bounded(&place, &format!("{command} whole"));
+            let unread = match command {
+                // A page needs no more than it shows.
+                "report" => ["events.jsonl", "summary.csv"].contains(&name),
+                "replay" => name == "summary.csv",
+                _ => false,
+            };
+            if !unread {
+                assert_eq!(finished.code, 2, "{command} with {name}");
+                finished.warns(if (command, name) == ("report", "run.json") {
+                    "neither run.json nor sweep.toml"
+                } else {
+                    "it is a named pipe"
+                });
+            }
+        }
+        fs::remove_file(dir.join(name)).expect("a pipe");
+        fs::write(dir.join(name), whole).expect("it can be written");
+    }
+    bounded(&place, "check whole").expect(0);
+}
+
+#[test]
+fn a_file_that_is_too_large_is_refused_with_the_limit() {
+    let place = Place::new();
+    let path = place.file("large.toml", "");
+    let file = fs::OpenOptions::new().write(true).open(path);
+    // It takes no room on the disk.
+    let long = file.and_then(|file| file.set_len(1 << 40));
+    long.expect("a long file");
+    let refused = bounded(&place, "run ./large.toml").expect(2);
+    refused.warns("it has 1 TiB, more than the limit of 64 MiB");
+}
+
+#[test]
+fn a_page_is_not_written_through_a_link() {
+    let place = Place::new();
+    place.line(&format!("{TRACED} run")).expect(0);
+    let precious = place.file("precious", "mine");
+    let page = place.path().join("run/report.html");
+    fs::remove_file(&page).expect("a page");
+    symlink(&precious, &page).expect("a link");
+    let refused = place.line("report run").expect(2);
+    refused.warns("it is a link to another place, which is not written to");
+    assert_eq!(fs::read_to_string(&precious).expect("it is there"), "mine");
+    fs::remove_file(&page).expect("a link");
+    place.line("report run").expect(0);
+}
+
+const SWEEP: &str = "repetitions = 1\n[scenario]\nengine = \"sim\"\ntotal = 5\nnodes = 3\n\
+                     [grid]\nalgorithm = [\"raymond\"]\nhold = [\"1ms\", \"2ms\"]\n";
+
+#[test]
+fn a_sweep_is_not_written_through_a_link() {
+    let place = Place::new();
+    place.file("small.toml", SWEEP);
+    let precious = place.file("precious", "");
+    for name in ["runs.csv", "sweep.json", "aggregate.csv", "report.html"] {
+        fs::create_dir(place.path().join("out")).expect("a directory");
+        symlink(&precious, place.path().join("out").join(name)).expect("a link");
+        let refused = place.line("sweep small.toml --out out");
+        assert!([2, 4].contains(&refused.code), "{name}: {}", refused.code);
+        assert_eq!(fs::read_to_string(&precious).expect("it is there"), "");
+        fs::remove_dir_all(place.path().join("out")).expect("a directory");
+    }
+}
+
+#[test]
+fn names_in_files_lead_nowhere() {
+    let place = Place::new();
+    let claim = "[[claim]]\nid = \"X-1\"\nplace = \"p\"\nsays = \"s\"\nlab = \"l\"\n\
+                 [[claim.test]]\nsweep = \"NAME\"\nvalue = \"entries\"\nequals = \"5\"\nwithin = 0\n";
+    let book = |source: &str, name: &str| {
+        let sweep = SWEEP
+            .replace("[scenario]", &format!("[sweep.\"{name}\".scenario]"))
+            .replace("[grid]", &format!("[sweep.\"{name}\".grid]"))
+            .replace(
+                "repetitions = 1\n",
+                &format!("[sweep.\"{name}\"]\nrepetitions = 2\n"),
+            );
+        format!(
+            "source = \"{source}\"\ntitle = \"t\"\n{}\n{sweep}",
+            claim.replace("NAME", name)
+        )
+    };
+    for (source, name, culprit) in [
+        ("../../up", "small", "source: '../../up'"),
+        ("mine", "../../up", "sweep.../../up: '../../up'"),
+    ] {
+        place.file("claims/one.toml", &book(source, name));
+        let refused = place.line("reproduce --claims claims --papers claims --out out/here");
+        refused.expect(2).warns(culprit);
+    }
+    place.file("sweep.toml", &format!("name = \"../up\"\n{SWEEP}"));
+    place
+        .line("sweep sweep.toml")
+        .expect(2)
+        .warns("name: '../up'");
+    place.file("one.toml", "algorithm = \"raymond\"\nname = \"../up\"\n");
+    place
+        .line("run ./one.toml")
+        .expect(2)
+        .warns("name: '../up'");
+    let there = fs::read_dir(place.path()).expect("a directory");
+    let names = there.map(|entry| entry.expect("a name").file_name());
+    let mut names = names.collect::<Vec<_>>();
+    names.sort();
+    assert_eq!(names, ["claims", "one.toml", "sweep.toml"]);
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_written_out() {
+    let place = Place::new();
+    place.file(
+        "title.toml",
+        "algorithm = \"raymond\"\n\"\\u001b]0;x\\u0007\" = 1\n",
+    );
+    place.file("edges", "0-1\n\u{1b}]0;x\u{7}\n");
+    place.line(&format!("{TRACED} run")).expect(0);
+    let record = place.path().join("run/run.json");
+    let text = fs::read_to_string(&record).expect("a record");
+    let reasons = "\"reasons\": []";
+    assert!(text.contains(reasons), "{text}");
+    let text = text.replace(reasons, "\"reasons\": [\"\\u001b]0;x\\u0007\"]");
+    fs::write(&record, text).expect("it can be written");
+    for (line, code) in [
+        ("run ./title.toml", 2),
+        ("run raymond --topology file:edges", 2),
+        ("check run", 1),
+        ("run \u{1b}]0;x\u{7}", 2),
+        ("run raymond --engine \u{1b}]0;x\u{7}", 2),
+    ] {
+        let said = bounded(&place, line).expect(code);
+        said.warns("\\u001b]0;x\\u0007");
+        for text in [said.stdout, said.stderr] {
+            assert!(!text.contains('\u{1b}'), "{line}: {text:?}");
+        }
+    }
+}
