@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -230,8 +231,9 @@ fn the_first_failure_is_the_one_that_is_told() {
     made("a").warns("no temporary directory");
     let text = fs::read_to_string(place.path().join("a/sweep.json")).unwrap();
     assert!(text.contains("\"runs\": 8"), "{text}");
-    // Where the draft of sweep.json should be, a directory is in the way.
-    fs::create_dir_all(place.path().join("b/.sweep.json")).unwrap();
+    // Where sweep.json should be, a link to nowhere is in the way.
+    fs::create_dir(place.path().join("b")).unwrap();
+    symlink("nowhere", place.path().join("b/sweep.json")).unwrap();
     let failed = made("b");
     failed.warns("no temporary directory");
     assert!(!place.path().join("b/sweep.json").exists());
