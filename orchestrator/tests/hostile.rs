@@ -155,7 +155,7 @@ fn a_sweep_is_not_written_through_a_link() {
         fs::create_dir(place.path().join("out")).expect("a directory");
         symlink(&precious, place.path().join("out").join(name)).expect("a link");
         let refused = place.line("sweep small.toml --out out");
-        assert!([2, 4].contains(&refused.code), "{name}: {}", refused.code);
+        refused.warns("it is a link to another place");
         assert_eq!(fs::read_to_string(&precious).expect("it is there"), "");
         fs::remove_dir_all(place.path().join("out")).expect("a directory");
     }
