@@ -56,7 +56,7 @@ impl Demand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{entry, fault, run, waiting};
+    use crate::sample::{death, entry, run, waiting};
 
     #[test]
     fn a_request_that_comes_while_another_is_inside_or_waits_is_contended() {
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn the_dead_do_not_compete() {
         let mut run = run(vec![waiting(0, 0), entry(1, 5, 6, 7)]);
-        run.faults = vec![fault(3, "kill", "0", None, 1)];
+        run.faults = vec![death(0, 3)];
         assert_eq!(Demand::of(&run).contended, 0);
     }
 }

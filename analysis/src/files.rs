@@ -9,7 +9,7 @@
 //! | `counters.csv` | (node, name) | count, sum, min, max |
 //! | `transport.csv` | a node | datagrams_sent, datagrams_received, acks, retransmissions, duplicates, rejected, bytes |
 //! | `nodes.csv` | a node | cpu_ms, max_rss_kib, involuntary_switches, private_kib |
-//! | `faults.csv` | a fault | time_ns, fault, target, until_ns, acted |
+//! | `faults.csv` | a fault | time_ns, fault, target, until_ns, acted, remark, step |
 //! | `latency.hlog` | an interval | HdrHistogram log, tags wait, sync, turnaround, rtt, in nanoseconds |
 //! | `summary.csv` | the run | see [`Summary`](crate::Summary) |
 //! | `events.jsonl` | an event, where the run is traced | see [`Event`](node::trace::Event) |
@@ -19,6 +19,7 @@
 mod draft;
 mod error;
 mod events;
+mod faults;
 mod hlog;
 mod recheck;
 mod record;
@@ -67,7 +68,7 @@ pub fn write_into(
     tables::write_counters(dir, run)?;
     tables::write_transport(dir, run)?;
     tables::write_nodes(dir, run)?;
-    tables::write_faults(dir, run)?;
+    faults::write(dir, plan, run)?;
     tables::write_summary(dir, &judgement.summary)?;
     hlog::write(dir, plan, run)?;
     Record::new(plan, run, judgement, provenance).write(dir)
@@ -107,7 +108,7 @@ fn read_run(dir: &Path, record: &Record) -> Result<Run, FilesError> {
     run.notes = tables::read_counters(dir, plan)?;
     run.transport = tables::read_transport(dir, plan)?;
     run.usage = tables::read_nodes(dir, plan)?;
-    run.faults = tables::read_faults(dir)?;
+    run.faults = faults::read(dir, plan)?;
     hlog::check_there(dir)?;
     Ok(run)
 }

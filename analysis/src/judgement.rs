@@ -5,7 +5,7 @@ use std::fmt;
 use algorithms::Topology;
 use algorithms::registry::{Entry, FormKind};
 use node::plan::{Plan, UseTransport};
-use node::run::Run;
+use node::run::{FaultKind, FaultOutcome, Run};
 use node::workload::Arrivals;
 use serde::{Deserialize, Serialize};
 
@@ -88,7 +88,7 @@ pub(crate) fn judge(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
     let safety = safety::check(run, &crowd, admitted, demand.most_wanting);
     let liveness = liveness::check(entry, plan, topology, run);
     let well_formedness = well_formedness::check(entry, plan, run);
-    let (verdict, mut reasons) = verdict(&safety, &liveness, &well_formedness, run);
+    let (verdict, mut reasons) = verdict(&safety, &liveness, &well_formedness, plan, run);
 
     let mut summary = Summary::new(&Observations {
         plan,
@@ -128,6 +128,7 @@ fn verdict(
     safety: &Property,
     liveness: &Property,
     well_formedness: &Property,
+    plan: &Plan,
     run: &Run,
 ) -> (Verdict, Vec<String>) {
     let properties = [
@@ -139,26 +140,22 @@ fn verdict(
         .iter()
         .filter_map(|(name, property)| Some(format!("{name} {property}: {}", property.why()?)))
         .collect::<Vec<_>>();
-    let idle = run.faults.iter().filter(|fault| fault.acted == 0);
-    let idle = idle.map(|fault| {
-        let fault = fault.told();
+    let idle = run.faults.iter().filter(|fault| fault.is_idle());
+    reasons.extend(idle.clone().map(|fault| {
+        let fault = fault.told(&plan.faults);
         format!("the fault {fault} was asked for and never did anything")
-    });
-    reasons.extend(idle);
+    }));
     let restarts = run.faults.iter();
-    let restarts = restarts.filter(|fault| fault.fault.starts_with("restart"));
-    reasons.extend(restarts.clone().map(|fault| {
-        let member = &fault.target;
+    let restarts = restarts.filter(|fault| fault.kind == FaultKind::Restart);
+    let restarted = restarts.filter_map(FaultOutcome::victim);
+    reasons.extend(restarted.clone().map(|member| {
         format!("member {member} was restarted, and no algorithm here says how to come back")
     }));
 
     let any = |is: fn(&Property) -> bool| properties.iter().any(|(_, property)| is(property));
     let verdict = if any(Property::is_violated) {
         Verdict::Violated
-    } else if any(Property::is_inconclusive)
-        || restarts.count() > 0
-        || run.faults.iter().any(|fault| fault.acted == 0)
-    {
+    } else if any(Property::is_inconclusive) || restarted.count() > 0 || idle.count() > 0 {
         Verdict::Inconclusive
     } else if any(Property::holds) {
         Verdict::Holds
@@ -168,9 +165,6 @@ fn verdict(
     };
     (verdict, reasons)
 }
-
-/// What a fault on algorithm messages has as its target.
-const MESSAGES: &str = "messages";
 
 fn warnings(
     plan: &Plan,
@@ -217,12 +211,13 @@ fn warnings(
                 .to_owned(),
         );
     }
-    let tampered = run.faults.iter().find(|fault| fault.target == MESSAGES);
+    let mut messages = run.faults.iter();
+    let tampered = messages.find(|fault| fault.kind == FaultKind::Message && !fault.is_idle());
     if let Some(fault) = tampered {
         warnings.push(format!(
-            "'{}' acted on messages above the transport, so this run lies outside what any \
+            "{} acted on messages above the transport, so this run lies outside what any \
              algorithm here is promised by its links.",
-            fault.fault
+            fault.told(&plan.faults)
         ));
     }
     warnings.extend(suspicion::warning(run));
@@ -311,7 +306,7 @@ mod tests {
     use node::run::{End, MessageRow};
 
     use super::*;
-    use crate::sample::{entry, fault, faults, plan, run, toy, waiting};
+    use crate::sample::{entry, fault, faults, never, plan, run, toy, waiting};
 
     fn contended() -> Run {
         run(vec![entry(0, 0, 1, 5), entry(1, 0, 6, 9)])
@@ -395,32 +390,65 @@ mod tests {
     #[test]
     fn a_fault_that_never_acted_makes_it_inconclusive() {
         let mut run = contended();
-        run.faults = vec![fault(1, "loss 30%", "0->1", Some(2), 1)];
-        assert_eq!(outcome(&run), (Verdict::Holds, 0));
+        let mut plan = plan("raymond", 2);
+        plan.faults = faults(2, ["loss 30% on 0->1", "at 1h kill 1"]);
+        run.faults = vec![fault(&plan.faults, "loss 30%", (1, Some(2)), 1)];
+        assert_eq!(judged(&plan, &run).verdict, Verdict::Holds);
         run.faults[0].acted = 0;
-        assert_eq!(outcome(&run), (Verdict::Inconclusive, 3));
-        let reasons = judged(&plan("raymond", 2), &run).reasons;
+        let judgement = judged(&plan, &run);
+        assert_eq!(judgement.verdict, Verdict::Inconclusive);
+        assert_eq!(judgement.exit_code(), 3);
         assert_eq!(
-            reasons,
+            judgement.reasons,
             ["the fault 'loss 30%' on 0->1 was asked for and never did anything"]
         );
-        run.faults = vec![fault(1, "kill", "at 1h kill 3", Some(0), 0)];
-        let reasons = judged(&plan("raymond", 2), &run).reasons;
+        run.faults = vec![never(&plan.faults, "kill 1")];
         assert_eq!(
-            reasons,
-            ["the fault 'at 1h kill 3' was asked for and never did anything"]
+            judged(&plan, &run).reasons,
+            ["the fault 'at 1h kill 1' was asked for and never did anything"]
+        );
+    }
+
+    /// One that acted does not vouch for another of the same verb.
+    #[test]
+    fn each_fault_answers_for_itself() {
+        let mut run = contended();
+        let mut plan = plan("raymond", 2);
+        let texts = [
+            "lose message REQUEST from 0 #1",
+            "lose message REQUEST from 1 #99",
+        ];
+        plan.faults = faults(2, texts);
+        run.faults = vec![
+            fault(&plan.faults, "from 0", (1, Some(1)), 1),
+            never(&plan.faults, "from 1"),
+        ];
+        let judgement = judged(&plan, &run);
+        assert_eq!(judgement.verdict, Verdict::Inconclusive);
+        assert_eq!(
+            judgement.reasons,
+            ["the fault 'lose message REQUEST from 1 #99' was asked for and never did anything"]
         );
     }
 
     #[test]
     fn a_restarted_member_makes_it_inconclusive_and_is_named() {
         let mut run = contended();
-        run.faults = vec![fault(20, "restart", "1", None, 1)];
-        assert_eq!(outcome(&run), (Verdict::Inconclusive, 3));
-        let reasons = judged(&plan("raymond", 2), &run).reasons;
+        let mut plan = plan("raymond", 2);
+        plan.faults = faults(2, ["at 20ns restart 1 after 1s"]);
+        run.faults = vec![fault(&plan.faults, "restart", (20, None), 1)];
+        let judgement = judged(&plan, &run);
+        assert_eq!(judgement.verdict, Verdict::Inconclusive);
+        assert_eq!(judgement.exit_code(), 3);
+        let reasons = judgement.reasons;
         assert!(
             reasons[0].starts_with("member 1 was restarted"),
             "{reasons:?}"
+        );
+        run.faults = vec![never(&plan.faults, "restart")];
+        assert_eq!(
+            judged(&plan, &run).reasons,
+            ["the fault 'at 20ns restart 1 after 1s' was asked for and never did anything"]
         );
     }
 
@@ -436,7 +464,7 @@ mod tests {
                 .any(|text| text.contains("--transport never"))
         };
         assert!(!warned(&plan));
-        plan.faults = faults(2, "at 0s loss 1% on all");
+        plan.faults = faults(2, ["at 0s loss 1% on all"]);
         assert!(warned(&plan));
         plan.transport = UseTransport::Auto;
         assert!(!warned(&plan));
@@ -445,9 +473,18 @@ mod tests {
     #[test]
     fn faults_above_the_transport_are_warned_about() {
         let mut run = contended();
-        run.faults = vec![fault(1, "lose message REQUEST #1", MESSAGES, None, 1)];
-        let warnings = judged(&plan("raymond", 2), &run).warnings;
-        assert!(warnings[0].starts_with("'lose message REQUEST #1' acted on messages"));
+        let mut plan = plan("raymond", 2);
+        plan.faults = faults(2, ["lose message REQUEST #2"]);
+        run.faults = vec![fault(&plan.faults, "lose", (1, Some(1)), 1)];
+        let warnings = judged(&plan, &run).warnings;
+        let begins = "'lose message REQUEST #2' acted on messages";
+        assert!(warnings[0].starts_with(begins), "{warnings:?}");
+        run.faults = vec![never(&plan.faults, "lose")];
+        let warnings = judged(&plan, &run).warnings;
+        assert!(
+            !warnings.iter().any(|text| text.contains("acted on")),
+            "{warnings:?}"
+        );
     }
 
     /// Whoever shows a warning wraps it to the width there is, so within a sentence no line ends.
@@ -456,15 +493,14 @@ mod tests {
         let mut run = contended();
         run.bound_broken = 2;
         run.window = node::run::Window::default();
-        let suspicion = node::run::FaultRow::false_suspicion(1, NodeId(0), NodeId(1));
-        run.faults = vec![
-            fault(1, "lose message REQUEST #1", MESSAGES, None, 1),
-            suspicion,
-        ];
         let mut plan = plan("raymond", 2);
         plan.warm_up_entries = 10;
         plan.transport = UseTransport::Never;
-        plan.faults = faults(2, "at 0s loss 1% on all");
+        plan.faults = faults(2, ["at 0s loss 1% on all", "lose message REQUEST #1"]);
+        run.faults = vec![
+            fault(&plan.faults, "lose", (1, Some(1)), 1),
+            FaultOutcome::false_suspicion(1, NodeId(0), NodeId(1)),
+        ];
         let warnings = judged(&plan, &run).warnings;
         assert_eq!(warnings.len(), 5, "{warnings:?}");
         for line in warnings.iter().flat_map(|warning| warning.lines()) {

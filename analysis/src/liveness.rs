@@ -7,7 +7,6 @@
 
 use std::collections::BTreeSet;
 
-use algorithms::params::Params;
 use algorithms::registry::Entry;
 use algorithms::{NodeId, Topology};
 use node::plan::Plan;
@@ -19,7 +18,7 @@ use crate::{suspicion, words};
 pub(crate) fn check(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) -> Property {
     let waiting = waiting(run);
     let whom = for_whom(run, &waiting);
-    let hindrance = hindrance(entry, &plan.params, run);
+    let hindrance = hindrance(entry, plan, run);
     let stuck = |how: &str| match &hindrance {
         Some(hindrance) => {
             Property::inconclusive(format!("{}, but {hindrance}{whom}", wait(&waiting)))
@@ -143,18 +142,13 @@ fn for_whom(run: &Run, waiting: &[(NodeId, u64)]) -> String {
 }
 
 /// Why the algorithm is not to blame, if it is not.
-fn hindrance(entry: &Entry, params: &Params, run: &Run) -> Option<String> {
-    let in_force = |until_ns: Option<u64>| until_ns.is_none_or(|until_ns| until_ns >= run.ended_ns);
-    let begun = run
-        .faults
-        .iter()
-        .filter(|fault| fault.time_ns <= run.ended_ns);
-    let mut lasting = begun.filter(|fault| !fault.is_death());
-    if let Some(fault) = lasting.find(|fault| in_force(fault.until_ns)) {
-        return Some(format!("{} was still in force", fault.told()));
+fn hindrance(entry: &Entry, plan: &Plan, run: &Run) -> Option<String> {
+    let mut lasting = run.faults.iter().filter(|fault| !fault.is_death());
+    if let Some(fault) = lasting.find(|fault| fault.is_in_force_at(run.ended_ns)) {
+        return Some(format!("{} was still in force", fault.told(&plan.faults)));
     }
     let dead = deaths(&run.faults).len();
-    let survives = entry.survives(params);
+    let survives = entry.survives(&plan.params);
     (dead > survives as usize).then(|| {
         let died = words::count(dead as u64, "member died", "members died");
         let tolerates = match survives {
@@ -162,7 +156,13 @@ fn hindrance(entry: &Entry, params: &Params, run: &Run) -> Option<String> {
             some => some.to_string(),
         };
         let deaths = run.faults.iter().filter(|fault| fault.is_death());
-        let deaths = deaths.map(|fault| format!("; node {}: {}", fault.target, fault.fault));
+        let deaths = deaths.map(|fault| {
+            let (node, name) = (&fault.target, fault.name(&plan.faults));
+            match &fault.remark {
+                Some(remark) => format!("; node {node}: {name} ({remark})"),
+                None => format!("; node {node}: {name}"),
+            }
+        });
         format!(
             "{died} and {} tolerates {tolerates}{}",
             entry.name,
@@ -173,12 +173,21 @@ fn hindrance(entry: &Entry, params: &Params, run: &Run) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use node::run::Happened;
+
     use super::*;
-    use crate::sample::{entry, fault, plan, registered, run, waiting};
+    use crate::sample::{death, entry, fault, faults, never, plan, registered, run, waiting};
 
     fn judged(run: &Run) -> Property {
+        judged_with([], run)
+    }
+
+    /// Judges a run of a plan with these faults.
+    fn judged_with<const N: usize>(texts: [&str; N], run: &Run) -> Property {
         let topology = Topology::complete(3);
-        check(registered("raymond"), &plan("raymond", 3), &topology, run)
+        let mut plan = plan("raymond", 3);
+        plan.faults = faults(3, texts);
+        check(registered("raymond"), &plan, &topology, run)
     }
 
     fn stuck(end: End) -> Run {
@@ -265,18 +274,20 @@ mod tests {
     #[test]
     fn a_fault_in_force_excuses_and_a_healed_one_does_not() {
         let mut run = stuck(End::Deadlock);
-        run.faults = vec![fault(1, "cut", "0-1", None, 3)];
-        assert!(judged(&run).is_inconclusive());
-        run.faults[0].until_ns = Some(50);
-        assert!(judged(&run).is_inconclusive());
-        run.faults[0].until_ns = Some(49);
-        assert!(judged(&run).is_violated());
+        let cut = ["cut 0-1"];
+        run.faults = vec![fault(&faults(3, cut), "cut", (1, None), 3)];
+        assert!(judged_with(cut, &run).is_inconclusive());
+        run.faults[0].happened = Happened::from(1, Some(50));
+        assert!(judged_with(cut, &run).is_inconclusive());
+        run.faults[0].happened = Happened::from(1, Some(49));
+        assert!(judged_with(cut, &run).is_violated());
     }
 
     #[test]
     fn who_waits_for_whom_is_told() {
         let mut run = stuck(End::TimeLimit);
-        run.faults = vec![fault(1, "partition", "0|1,2", None, 3)];
+        let parted = ["at 1ns partition 0|1,2"];
+        run.faults = vec![fault(&faults(3, parted), "partition", (1, None), 3)];
         let row = |received| node::run::MessageRow {
             sent: 3,
             received,
@@ -286,36 +297,40 @@ mod tests {
         run.messages.insert((one, Some(zero), "REQUEST"), row(2));
         run.messages.insert((zero, Some(two), "PRIVILEGE"), row(2));
         run.messages.insert((two, Some(one), "REQUEST"), row(3));
-        let property = judged(&run);
+        let property = judged_with(parted, &run);
         let why = property.why().unwrap();
         assert!(
             why.contains("'partition' on 0|1,2 was still in force"),
             "{why}"
         );
         assert!(why.ends_with("wait: 1 for node 0, 2 for node 0"), "{why}");
-        run.faults[0].time_ns = 51;
-        assert!(!judged(&run).why().unwrap().contains("in force"));
+        run.faults[0].happened = Happened::Never;
+        let property = judged_with(parted, &run);
+        assert!(!property.why().unwrap().contains("in force"));
     }
 
     #[test]
     fn a_death_beyond_what_is_tolerated_excuses() {
         let mut run = stuck(End::Deadlock);
-        run.faults = vec![fault(1, "kill", "0", None, 1)];
-        let why = judged(&run).why().unwrap().to_owned();
+        let kills = ["at 1ns kill 0", "at 1h kill 2"];
+        let timeline = faults(3, kills);
+        run.faults = vec![
+            fault(&timeline, "kill 0", (1, None), 1),
+            never(&timeline, "kill 2"),
+        ];
+        let property = judged_with(kills, &run);
+        let why = property.why().unwrap();
         assert!(
             why.ends_with("1 member died and raymond tolerates none; node 0: kill"),
             "{why}"
         );
-        assert!(judged(&run).is_inconclusive());
+        assert!(property.is_inconclusive());
     }
 
     #[test]
     fn the_dead_do_not_wait() {
         let mut run = stuck(End::Finished);
-        run.faults = vec![
-            fault(4, "kill", "1", None, 1),
-            fault(4, "kill", "2", None, 1),
-        ];
+        run.faults = vec![death(1, 4), death(2, 4)];
         assert_eq!(judged(&run), Property::Holds);
     }
 
@@ -323,13 +338,9 @@ mod tests {
     #[test]
     fn a_run_that_nobody_survives_says_nothing() {
         let mut run = run(vec![entry(0, 0, 1, 5), entry(1, 2, 6, 9), waiting(2, 3)]);
-        run.faults = vec![
-            fault(4, "kill", "2", None, 1),
-            fault(10, "restart", "1", None, 1),
-        ];
+        run.faults = vec![death(2, 4), death(1, 10)];
         assert_eq!(judged(&run), Property::Holds);
-        run.faults
-            .push(fault(11, "kill (the token was with it)", "0", None, 1));
+        run.faults.push(death(0, 11));
         let property = judged(&run);
         assert!(property.is_inconclusive(), "{property:?}");
         assert!(property.why().unwrap().starts_with("nobody was left"));

@@ -484,7 +484,7 @@ mod tests {
         let share = |fault: &str| {
             let plan = Plan {
                 topology: "path".to_owned(),
-                faults: faults(3, fault),
+                faults: faults(3, [fault]),
                 ..plan("raymond", 3)
             };
             let run = sample();

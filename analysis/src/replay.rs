@@ -16,7 +16,6 @@ use algorithms::erased::{Event as Input, Group, MessageId};
 use algorithms::{Change, Effect, NodeId, Request, Timer, Topology};
 use node::members::ALREADY_INSIDE;
 use node::plan::Plan;
-use node::run::FaultRow;
 use node::trace::{Event, Letter, What};
 
 /// The machines of a run, and how far its events have been given to them.
@@ -50,8 +49,6 @@ struct Member {
     timers: BTreeSet<(String, u64)>,
     asked: bool,
     inside: bool,
-    /// It was killed: its last events may be missing.
-    dead: bool,
 }
 
 /// What a machine makes, as far as a trace tells it.
@@ -136,25 +133,22 @@ impl Replay {
                 self.came_out(node, &Output::Note { name, value })
             }
             What::ProtocolError { why } => self.erred(node, why),
-            What::Fault { fault, .. } => {
-                let dies = FaultRow::names_death(fault);
-                self.member(node).dead |= dies;
-                Ok(())
-            }
             What::Arrive { .. }
             | What::Retire
             | What::Lose { .. }
             | What::Tamper { .. }
             | What::Stall { .. }
+            | What::Fault { .. }
             | What::FaultOver { .. } => Ok(()),
         }
     }
 
-    /// There are no more events: says what came out of a machine and is not among them.
-    pub fn close(&self) -> Result<(), String> {
-        let living = self.members.iter().zip(0..).filter(|(one, _)| !one.dead);
-        for (member, node) in living {
-            nothing_due(NodeId(node), member)?;
+    /// There are no more events: says what came out of a machine and is not among them. Of members
+    /// that died the last events may be missing.
+    pub fn close(&self, deaths: &BTreeMap<NodeId, u64>) -> Result<(), String> {
+        let members = self.members.iter().zip((0..).map(NodeId));
+        for (member, node) in members.filter(|(_, node)| !deaths.contains_key(node)) {
+            nothing_due(node, member)?;
         }
         Ok(())
     }

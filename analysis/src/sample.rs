@@ -3,7 +3,7 @@
 use algorithms::NodeId;
 use algorithms::registry::{self, ClosedForm, Entry, Family, Graph, Links, Order};
 use node::plan::Plan;
-use node::run::{FaultRow, RequestRow, Run};
+use node::run::{FaultKind, FaultOutcome, Happened, RequestRow, Run};
 use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
 
 /// A closed workload of that algorithm on a complete graph: a think time, a hold of 1 ms, a
@@ -86,25 +86,34 @@ pub(crate) fn run(requests: Vec<RequestRow>) -> Run {
     run
 }
 
-/// A fault that acted so often.
+/// The fault of the timeline with these words was in force for that time and acted so often.
 pub(crate) fn fault(
-    time_ns: u64,
-    fault: &str,
-    target: &str,
-    until_ns: Option<u64>,
+    faults: &chaos::Timeline,
+    words: &str,
+    (at_ns, until_ns): (u64, Option<u64>),
     acted: u64,
-) -> FaultRow {
-    FaultRow {
-        time_ns,
-        fault: fault.to_owned(),
-        target: target.to_owned(),
-        until_ns,
+) -> FaultOutcome {
+    FaultOutcome {
+        happened: Happened::from(at_ns, until_ns),
         acted,
+        ..never(faults, words)
     }
 }
 
-/// One fault in a group of so many.
-pub(crate) fn faults(nodes: u32, text: &str) -> chaos::Timeline {
+/// The fault of the timeline with these words never happened.
+pub(crate) fn never(faults: &chaos::Timeline, words: &str) -> FaultOutcome {
+    let mut steps = faults.steps.iter();
+    let step = steps.position(|step| step.text.contains(words));
+    FaultOutcome::never(step.expect("a fault of these words"), faults)
+}
+
+/// A member died, and no fault of the plan asked for it.
+pub(crate) fn death(node: u32, at_ns: u64) -> FaultOutcome {
+    FaultOutcome::unasked(FaultKind::Kill, NodeId(node), Happened::from(at_ns, None))
+}
+
+/// Faults in a group of so many.
+pub(crate) fn faults<const N: usize>(nodes: u32, texts: [&str; N]) -> chaos::Timeline {
     let group = chaos::timeline::Group {
         nodes,
         edges: chaos::partition::Edges::Complete { nodes },
@@ -113,6 +122,6 @@ pub(crate) fn faults(nodes: u32, text: &str) -> chaos::Timeline {
         seed: 1,
         read: &|_| Err("there are no files".to_owned()),
     };
-    let entry = chaos::Entry::parse(text, &group.scope()).expect("a fault");
-    chaos::Timeline::resolve(&[entry], &group).expect("a fault that fits")
+    let entry = |text| chaos::Entry::parse(text, &group.scope()).expect("a fault");
+    chaos::Timeline::resolve(&texts.map(entry), &group).expect("faults that fit")
 }

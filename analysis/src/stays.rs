@@ -43,7 +43,7 @@ pub(crate) fn stays(run: &Run) -> Vec<Stay> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{entry, fault, run};
+    use crate::sample::{death, entry, run};
 
     #[test]
     fn an_entry_without_exit_lasts_until_the_death_or_the_end() {
@@ -55,7 +55,7 @@ mod tests {
         run.requests[1].left_ns = None;
         run.requests[2].left_ns = None;
         run.ended_ns = 100;
-        run.faults = vec![fault(15, "kill", "1", None, 1)];
+        run.faults = vec![death(1, 15)];
         let exits = stays(&run)
             .iter()
             .map(|stay| stay.exit_ns)

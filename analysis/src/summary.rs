@@ -248,7 +248,7 @@ impl Summary {
             state_bytes_max: state_known.then_some(run.state_bytes.max),
             datagrams: sent(|row| row.datagrams_sent),
             retransmissions: sent(|row| row.retransmissions),
-            faults_acted: run.faults.iter().filter(|fault| fault.acted > 0).count() as u64,
+            faults_acted: run.faults.iter().filter(|fault| !fault.is_idle()).count() as u64,
             transport: if run.transport.is_empty() {
                 "never"
             } else {
@@ -308,10 +308,10 @@ fn inside_mean(stays: &[Stay], measured: &Measured) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use algorithms::Topology;
-    use node::run::{FaultRow, MessageRow, StateBytes, TransportRow};
+    use node::run::{MessageRow, StateBytes, TransportRow};
 
     use super::*;
-    use crate::sample::{entry, fault, plan, run, waiting};
+    use crate::sample::{entry, fault, faults, plan, run, waiting};
 
     const US: u64 = 1_000;
 
@@ -436,17 +436,16 @@ mod tests {
         run.transport.insert(NodeId(0), row);
         run.transport.insert(NodeId(1), row);
         run.state_bytes = StateBytes { sum: 90, max: 40 };
+        let mut plan = plan("raymond", 3);
+        plan.faults = faults(3, ["cut 0-1", "cut 1-2"]);
         run.faults = vec![
-            fault(0, "cut", "0-1", Some(1), 3),
-            FaultRow {
-                acted: 0,
-                ..fault(0, "cut", "1-2", Some(1), 0)
-            },
+            fault(&plan.faults, "cut 0-1", (0, Some(1)), 3),
+            fault(&plan.faults, "cut 1-2", (0, Some(1)), 0),
         ];
         run.engine = Engine::Cluster;
         run.requests[0].witness_refused = true;
         run.most_inside = Some(2);
-        let summary = summary(&plan("raymond", 3), &run);
+        let summary = summary(&plan, &run);
         assert_eq!(
             (summary.datagrams, summary.retransmissions),
             (Some(10), Some(4))

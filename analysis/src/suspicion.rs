@@ -4,21 +4,35 @@
 //! wrong afterwards may be the detector's doing and not the algorithm's, so every violation says
 //! whether it came after one.
 
-use node::run::{FaultRow, Run};
+use algorithms::NodeId;
+use node::run::{FaultKind, Run};
 
 use crate::words;
 
+/// A member took another for dead that was not.
+struct Suspicion {
+    at_ns: u64,
+    by: NodeId,
+    of: NodeId,
+}
+
 /// All false suspicions of a run, in order of time.
-fn all(run: &Run) -> impl Iterator<Item = &FaultRow> {
-    let untrue = |row: &&FaultRow| row.fault.starts_with(FaultRow::FALSE_SUSPICION);
-    run.faults.iter().filter(untrue)
+fn all(run: &Run) -> impl Iterator<Item = Suspicion> {
+    run.faults.iter().filter_map(|fault| match fault.kind {
+        FaultKind::FalseSuspicion { of } => Some(Suspicion {
+            at_ns: fault.at_ns()?,
+            by: fault.victim()?,
+            of,
+        }),
+        _ => None,
+    })
 }
 
 /// What is added to a violation that was seen at this moment; nothing if there was none before it.
 pub(crate) fn before(run: &Run, at_ns: u64) -> String {
-    match all(run).find(|row| row.time_ns <= at_ns) {
+    match all(run).find(|suspicion| suspicion.at_ns <= at_ns) {
         None => String::new(),
-        Some(first) => format!("; after a {}", sentence(first)),
+        Some(first) => format!("; after a {}", sentence(&first)),
     }
 }
 
@@ -33,19 +47,21 @@ pub(crate) fn warning(run: &Run) -> Option<String> {
     Some(format!(
         "{count}, the first a {}.\n\
          No algorithm here is promised to keep its properties after one.",
-        sentence(first)
+        sentence(&first)
     ))
 }
 
 /// `false suspicion of 2 by node 0 at 1.25 s`.
-fn sentence(row: &FaultRow) -> String {
-    let (fault, by, at) = (&row.fault, &row.target, words::time(row.time_ns));
-    format!("{fault} by node {by} at {at}")
+fn sentence(Suspicion { at_ns, by, of }: &Suspicion) -> String {
+    format!(
+        "false suspicion of {of} by node {by} at {}",
+        words::time(*at_ns)
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use algorithms::NodeId;
+    use node::run::FaultOutcome;
 
     use super::*;
     use crate::sample::{entry, run};
@@ -54,7 +70,7 @@ mod tests {
     fn a_violation_says_whether_it_came_after_one() {
         let mut run = run(vec![entry(0, 0, 1, 5)]);
         assert_eq!((before(&run, 100), warning(&run)), (String::new(), None));
-        run.faults = vec![FaultRow::false_suspicion(40, NodeId(0), NodeId(2))];
+        run.faults = vec![FaultOutcome::false_suspicion(40, NodeId(0), NodeId(2))];
         assert_eq!(before(&run, 39), "");
         let after = "; after a false suspicion of 2 by node 0 at 40 ns";
         assert_eq!(before(&run, 40), after);

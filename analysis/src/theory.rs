@@ -285,7 +285,7 @@ mod tests {
 
     use super::*;
     use crate::judgement::judge;
-    use crate::sample::{entry, fault, faults, plan, run, toy};
+    use crate::sample::{death, entry, faults, plan, run, toy};
 
     /// An algorithm with one closed form.
     fn with_form(
@@ -501,13 +501,13 @@ mod tests {
         let undisturbed = |run: &Run| seen(&plan, run, |c| c.undisturbed);
         let mut run = thousand();
         assert!(undisturbed(&run));
-        run.faults = vec![fault(0, "loss 1%", "all", Some(1), 1)];
+        run.faults = vec![death(0, 0)];
         assert!(!undisturbed(&run));
         let mut run = thousand();
         run.messages.values_mut().for_each(|row| row.lost = 1);
         assert!(!undisturbed(&run));
         let mut disturbed = plan.clone();
-        disturbed.faults = faults(2, "at 0s loss 1% on all");
+        disturbed.faults = faults(2, ["at 0s loss 1% on all"]);
         assert!(!seen(&disturbed, &thousand(), |c| c.undisturbed));
     }
 

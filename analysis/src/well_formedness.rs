@@ -130,7 +130,7 @@ mod tests {
     use node::run::MessageRow;
 
     use super::*;
-    use crate::sample::{entry, fault, plan, registered, run, waiting};
+    use crate::sample::{death, entry, plan, registered, run, waiting};
 
     fn judged(run: &Run) -> Property {
         check(registered("raymond"), &plan("raymond", 3), run)
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn where_the_receiver_is_unknown_or_faults_act_tokens_are_not_followed() {
         let mut run = privileges(&[(1, 2, 1, 1)]);
-        run.faults = vec![fault(0, "lose message", "PRIVILEGE", None, 1)];
+        run.faults = vec![death(0, 0)];
         assert_eq!(judged(&run), Property::Holds);
         run.faults.clear();
         let (key, row) = run.messages.pop_first().unwrap();

@@ -10,7 +10,7 @@ use analysis::files::{self, FilesError, Provenance};
 use analysis::{Verdict, judge, recheck};
 use node::plan::Plan;
 use node::run::{
-    End, Engine, FaultRow, MessageRow, NoteRow, RequestRow, RoundTrips, Run, StateBytes,
+    End, Engine, FaultOutcome, MessageRow, NoteRow, RequestRow, RoundTrips, Run, StateBytes,
     TransportRow, UsageRow, Window,
 };
 use support::{plan, simulate, topology};
@@ -188,13 +188,7 @@ fn eventful(plan: &Plan) -> Run {
             },
         )]
         .into(),
-        faults: vec![FaultRow {
-            time_ns: 1,
-            fault: "partition 0,1|2".to_owned(),
-            target: "all".to_owned(),
-            until_ns: None,
-            acted: 3,
-        }],
+        faults: vec![FaultOutcome::false_suspicion(1, NodeId(2), NodeId(0))],
         end: End::LiveLock,
         ended_ns: 50,
     }
@@ -238,7 +232,7 @@ fn the_columns_are_those_that_scripts_rely_on() {
     );
     assert_eq!(
         header("faults.csv"),
-        "time_ns,fault,target,until_ns,acted\n"
+        "time_ns,fault,target,until_ns,acted,remark,step\n"
     );
 }
 
@@ -419,9 +413,27 @@ fn what_no_run_could_have_written_is_refused_with_its_place() {
         ),
         (
             "faults.csv",
-            "acted\n",
-            "acted\n1,cut,0-1,soon,1\n",
+            "step\n",
+            "step\n1,unasked pause,1,soon,1,,\n",
             "line 2, column until_ns: found 'soon'",
+        ),
+        (
+            "faults.csv",
+            "step\n",
+            "step\n7,unasked pause,1,6,1,,\n",
+            "line 2, column until_ns: found '6', expected 7, its time_ns, or later",
+        ),
+        (
+            "faults.csv",
+            "step\n",
+            "step\n7,cut,1-2,,1,,0\n",
+            "column step: found '0', expected nothing: the plan has no faults",
+        ),
+        (
+            "faults.csv",
+            "step\n",
+            "step\n7,earthquake,1,,1,,\n",
+            "column fault: found 'earthquake', expected a fault of the plan",
         ),
         (
             "nodes.csv",

@@ -120,12 +120,12 @@ pub struct BadLinks {
 /// of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Did {
-    /// When it began; if it begins again and again by itself, the first time.
-    pub time_ns: u64,
-    /// What it was.
-    pub fault: String,
+    /// The place of the step in the timeline.
+    pub step: usize,
+    /// When it began, or was to begin; if it begins again and again by itself, the first time.
+    pub from_ns: u64,
     /// On which links.
-    pub target: String,
+    pub reach: Reach,
     /// When it was over for good, if it was.
     pub until_ns: Option<u64>,
     /// How many datagrams it saw, and to how many it made a difference.
@@ -214,9 +214,9 @@ impl Timeline {
             for (nth, (rule, until_ns, count)) in turns {
                 let Some(step) = rule.step else { continue };
                 let did = by_turn.entry((step, nth)).or_insert_with(|| Did {
-                    time_ns: rule.window.from_ns,
-                    fault: self.steps[step].name.clone(),
-                    target: rule.reach.to_string(),
+                    step,
+                    from_ns: rule.window.from_ns,
+                    reach: rule.reach.clone(),
                     until_ns,
                     count: Count::default(),
                 });
@@ -230,7 +230,7 @@ impl Timeline {
             false => *nth == 0,
         });
         let mut report = by_turn.into_values().collect::<Vec<_>>();
-        report.sort_by_key(|did| did.time_ns);
+        report.sort_by_key(|did| did.from_ns);
         report
     }
 

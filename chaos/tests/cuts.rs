@@ -162,11 +162,8 @@ fn the_one_to_be_isolated_may_be_found_later() {
     let report = timeline.report(&network, 10 * SECOND);
     let shown = report
         .iter()
-        .map(|did| (did.fault.as_str(), did.time_ns / MS, did.count.acted));
-    assert_eq!(
-        shown.collect::<Vec<_>>(),
-        [("isolate", 1_000, 2), ("cut", 7_000, 1)]
-    );
+        .map(|did| (did.step, did.from_ns / MS, did.count.acted));
+    assert_eq!(shown.collect::<Vec<_>>(), [(0, 1_000, 2), (1, 7_000, 1)]);
 }
 
 /// Whoever was isolated is reached again when it is somebody else's turn, and what it lost by then
@@ -216,11 +213,12 @@ fn every_isolation_is_told_with_its_own_victim_and_time() {
         let report = timeline.report(network, ended_ns).into_iter();
         let told = report.map(|did| {
             let until_ms = did.until_ns.map(|until_ns| until_ns / MS);
-            (did.time_ns / MS, did.target, until_ms, did.count.acted)
+            (did.from_ns / MS, did.reach, until_ms, did.count.acted)
         });
         told.collect::<Vec<_>>()
     };
-    let [two, three] = ["2|0,1,3,4", "3|0..2,4"].map(str::to_owned);
+    let [two, three] =
+        ["2|0,1,3,4", "3|0..2,4"].map(|links| links.parse::<chaos::Reach>().unwrap());
     let expected = [
         (500, two.clone(), Some(1_000), 2),
         (1_000, three.clone(), Some(1_900), 1),

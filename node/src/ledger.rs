@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use algorithms::NodeId;
-use chaos::timeline::{Deed, Step};
+use chaos::Timeline;
+use chaos::timeline::Deed;
 
 use crate::measure::Measure;
 use crate::members::Record;
 use crate::plan::Plan;
-use crate::run::{End, FaultRow, NoteRow, RequestRow, Run};
+use crate::run::{End, FaultOutcome, FaultTarget, Happened, NoteRow, RequestRow, Run};
 
 /// So many protocol errors are kept in words.
 const ERRORS_KEPT: usize = 100;
@@ -25,8 +26,8 @@ pub struct Ledger {
     most_inside: u32,
     entries: u64,
     measure: Measure,
-    /// The steps of the plan's faults.
-    steps: Vec<Step>,
+    /// The plan's faults.
+    timeline: Timeline,
 }
 
 /// The requests of one node that something may still happen to, by their rows.
@@ -63,7 +64,7 @@ impl Ledger {
             most_inside: 0,
             entries: 0,
             measure: Measure::new(plan),
-            steps: plan.faults.steps.clone(),
+            timeline: plan.faults.clone(),
         }
     }
 
@@ -137,10 +138,10 @@ impl Ledger {
             }
         }
         let faults = &mut self.run.faults;
-        let messages = |step: &&Step| matches!(step.deed, Deed::Message(_));
-        for step in self.steps.iter().filter(messages) {
-            if !faults.iter().any(|row| row.fault == step.name) {
-                faults.push(FaultRow::idle(step));
+        for (number, step) in self.timeline.steps.iter().enumerate() {
+            let acted = faults.iter().any(|fault| fault.step == Some(number));
+            if matches!(step.deed, Deed::Message(_)) && !acted {
+                faults.push(FaultOutcome::never(number, &self.timeline));
             }
         }
         Run {
@@ -208,16 +209,16 @@ impl Ledger {
 
     /// A fault acted on a message: once more, or for the first time.
     fn tampered(&mut self, now_ns: u64, step: usize) {
-        let fault = self.steps[step].name.clone();
-        let known = self.run.faults.iter_mut().find(|row| row.fault == fault);
-        match known {
-            Some(row) => row.acted += 1,
-            None => self.run.faults.push(FaultRow {
-                time_ns: now_ns,
-                fault,
-                target: "messages".to_owned(),
-                until_ns: Some(now_ns),
-                acted: 1,
+        if step >= self.timeline.steps.len() {
+            // A record of another plan; the files that members left may be damaged.
+            return;
+        }
+        let mut known = self.run.faults.iter_mut();
+        match known.find(|fault| fault.step == Some(step)) {
+            Some(fault) => fault.acted += 1,
+            None => self.run.faults.push(FaultOutcome {
+                happened: Happened::from(now_ns, Some(now_ns)),
+                ..FaultOutcome::at(step, &self.timeline, now_ns, FaultTarget::Messages)
             }),
         }
     }

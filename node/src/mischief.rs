@@ -17,10 +17,10 @@ use algorithms::NodeId;
 use chaos::Draw;
 use chaos::fate::Member;
 use chaos::language::Who;
-use chaos::timeline::{Begin, Deed, Did, Step, Timeline};
+use chaos::timeline::{Begin, Deed, Timeline};
 
 use crate::plan::Plan;
-use crate::run::FaultRow;
+use crate::run::{FaultOutcome, FaultTarget, Happened};
 
 pub use token_trail::TokenTrail;
 
@@ -34,8 +34,8 @@ pub struct Mischief {
     struck: Vec<bool>,
     /// Which steps wait for the next to enter.
     awaits_entry: Vec<bool>,
-    rows: Vec<FaultRow>,
-    /// Who stands still, and the rows that say so; two pauses may overlap.
+    outcomes: Vec<FaultOutcome>,
+    /// Who stands still, and the outcomes that say so; two pauses may overlap.
     pauses: Vec<(NodeId, usize)>,
 }
 
@@ -118,7 +118,7 @@ impl Mischief {
             begun: vec![0; steps],
             struck: vec![false; steps],
             awaits_entry: vec![false; steps],
-            rows: Vec::new(),
+            outcomes: Vec::new(),
             pauses: Vec::new(),
         }
     }
@@ -211,38 +211,31 @@ impl Mischief {
     pub fn strike(&mut self, step: usize, now_ns: u64, victim: NodeId) -> Blow {
         self.struck[step] = true;
         let fault = &self.timeline.steps[step];
-        let row = FaultRow {
-            time_ns: now_ns,
-            fault: fault.name.clone(),
-            target: victim.to_string(),
-            until_ns: None,
-            acted: 1,
-        };
+        let target = FaultTarget::Member(victim);
+        let mut outcome = FaultOutcome::at(step, &self.timeline, now_ns, target);
         match &fault.deed {
             Deed::Kill(_) => {
-                self.rows.push(row);
+                self.outcomes.push(outcome);
                 Blow::Kill {
                     revive_after_ns: None,
                 }
             }
             Deed::Restart(_, after_ns) => {
                 let revive_after_ns = Some(*after_ns);
-                self.rows.push(row);
+                self.outcomes.push(outcome);
                 Blow::Kill { revive_after_ns }
             }
             Deed::Pause(_) => {
                 let until_ns = fault.over_ns(now_ns);
-                self.pauses.push((victim, self.rows.len()));
-                self.rows.push(row);
+                self.pauses.push((victim, self.outcomes.len()));
+                self.outcomes.push(outcome);
                 Blow::Pause { until_ns }
             }
             Deed::Resume(_) => {
                 let stands_still = self.pauses.iter().any(|(node, _)| *node == victim);
-                self.rows.push(FaultRow {
-                    until_ns: Some(now_ns),
-                    acted: u64::from(stands_still),
-                    ..row
-                });
+                outcome.happened = Happened::from(now_ns, Some(now_ns));
+                outcome.acted = u64::from(stands_still);
+                self.outcomes.push(outcome);
                 Blow::Resume
             }
             // The network counts what it does.
@@ -258,36 +251,36 @@ impl Mischief {
 
     /// A paused member goes on.
     pub fn resumed(&mut self, now_ns: u64, node: NodeId) {
-        for (_, row) in self.pauses.extract_if(.., |(paused, _)| *paused == node) {
-            self.rows[row].until_ns = Some(now_ns);
+        for (_, paused) in self.pauses.extract_if(.., |(paused, _)| *paused == node) {
+            let outcome = &mut self.outcomes[paused];
+            let began_ns = outcome.at_ns().unwrap_or(now_ns);
+            outcome.happened = Happened::from(began_ns, Some(now_ns));
         }
     }
 
     /// A member that was killed is known to be dead.
     pub fn died(&mut self, now_ns: u64, node: NodeId) {
-        let target = node.to_string();
-        let mut rows = self.rows.iter_mut().rev();
-        let death = |row: &&mut FaultRow| {
-            row.target == target && matches!(row.fault.as_str(), "kill" | "restart")
-        };
-        if let Some(row) = rows.find(death) {
-            row.time_ns = now_ns;
+        let mut outcomes = self.outcomes.iter_mut().rev();
+        let death =
+            |outcome: &&mut FaultOutcome| outcome.is_death() && outcome.victim() == Some(node);
+        if let Some(outcome) = outcomes.find(death) {
+            outcome.happened = Happened::from(now_ns, None);
         }
         // Who is dead no longer stands still.
         self.resumed(now_ns, node);
     }
 
     /// What happened, and what was asked for and never came to pass.
-    pub fn rows(self) -> Vec<FaultRow> {
-        let steps = self.timeline.steps.iter().zip(&self.struck);
-        let idle = steps.filter(|(step, struck)| {
+    pub fn outcomes(self) -> Vec<FaultOutcome> {
+        let steps = self.timeline.steps.iter().enumerate();
+        let idle = steps.filter(|(number, step)| {
             // What acts by itself is counted by itself.
             let by_itself = step.runs_itself() || matches!(step.deed, Deed::Message(_));
-            !**struck && !by_itself
+            !self.struck[*number] && !by_itself
         });
-        let idle = idle.map(|(step, _)| FaultRow::idle(step));
+        let idle = idle.map(|(number, _)| FaultOutcome::never(number, &self.timeline));
         let idle = idle.collect::<Vec<_>>();
-        self.rows.into_iter().chain(idle).collect()
+        self.outcomes.into_iter().chain(idle).collect()
     }
 
     fn sought(&self, step: usize) -> Who {
@@ -304,51 +297,6 @@ impl Mischief {
     }
 }
 
-impl FaultRow {
-    /// A step that was asked for and never did anything.
-    pub(crate) fn idle(step: &Step) -> Self {
-        Self {
-            time_ns: match &step.begin {
-                Begin::At(window) => window.from_ns,
-                Begin::When { .. } => 0,
-            },
-            fault: step.name.clone(),
-            target: step.text.clone(),
-            until_ns: Some(0),
-            acted: 0,
-        }
-    }
-}
-
-impl FaultRow {
-    /// How a row begins that says of somebody that it took another for dead, who was not.
-    pub const FALSE_SUSPICION: &str = "false suspicion";
-
-    /// A member took another for dead, who was not. That is never taken back, yet nothing stays in
-    /// force: the other is there and speaks.
-    pub fn false_suspicion(at_ns: u64, by: NodeId, of: NodeId) -> Self {
-        Self {
-            time_ns: at_ns,
-            fault: format!("{} of {of}", Self::FALSE_SUSPICION),
-            target: by.to_string(),
-            until_ns: Some(at_ns),
-            acted: 1,
-        }
-    }
-}
-
-impl From<Did> for FaultRow {
-    fn from(did: Did) -> Self {
-        FaultRow {
-            time_ns: did.time_ns,
-            fault: did.fault,
-            target: did.target,
-            until_ns: did.until_ns,
-            acted: did.count.acted,
-        }
-    }
-}
-
 /// How long after a member's death another one learns of it.
 pub fn news_takes_ns(plan: &Plan, dead: NodeId, witness: NodeId) -> u64 {
     let (least_ns, most_ns) = plan.detect_after_ns;
@@ -359,6 +307,7 @@ pub fn news_takes_ns(plan: &Plan, dead: NodeId, witness: NodeId) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::FaultKind;
 
     fn mischief(faults: &[&str]) -> Mischief {
         let read = |_: &str| Err(String::new());
@@ -442,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_say_what_happened_and_what_did_not() {
+    fn outcomes_say_what_happened_and_what_did_not() {
         let mut mischief = mischief(&[
             "at 1ms pause 2 for 5ms",
             "at 2ms resume 3",
@@ -460,15 +409,15 @@ mod tests {
         assert_eq!(mischief.strike(1, 20, NodeId(3)), Blow::Resume);
         let _ = mischief.strike(2, 30, NodeId(2));
         mischief.died(31, NodeId(2));
-        let rows = mischief.rows();
-        let row = |row: &FaultRow| (row.time_ns, row.fault.clone(), row.until_ns, row.acted);
+        let outcomes = mischief.outcomes();
+        let short = |one: &FaultOutcome| (one.step, one.kind, one.happened, one.acted);
         let expected = [
-            (9, "pause".to_owned(), Some(31), 1),
-            (10, "pause".to_owned(), Some(31), 1),
-            (20, "resume".to_owned(), Some(20), 0),
-            (31, "kill".to_owned(), None, 1),
-            (0, "cut".to_owned(), Some(0), 0),
+            (Some(0), FaultKind::Pause, Happened::from(9, Some(31)), 1),
+            (Some(0), FaultKind::Pause, Happened::from(10, Some(31)), 1),
+            (Some(1), FaultKind::Resume, Happened::from(20, Some(20)), 0),
+            (Some(2), FaultKind::Kill, Happened::from(31, None), 1),
+            (Some(3), FaultKind::Links, Happened::Never, 0),
         ];
-        assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
+        assert_eq!(outcomes.iter().map(short).collect::<Vec<_>>(), expected);
     }
 }

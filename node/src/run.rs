@@ -2,6 +2,7 @@
 //!
 //! The engines make it, the run's files hold it, and every check and metric is a function of it.
 
+mod faults;
 mod round_trips;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::fmt;
 use algorithms::NodeId;
 use serde::{Deserialize, Serialize};
 
+pub use faults::{FaultKind, FaultOutcome, FaultTarget, Happened, deaths, sort_by_time};
 pub use round_trips::{Lengths, RoundTrips, SHORTEST_INTERVAL_NS};
 
 /// Everything measured in one run. Times are nanoseconds from its start.
@@ -47,8 +49,9 @@ pub struct Run {
     pub transport: BTreeMap<NodeId, TransportRow>,
     /// What each member took of the machine (cluster only).
     pub usage: BTreeMap<NodeId, UsageRow>,
-    /// The faults that were asked for, in the order they came into force.
-    pub faults: Vec<FaultRow>,
+    /// What became of the faults that were asked for, and what went wrong unasked, in the order it
+    /// came into force; what never did comes last.
+    pub faults: Vec<FaultOutcome>,
     /// How it ended.
     pub end: End,
     /// When.
@@ -214,55 +217,6 @@ pub struct UsageRow {
     pub private_kib: u64,
     /// How often it had to make room for another process.
     pub involuntary_switches: u64,
-}
-
-/// A fault and what it did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FaultRow {
-    /// When it came into force.
-    pub time_ns: u64,
-    /// What it was, as a person writes it; its first word names it: `kill`, `cut`, `loss 30%`.
-    pub fault: String,
-    /// Whom or what it hit: a node, a link, a group.
-    pub target: String,
-    /// When it was over; `None` if it was in force to the end.
-    pub until_ns: Option<u64>,
-    /// How often it did something: packets touched, processes hit.
-    pub acted: u64,
-}
-
-impl FaultRow {
-    /// Whether the fault ends a member's life; a restarted member runs no algorithm.
-    pub fn is_death(&self) -> bool {
-        Self::names_death(&self.fault)
-    }
-
-    /// What it was and whom it hit, in words: `'loss 30%' on 0->1`.
-    pub fn told(&self) -> String {
-        let (fault, target) = (&self.fault, &self.target);
-        // Of one that was never in force it is not known whom it would have hit; its target is all
-        // that was asked for: `at 1h kill holder`.
-        match target.contains(fault.as_str()) {
-            true => format!("'{target}'"),
-            false => format!("'{fault}' on {target}"),
-        }
-    }
-
-    /// Whether a fault of that name ends a member's life.
-    pub fn names_death(fault: &str) -> bool {
-        matches!(fault.split_whitespace().next(), Some("kill" | "restart"))
-    }
-}
-
-/// The members that were killed, and when first.
-pub fn deaths(faults: &[FaultRow]) -> BTreeMap<NodeId, u64> {
-    let mut deaths = BTreeMap::new();
-    for fault in faults.iter().filter(|fault| fault.is_death()) {
-        if let Ok(number) = fault.target.parse() {
-            deaths.entry(NodeId(number)).or_insert(fault.time_ns);
-        }
-    }
-    deaths
 }
 
 /// Sizes of encoded states.

@@ -22,7 +22,7 @@ use chaos::Timeline;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::members::{Members, Record};
-use crate::run::FaultRow;
+use crate::run::{FaultOutcome, FaultTarget};
 
 /// Something that happened, when, and to whom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -185,10 +185,13 @@ pub enum What {
     },
     /// A fault comes into force: a row of `faults.csv` that acted.
     Fault {
-        /// What it is; its first word names it.
+        /// What it is, as in `faults.csv`.
         fault: String,
         /// Whom or what it hits.
         target: String,
+        /// What else is known of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remark: Option<String>,
     },
     /// It is over.
     FaultOver {
@@ -217,10 +220,6 @@ pub struct Letter {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body(pub Vec<u8>);
 
-/// The target of faults that act on messages. Each time one acts there is a [`What::Tamper`], so
-/// their rows make no events.
-const MESSAGES: &str = "messages";
-
 impl Event {
     /// The event as a line, without its end.
     pub fn line(&self) -> String {
@@ -228,26 +227,32 @@ impl Event {
     }
 
     /// When a fault began and when it was over, as far as it was and acted at all.
-    pub fn of_fault(row: &FaultRow) -> impl Iterator<Item = Event> {
-        let node = row.target.parse().ok().map(NodeId);
-        let (fault, target) = (row.fault.clone(), row.target.clone());
-        let acted = row.acted > 0 && target != MESSAGES;
-        let until_ns = row.until_ns.filter(|until_ns| *until_ns > row.time_ns);
-        let over = until_ns.map(|time_ns| Event {
-            time_ns,
+    pub fn of_fault(outcome: &FaultOutcome, faults: &Timeline) -> Vec<Event> {
+        let Some(began_ns) = outcome.at_ns() else {
+            return Vec::new();
+        };
+        // Each time a fault acts on a message there is a `Tamper`.
+        if outcome.is_idle() || outcome.target == FaultTarget::Messages {
+            return Vec::new();
+        }
+        let node = outcome.victim();
+        let (fault, target) = (outcome.name(faults), outcome.target.to_string());
+        let mut events = vec![Event {
+            time_ns: began_ns,
             node,
-            what: What::FaultOver {
+            what: What::Fault {
                 fault: fault.clone(),
                 target: target.clone(),
+                remark: outcome.remark.clone(),
             },
-        });
-        let begun = Event {
-            time_ns: row.time_ns,
+        }];
+        let until_ns = outcome.until_ns().filter(|until_ns| *until_ns > began_ns);
+        events.extend(until_ns.map(|time_ns| Event {
+            time_ns,
             node,
-            what: What::Fault { fault, target },
-        };
-        let both = acted.then_some([Some(begun), over]);
-        both.into_iter().flatten().flatten()
+            what: What::FaultOver { fault, target },
+        }));
+        events
     }
 }
 
@@ -384,6 +389,7 @@ impl<'de> Deserialize<'de> for Body {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::{FaultKind, Happened};
 
     fn receive() -> Event {
         Event {
@@ -422,22 +428,18 @@ mod tests {
 
     #[test]
     fn a_fault_that_strikes_once_is_not_over_again() {
-        let mut row = FaultRow {
-            time_ns: 5,
-            fault: "kill".to_owned(),
-            target: "3".to_owned(),
-            until_ns: Some(5),
-            acted: 1,
-        };
-        let times = |row: &FaultRow| {
-            let events = Event::of_fault(row).map(|event| (event.time_ns, event.node));
+        let kill = Happened::from(5, Some(5));
+        let mut fault = FaultOutcome::unasked(FaultKind::Kill, NodeId(3), kill);
+        let times = |fault: &FaultOutcome| {
+            let events = Event::of_fault(fault, &Timeline::default()).into_iter();
+            let events = events.map(|event| (event.time_ns, event.node));
             events.collect::<Vec<_>>()
         };
-        assert_eq!(times(&row), [(5, Some(NodeId(3)))]);
-        row.until_ns = Some(9);
-        row.target = "1-2".to_owned();
-        assert_eq!(times(&row), [(5, None), (9, None)]);
-        row.acted = 0;
-        assert_eq!(times(&row), []);
+        assert_eq!(times(&fault), [(5, Some(NodeId(3)))]);
+        fault.happened = Happened::from(5, Some(9));
+        fault.target = FaultTarget::Links(chaos::Reach::edge(1, 2));
+        assert_eq!(times(&fault), [(5, None), (9, None)]);
+        fault.acted = 0;
+        assert_eq!(times(&fault), []);
     }
 }

@@ -57,8 +57,10 @@ impl Events {
     }
 
     /// The run is over: puts what its faults did in between, and completes the file.
-    pub fn finish(mut self, run: &Run) -> Result<(), FilesError> {
-        let mut faults: Vec<Event> = run.faults.iter().flat_map(Event::of_fault).collect();
+    pub fn finish(mut self, plan: &Plan, run: &Run) -> Result<(), FilesError> {
+        let faults = run.faults.iter();
+        let faults = faults.flat_map(|fault| Event::of_fault(fault, &plan.faults));
+        let mut faults = faults.collect::<Vec<_>>();
         faults.sort_by_key(|event| event.time_ns);
         let write = || {
             if let Some(failed) = self.failed.take() {
@@ -269,10 +271,8 @@ impl std::fmt::Display for Fates {
 
 #[cfg(test)]
 mod tests {
-    use node::run::FaultRow;
-
     use super::*;
-    use crate::sample::{entry, plan, run};
+    use crate::sample::{entry, fault, faults, plan, run};
 
     fn traced() -> Plan {
         Plan {
@@ -293,16 +293,6 @@ mod tests {
         }
     }
 
-    fn fault(time_ns: u64, until_ns: u64) -> FaultRow {
-        FaultRow {
-            time_ns,
-            fault: "cut".to_owned(),
-            target: "0-1".to_owned(),
-            until_ns: Some(until_ns),
-            acted: 1,
-        }
-    }
-
     #[test]
     fn what_faults_did_is_put_in_between() {
         let dir = tempfile::tempdir().expect("a directory");
@@ -311,8 +301,11 @@ mod tests {
             events.add(&enter(0, at_ns));
         }
         let mut run = run(vec![entry(0, 1, 10, 11)]);
-        run.faults = vec![fault(15, 40), fault(5, 20)];
-        events.finish(&run).expect("it can be written");
+        let mut plan = traced();
+        plan.faults = faults(2, ["cut 0-1"]);
+        let cut = |times| fault(&plan.faults, "cut 0-1", times, 1);
+        run.faults = vec![cut((15, Some(40))), cut((5, Some(20)))];
+        events.finish(&plan, &run).expect("it can be written");
         let mut seen = Vec::new();
         let each = |line, event: Event| {
             let begun = matches!(event.what, What::Fault { .. });
@@ -349,7 +342,7 @@ mod tests {
             ..enter(0, 11)
         });
         let run = run(vec![entry(0, 1, 10, 11), entry(1, 1, 12, 13)]);
-        events.finish(&run).expect("it can be written");
+        events.finish(&traced(), &run).expect("it can be written");
         let found = compare_events(dir.path(), &traced(), &run).expect("it can be read");
         let expected = [
             "events.jsonl: PRIVILEGE from 0 to 1: 0 sent, 0 received, 1 lost; messages.csv says \

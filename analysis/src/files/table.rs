@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use algorithms::NodeId;
 use chaos::input;
+use node::plan::Plan;
 
 use super::FilesError;
 
@@ -13,9 +15,8 @@ pub(super) struct Table {
     pub columns: &'static [&'static str],
 }
 
-/// Columns that are computed from the others when a run is written, and never read back: runs from
-/// before there were such columns are as good.
-const COMPUTED: [&str; 1] = ["overtaken"];
+/// Columns that runs of earlier versions do not have.
+const ADDED: [&str; 3] = ["overtaken", "remark", "step"];
 
 /// The most rows of a table: as many requests as a run may record.
 const MOST_ROWS: usize = (node::plan::MEMORY_LIMIT_BYTES / node::plan::REQUEST_BYTES) as usize;
@@ -67,8 +68,8 @@ impl Table {
         let header = reader.headers().map_err(|error| unreadable(&path, error))?;
         let place = |&column: &&'static str| {
             let place = header.iter().position(|name| name == column);
-            let computed = COMPUTED.contains(&column).then_some(header.len());
-            place.or(computed).ok_or_else(|| FilesError::Header {
+            let added = ADDED.contains(&column).then_some(header.len());
+            place.or(added).ok_or_else(|| FilesError::Header {
                 path: path.clone(),
                 column,
                 expected: self.columns.join(","),
@@ -111,12 +112,32 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// What the column says.
+    /// What the column says; nothing if an earlier version wrote the file, which did not have it.
     pub(super) fn text(&self, column: &'static str) -> &str {
+        self.field(column).unwrap_or("")
+    }
+
+    /// Whether the file has the column.
+    pub(super) fn has(&self, column: &'static str) -> bool {
+        self.field(column).is_some()
+    }
+
+    fn field(&self, column: &'static str) -> Option<&str> {
         let columns = &mut self.table.columns.iter();
         let place = columns.position(|name| *name == column);
         let place = place.expect("only the table's own columns are asked for");
-        self.record.get(self.places[place]).unwrap_or("")
+        self.record.get(self.places[place])
+    }
+
+    /// A member of the run.
+    pub(super) fn member(&self, column: &'static str, plan: &Plan) -> Result<NodeId, FilesError> {
+        match self.text(column).parse() {
+            Ok(number) if number < plan.nodes => Ok(NodeId(number)),
+            Ok(_) | Err(_) => {
+                let last = plan.nodes.saturating_sub(1);
+                Err(self.unfit(column, format!("a node from 0 to {last}")))
+            }
+        }
     }
 
     /// A number that must be there.

@@ -6,7 +6,7 @@ use std::path::Path;
 use algorithms::NodeId;
 use chaos::input;
 use node::plan::Plan;
-use node::run::{Engine, FaultRow, MessageRow, NoteRow, RequestRow, Run, TransportRow, UsageRow};
+use node::run::{Engine, MessageRow, NoteRow, RequestRow, Run, TransportRow, UsageRow};
 
 use super::FilesError;
 use super::table::{Row, Table, known, maybe};
@@ -70,11 +70,6 @@ const NODES: Table = Table {
     ],
 };
 
-const FAULTS: Table = Table {
-    name: "faults.csv",
-    columns: &["time_ns", "fault", "target", "until_ns", "acted"],
-};
-
 pub(super) fn write_entries(dir: &Path, run: &Run) -> Result<(), FilesError> {
     let witnessed = run.engine == Engine::Cluster;
     let row = |(row, overtaken): (&RequestRow, Option<u64>)| {
@@ -106,7 +101,7 @@ pub(super) fn read_entries(
 ) -> Result<Vec<RequestRow>, FilesError> {
     ENTRIES.read(dir, |row| {
         let request = RequestRow {
-            node: node(row, "node", plan)?,
+            node: row.member("node", plan)?,
             incarnation: row.number("incarnation")?,
             priority: row.number("priority")?,
             arrived_ns: row.number("request_ns")?,
@@ -194,10 +189,10 @@ pub(super) fn read_messages(dir: &Path, plan: &Plan) -> Result<Messages, FilesEr
     let kinds = (plan.entry().machine)(&plan.params, &plan.printed).kinds();
     let mut messages = BTreeMap::new();
     MESSAGES.read(dir, |row| {
-        let from = node(row, "from", plan)?;
+        let from = row.member("from", plan)?;
         let to = match row.text("to") {
             "" => None,
-            _ => Some(node(row, "to", plan)?),
+            _ => Some(row.member("to", plan)?),
         };
         let kind = one_of(row, "kind", kinds.iter().copied())?;
         let counts = MessageRow {
@@ -234,7 +229,7 @@ pub(super) fn read_counters(dir: &Path, plan: &Plan) -> Result<Notes, FilesError
     let names = plan.entry().notes.iter().map(|&(name, _)| name);
     let rows = COUNTERS.read(dir, |row| {
         let key = (
-            node(row, "node", plan)?,
+            row.member("node", plan)?,
             one_of(row, "name", names.clone())?,
         );
         let note = NoteRow {
@@ -278,7 +273,7 @@ pub(super) fn read_transport(
             rejected: row.number("rejected")?,
             bytes: row.number("bytes")?,
         };
-        Ok((node(row, "node", plan)?, counts))
+        Ok((row.member("node", plan)?, counts))
     })?;
     Ok(rows.into_iter().collect())
 }
@@ -307,34 +302,9 @@ pub(super) fn read_nodes(
             involuntary_switches: row.number("involuntary_switches")?,
             private_kib: row.number("private_kib")?,
         };
-        Ok((node(row, "node", plan)?, usage))
+        Ok((row.member("node", plan)?, usage))
     })?;
     Ok(rows.into_iter().collect())
-}
-
-pub(super) fn write_faults(dir: &Path, run: &Run) -> Result<(), FilesError> {
-    let rows = run.faults.iter().map(|row| {
-        [
-            known(&row.time_ns),
-            known(&row.fault),
-            known(&row.target),
-            maybe(row.until_ns),
-            known(&row.acted),
-        ]
-    });
-    FAULTS.write(dir, rows)
-}
-
-pub(super) fn read_faults(dir: &Path) -> Result<Vec<FaultRow>, FilesError> {
-    FAULTS.read(dir, |row| {
-        Ok(FaultRow {
-            time_ns: row.number("time_ns")?,
-            fault: row.text("fault").to_owned(),
-            target: row.text("target").to_owned(),
-            until_ns: row.optional("until_ns")?,
-            acted: row.number("acted")?,
-        })
-    })
 }
 
 /// The one row of `summary.csv`; its columns are the fields of [`Summary`].
@@ -347,17 +317,6 @@ pub(super) fn write_summary(dir: &Path, summary: &Summary) -> Result<(), FilesEr
         Ok::<_, csv::Error>(())
     };
     write().map_err(|error| FilesError::io("write", &path, error.into()))
-}
-
-/// A member of the run.
-fn node(row: &Row<'_>, column: &'static str, plan: &Plan) -> Result<NodeId, FilesError> {
-    match row.text(column).parse() {
-        Ok(number) if number < plan.nodes => Ok(NodeId(number)),
-        Ok(_) | Err(_) => {
-            let last = plan.nodes.saturating_sub(1);
-            Err(row.unfit(column, format!("a node from 0 to {last}")))
-        }
-    }
 }
 
 fn one_of(

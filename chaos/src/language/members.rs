@@ -1,10 +1,11 @@
 //! Members and links: `3`, `holder`, `0,2,5..9`, `3->4`, `0,1|2,3`.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::cursor::{Cursor, Token};
+use super::cursor::{Cursor, Scope, Token};
 use super::error::FaultError;
 use crate::fate::Member;
 use crate::reach::{Members, Pair, Reach};
@@ -31,6 +32,19 @@ impl fmt::Display for Who {
             Who::Token => f.write_str("token"),
             Who::Random => f.write_str("random"),
         }
+    }
+}
+
+/// Links as they are written; a `ring` has no short way to be written.
+impl FromStr for Reach {
+    type Err = FaultError;
+
+    fn from_str(text: &str) -> Result<Self, FaultError> {
+        let scope = Scope::default();
+        let mut cursor = Cursor::new(text, &scope);
+        let reach = cursor.reach()?;
+        cursor.end("write links such as 3->4, 3-4, 0,1|2,3 or all, and nothing else")?;
+        Ok(reach)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where the token was, moment by moment.
 
 use crate::plan::Plan;
-use crate::run::FaultRow;
+use crate::run::FaultOutcome;
 use algorithms::NodeId;
 
 /// The places of the token in the order it was there; empty where there is no token.
@@ -47,16 +47,14 @@ impl TokenTrail {
     }
 
     /// Adds to a death where the token was then.
-    pub fn explain(&self, mut fault: FaultRow) -> FaultRow {
-        let deadly = matches!(fault.fault.as_str(), "kill" | "restart");
-        let before = self
-            .trail
-            .partition_point(|(at_ns, _)| *at_ns <= fault.time_ns);
-        if let (true, Ok(victim), Some((_, place))) =
-            (deadly, fault.target.parse(), self.trail[..before].last())
-        {
-            let victim = NodeId(victim);
-            let remark = match *place {
+    pub fn explain(&self, mut fault: FaultOutcome) -> FaultOutcome {
+        let (true, Some(victim), Some(died_ns)) = (fault.is_death(), fault.victim(), fault.at_ns())
+        else {
+            return fault;
+        };
+        let before = self.trail.partition_point(|(at_ns, _)| *at_ns <= died_ns);
+        if let Some((_, place)) = self.trail[..before].last() {
+            fault.remark = Some(match *place {
                 Whereabouts::With(node) if node == victim => "the token was with it".to_owned(),
                 Whereabouts::With(node) => format!("the token was with {node}"),
                 Whereabouts::OnItsWay { to, .. } if to == victim => {
@@ -65,8 +63,7 @@ impl TokenTrail {
                 Whereabouts::OnItsWay { from, to } => {
                     format!("the token was on its way from {from} to {to}")
                 }
-            };
-            fault.fault = format!("{} ({remark})", fault.fault);
+            });
         }
         fault
     }
@@ -75,6 +72,7 @@ impl TokenTrail {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::{FaultKind, Happened};
 
     #[test]
     fn a_death_says_where_the_token_was() {
@@ -93,22 +91,18 @@ mod tests {
                 (20, Whereabouts::With(one)),
             ],
         };
-        let explained = |time_ns, victim: &str| {
-            let fault = FaultRow {
-                time_ns,
-                fault: "kill".to_owned(),
-                target: victim.to_owned(),
-                until_ns: None,
-                acted: 1,
-            };
-            trail.explain(fault).fault
+        let explained = |time_ns, victim| {
+            let happened = Happened::from(time_ns, None);
+            let fault = FaultOutcome::unasked(FaultKind::Kill, NodeId(victim), happened);
+            let remark = trail.explain(fault).remark;
+            remark.expect("a death with a token about")
         };
-        assert_eq!(explained(5, "0"), "kill (the token was with it)");
-        assert_eq!(explained(15, "1"), "kill (the token was on its way to it)");
-        assert_eq!(
-            explained(15, "2"),
-            "kill (the token was on its way from 0 to 1)"
-        );
-        assert_eq!(explained(25, "0"), "kill (the token was with 1)");
+        assert_eq!(explained(5, 0), "the token was with it");
+        assert_eq!(explained(15, 1), "the token was on its way to it");
+        assert_eq!(explained(15, 2), "the token was on its way from 0 to 1");
+        assert_eq!(explained(25, 0), "the token was with 1");
+        let pause = Happened::from(5, Some(6));
+        let pause = FaultOutcome::unasked(FaultKind::Pause, zero, pause);
+        assert_eq!(trail.explain(pause).remark, None);
     }
 }

@@ -16,7 +16,7 @@ use node::members;
 use node::mischief::TokenTrail;
 use node::plan::Plan;
 use node::record::{Record, RecordReader};
-use node::run::{End, Engine, FaultRow, MessageRow, Run, deaths};
+use node::run::{End, Engine, FaultOutcome, MessageRow, Run, deaths, sort_by_time};
 use node::tally::LINKS_COUNTED_UP_TO;
 use node::trace::{Event, What};
 
@@ -152,13 +152,16 @@ impl<'a> Account<'a> {
             |who: NodeId, at_ns: u64| deaths.get(&who).is_some_and(|&died_ns| died_ns <= at_ns);
         let suspicions = self.suspicions.into_iter();
         let untrue = suspicions.filter(|&(at_ns, _, of)| !died(of, at_ns));
-        let untrue = untrue.map(|(at_ns, by, of)| FaultRow::false_suspicion(at_ns, by, of));
+        let untrue = untrue.map(|(at_ns, by, of)| FaultOutcome::false_suspicion(at_ns, by, of));
         let untrue = untrue.collect::<Vec<_>>();
         let mut run = self.ledger.close(played.end, ended_ns);
         run.faults
             .extend(played.faults.into_iter().map(|fault| token.explain(fault)));
+        let on_links = played.on_links.into_iter();
+        run.faults
+            .extend(on_links.map(|did| FaultOutcome::on_links(did, &self.plan.faults, ended_ns)));
         run.faults.extend(untrue);
-        run.faults.sort_by_key(|fault| fault.time_ns);
+        sort_by_time(&mut run.faults);
         Run {
             engine: Engine::Cluster,
             messages: self.rest.messages,
@@ -381,10 +384,11 @@ mod tests {
             usage: BTreeMap::new(),
             state_bytes: node::run::StateBytes::default(),
             faults: Vec::new(),
+            on_links: Vec::new(),
         };
         let mut events = Events::begin(dir.path()).expect("a file");
         let run = merge(&plan, dir.path(), played, Some(&mut events)).expect("an account");
-        events.finish(&run).expect("a complete file");
+        events.finish(&plan, &run).expect("a complete file");
         let text = fs::read_to_string(dir.path().join("events.jsonl")).expect("events");
         let order = text.lines().map(|line| &line[line.len() - 12..]);
         let order = order.map(|end| end.trim_start_matches([':', '"']));

@@ -7,7 +7,6 @@ use chaos::Delay;
 use chaos::proxy::child::{self, Between};
 use chaos::timeline::{Deed, Did};
 use node::plan::Plan;
-use node::run::FaultRow;
 use node::runtime::Birth;
 
 pub(super) use chaos::proxy::child::{Order, Report};
@@ -68,8 +67,8 @@ impl Proxy {
     }
 
     /// What the faults of links did.
-    pub(super) fn rows(self) -> impl Iterator<Item = FaultRow> {
-        self.did.into_iter().flatten().map(FaultRow::from)
+    pub(super) fn report(self) -> Vec<Did> {
+        self.did.unwrap_or_default()
     }
 }
 

@@ -13,10 +13,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use algorithms::NodeId;
+use chaos::timeline::Did;
 use chaos::wire::monotonic_ns;
 use node::conductor::Conductor;
 use node::control::{Order, Start};
-use node::run::{End, FaultRow, StateBytes, UsageRow};
+use node::run::{End, FaultOutcome, StateBytes, UsageRow};
 use rustix::process::Signal;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
@@ -66,7 +67,10 @@ pub(super) struct Played {
     pub(super) ended_ns: u64,
     pub(super) usage: BTreeMap<NodeId, UsageRow>,
     pub(super) state_bytes: StateBytes,
-    pub(super) faults: Vec<FaultRow>,
+    /// What was done to members, or would have been.
+    pub(super) faults: Vec<FaultOutcome>,
+    /// What the faults of links did.
+    pub(super) on_links: Vec<Did>,
 }
 
 impl<'a> Stage<'a> {
@@ -231,19 +235,13 @@ impl<'a> Stage<'a> {
             state_bytes.sum += bytes;
             state_bytes.max = state_bytes.max.max(bytes);
         }
-        let links = self.proxy.into_iter().flat_map(Proxy::rows);
         Played {
             end,
             ended_ns,
             usage,
             state_bytes,
-            faults: self
-                .faults
-                .mischief
-                .rows()
-                .into_iter()
-                .chain(links)
-                .collect(),
+            faults: self.faults.mischief.outcomes(),
+            on_links: self.proxy.map(Proxy::report).unwrap_or_default(),
         }
     }
 }

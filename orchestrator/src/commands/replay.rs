@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use analysis::files::{self, FilesError};
 use analysis::replay::Replay as Machines;
 use clap::Args;
+use node::run::deaths;
 use node::trace::Event;
 
 use crate::numbers::count;
@@ -65,7 +66,10 @@ impl Replay {
             return Err(Failure::Usage(why));
         }
         if self.to.is_none() && different.is_none() {
-            different = machines.close().err().map(|why| (line, why));
+            different = machines
+                .close(&deaths(&run.faults))
+                .err()
+                .map(|why| (line, why));
         }
         // Events that are missing at the end ask no machine for anything; the tables know of them.
         if self.to.is_none() && different.is_none() {

@@ -67,7 +67,7 @@ impl Run {
         };
         drop(bar);
         events
-            .map_or(Ok(()), |events| events.finish(&run))
+            .map_or(Ok(()), |events| events.finish(&resolved.plan, &run))
             .map_err(unwritten)?;
         let judgement = analysis::judge(&resolved.plan, &resolved.topology, &run);
         let published = pending.finish(&resolved.plan, &run, &judgement)?;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use node::run::{FaultRow, RequestRow, Run};
+use node::run::{FaultOutcome, Happened, RequestRow, Run};
 
 use crate::numbers::{count, time};
 use crate::plot::{Anchor, Axis, COLOURS, Colour, Drawing, INK};
@@ -299,10 +299,10 @@ fn bands(drawing: &mut Drawing, run: &Run, (from_ns, until_ns): (u64, u64), bott
         Columns::new(from_ns, until_ns),
     );
     for fault in &run.faults {
-        if strikes(fault) {
-            striking.mark(fault.time_ns, fault.time_ns);
-        } else if !always(fault, run) {
-            lasting.mark(fault.time_ns, fault.until_ns.unwrap_or(run.ended_ns));
+        match Shown::of(fault, run) {
+            Shown::Nowhere => {}
+            Shown::Stroke(at_ns) => striking.mark(at_ns, at_ns),
+            Shown::Band(start_ns, end_ns) => lasting.mark(start_ns, end_ns),
         }
     }
     for (first, last) in lasting.runs() {
@@ -314,24 +314,37 @@ fn bands(drawing: &mut Drawing, run: &Run, (from_ns, until_ns): (u64, u64), bott
     }
 }
 
-/// Whether a fault is in force from the beginning to the end: a band would only hide the others.
-fn always(fault: &FaultRow, run: &Run) -> bool {
-    fault.time_ns == 0
-        && fault
-            .until_ns
-            .is_none_or(|until_ns| until_ns >= run.ended_ns)
+/// How a fault is shown in the pictures.
+enum Shown {
+    /// Not at all: it never happened, or it was in force from the beginning to the end, where a band
+    /// would only hide the others.
+    Nowhere,
+    /// It is a moment rather than a time.
+    Stroke(u64),
+    /// From one moment to another.
+    Band(u64, u64),
 }
 
-/// Whether a fault is a moment rather than a time.
-fn strikes(fault: &FaultRow) -> bool {
-    let word = fault.fault.split_whitespace().next().unwrap_or_default();
-    matches!(word, "kill" | "restart") || fault.until_ns == Some(fault.time_ns)
+impl Shown {
+    fn of(fault: &FaultOutcome, run: &Run) -> Self {
+        let Happened::From { at_ns, until_ns } = fault.happened else {
+            return Shown::Nowhere;
+        };
+        let end_ns = until_ns.unwrap_or(run.ended_ns);
+        if fault.is_death() || until_ns == Some(at_ns) {
+            Shown::Stroke(at_ns)
+        } else if at_ns == 0 && end_ns >= run.ended_ns {
+            Shown::Nowhere
+        } else {
+            Shown::Band(at_ns, end_ns.max(at_ns))
+        }
+    }
 }
 
 fn legend(drawing: &mut Drawing, run: &Run, names: &[(&str, Colour)]) {
-    let mut faults = run.faults.iter();
-    let lasting = faults.any(|fault| !strikes(fault) && !always(fault, run));
-    let striking = run.faults.iter().any(strikes);
+    let shown = run.faults.iter().map(|fault| Shown::of(fault, run));
+    let lasting = shown.clone().any(|shown| matches!(shown, Shown::Band(..)));
+    let striking = shown.clone().any(|shown| matches!(shown, Shown::Stroke(_)));
     let faults = [
         (lasting, "a fault is in force", GOLD),
         (striking, "a fault strikes", ORANGE),
@@ -366,7 +379,7 @@ impl Columns {
     }
 
     fn mark(&mut self, start_ns: u64, end_ns: u64) {
-        if end_ns < self.from_ns || start_ns > self.until_ns {
+        if end_ns < start_ns || end_ns < self.from_ns || start_ns > self.until_ns {
             return;
         }
         let column = |ns: u64| {
@@ -403,6 +416,7 @@ fn place(column: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use algorithms::NodeId;
+    use node::run::FaultKind;
 
     use super::*;
 
@@ -488,28 +502,23 @@ mod tests {
 
     #[test]
     fn a_fault_is_a_band_and_a_death_a_stroke() {
-        let fault = |fault: &str, until_ns| FaultRow {
-            time_ns: 100,
-            fault: fault.to_owned(),
-            target: "1".to_owned(),
-            until_ns,
-            acted: 1,
-        };
+        let fault = |kind, happened| FaultOutcome::unasked(kind, NodeId(1), happened);
         let mut run = run(vec![request(0, 0, 50, 60)], 1_000);
         let plain = inside(&run, 2, (0, 1_000)).svg;
         assert!(!plain.contains("a fault"));
-        let always = FaultRow {
-            time_ns: 0,
-            ..fault("loss 5%", None)
-        };
-        run.faults = vec![always];
+        run.faults = vec![
+            fault(FaultKind::Links, Happened::from(0, None)),
+            fault(FaultKind::Pause, Happened::Never),
+        ];
         let svg = inside(&run, 2, (0, 1_000)).svg;
         assert!(
             !svg.contains("a fault") && !svg.contains("opacity=\"0.3\""),
             "{svg}"
         );
-        run.faults
-            .extend([fault("cut", Some(300)), fault("kill", None)]);
+        run.faults.extend([
+            fault(FaultKind::Links, Happened::from(100, Some(300))),
+            fault(FaultKind::Kill, Happened::from(100, None)),
+        ]);
         let svg = inside(&run, 2, (0, 1_000)).svg;
         assert!(
             svg.contains("a fault is in force") && svg.contains("a fault strikes"),

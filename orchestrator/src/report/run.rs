@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::files::Provenance;
 use analysis::{Judgement, PriorityLine};
 use node::plan::Plan;
-use node::run::{NoteRow, Run, TransportRow};
+use node::run::{Happened, NoteRow, Run, TransportRow};
 
 use super::page::{Cell, Page, Section, Table, Tone};
 use super::pictures::{self, Picture};
@@ -34,7 +34,7 @@ pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provena
     stays(page.section("Inside"), plan, run);
     messages(page.section("Messages"), run, summary.entries);
     if !run.faults.is_empty() {
-        faults(page.section("Faults"), run);
+        faults(page.section("Faults"), plan, run);
     }
     if !run.notes.is_empty() {
         notes(page.section("What the algorithm noted"), run);
@@ -144,21 +144,29 @@ fn messages(section: &mut Section, run: &Run, entries: u64) {
     }
 }
 
-fn faults(section: &mut Section, run: &Run) {
+fn faults(section: &mut Section, plan: &Plan, run: &Run) {
     let seconds = |ns: u64| decimal(ns as f64 / 1e9, 3);
-    let table = Table::new(["from, s", "until, s", "fault", "target", "acted"]);
+    let table = Table::new(["from, s", "until, s", "fault", "target", "acted", ""]);
     if run.faults.len() > MOST_FAULTS {
         section.say(&format!(
             "The first {MOST_FAULTS} faults; faults.csv has all of them."
         ));
     }
     let rows = run.faults.iter().take(MOST_FAULTS).map(|fault| {
+        let (from, until) = match fault.happened {
+            Happened::Never => ("never".to_owned(), String::new()),
+            Happened::From { at_ns, until_ns } => {
+                let until = until_ns.map_or("the end".to_owned(), seconds);
+                (seconds(at_ns), until)
+            }
+        };
         vec![
-            Cell::number(seconds(fault.time_ns)),
-            Cell::number(fault.until_ns.map_or("the end".to_owned(), seconds)),
-            Cell::text(&fault.fault),
-            Cell::text(&fault.target),
+            Cell::number(from),
+            Cell::number(until),
+            Cell::text(fault.name(&plan.faults)),
+            Cell::text(fault.target.to_string()),
             Cell::number(count(fault.acted)),
+            Cell::text(fault.remark.as_deref().unwrap_or_default()),
         ]
     });
     section.table(&table.rows(rows));

@@ -12,7 +12,7 @@ use node::frame::{Key, Seal};
 use node::lookout::Lookout;
 use node::members::Event;
 use node::plan::Plan;
-use node::run::{FaultRow, RoundTrips, TransportRow};
+use node::run::{FaultOutcome, RoundTrips, TransportRow};
 use node::stamp;
 use node::transport::{self, Config, Identity, Overflow, Transport};
 
@@ -468,7 +468,7 @@ impl World<'_> {
         }
         if !self.is_over(peer) {
             let now_ns = self.now_ns;
-            let untrue = FaultRow::false_suspicion(now_ns, node, peer);
+            let untrue = FaultOutcome::false_suspicion(now_ns, node, peer);
             self.trouble().false_suspicions.push(untrue);
         }
         let change = Change::Down;

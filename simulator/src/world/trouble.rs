@@ -14,7 +14,7 @@ use chaos::timeline::{Deed, Step};
 use node::members::{Event, Record};
 use node::mischief::{Blow, Mischief, Sighting, Target, Task, TokenTrail, news_takes_ns};
 use node::plan::Plan;
-use node::run::{FaultRow, Run};
+use node::run::{FaultOutcome, Run, sort_by_time};
 use node::transport::Overflow;
 
 use super::ends::Ends;
@@ -50,7 +50,7 @@ pub(super) struct Trouble {
     token_since_ns: Vec<Option<u64>>,
     token: TokenTrail,
     /// Who took whom for dead, who was not.
-    pub(super) false_suspicions: Vec<FaultRow>,
+    pub(super) false_suspicions: Vec<FaultOutcome>,
 }
 
 /// A task's place among all that ever were.
@@ -150,14 +150,17 @@ impl Trouble {
     /// Adds to the account of the run what the faults and the transport did.
     pub(super) fn tell(self, timeline: &Timeline, run: &mut Run) {
         let token = self.token;
-        let rows = self.mischief.rows().into_iter();
-        run.faults.extend(rows.map(|row| token.explain(row)));
+        let struck = self.mischief.outcomes().into_iter();
+        run.faults.extend(struck.map(|fault| token.explain(fault)));
         if let Some(roads) = &self.roads {
             let report = timeline.report(&roads.network, run.ended_ns);
-            run.faults.extend(report.into_iter().map(FaultRow::from));
+            let ended_ns = run.ended_ns;
+            let report = report.into_iter();
+            let report = report.map(|did| FaultOutcome::on_links(did, timeline, ended_ns));
+            run.faults.extend(report);
         }
         run.faults.extend(self.false_suspicions);
-        run.faults.sort_by_key(|fault| fault.time_ns);
+        sort_by_time(&mut run.faults);
         if let Some(ends) = self.ends {
             run.transport = ends.rows();
             run.round_trips = ends.round_trips;

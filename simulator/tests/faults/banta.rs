@@ -25,7 +25,7 @@ fn as_printed_a_request_that_breaks_the_bound_is_lost_and_named() {
     for (algorithm, defect) in [("banta-efficient", "E5"), ("banta-k", "K7")] {
         let plan = too_late(algorithm, &[defect]);
         let run = simulate(&plan);
-        assert_eq!(fault(&run, "delay").acted, 1, "{algorithm}");
+        assert_eq!(fault(&plan, &run, "delay").acted, 1, "{algorithm}");
         assert_eq!(run.bound_broken, 1, "{algorithm}");
         assert_eq!(run.end, End::Deadlock, "{algorithm}");
         assert_eq!(entries(&run, 1).len(), 1, "{algorithm}");

@@ -47,8 +47,8 @@ fn loss_and_a_partition_that_heals_only_delay() {
                 "{judgement:?}: {plan:?}"
             );
             assert!(run.ended_ns > 2_000 * MS, "{plan:?}");
-            assert!(fault(&run, "partition").acted > 0, "{plan:?}");
-            lost += fault(&run, "loss").acted;
+            assert!(fault(&plan, &run, "partition").acted > 0, "{plan:?}");
+            lost += fault(&plan, &run, "loss").acted;
             let served = run.requests.iter().filter(|row| row.left_ns.is_some());
             assert_eq!(served.count() as u32, 3 * plan.nodes, "{plan:?}");
         }

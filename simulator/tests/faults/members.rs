@@ -2,7 +2,7 @@
 
 use algorithms::NodeId;
 use analysis::Verdict;
-use node::run::End;
+use node::run::{End, Happened};
 
 use crate::scenes::{MS, entries, fault, judge, messages, plan, simulate};
 
@@ -10,9 +10,9 @@ use crate::scenes::{MS, entries, fault, judge, messages, plan, simulate};
 fn a_member_killed_inside_is_inside_until_then_and_asks_no_more() {
     let plan = plan("ricart-agrawala", 5, 1, &["when enter 2 #2 kill 2"]);
     let run = simulate(&plan);
-    let row = fault(&run, "kill");
-    assert_eq!((row.target.as_str(), row.acted), ("2", 1));
-    assert_eq!(entries(&run, 2).last(), Some(&row.time_ns));
+    let row = fault(&plan, &run, "kill");
+    assert_eq!((row.victim(), row.acted), (Some(NodeId(2)), 1));
+    assert_eq!(entries(&run, 2).last().copied(), row.at_ns());
     assert_eq!(entries(&run, 2).len(), 2);
     assert_eq!(run.end, End::Deadlock);
     let judgement = judge(&plan, &run);
@@ -60,8 +60,8 @@ fn a_paused_member_only_delays() {
     let plan = plan("raymond", 5, 1, &["at 20ms pause 1 for 2s"]);
     let run = simulate(&plan);
     assert_eq!(run.end, End::Finished);
-    let row = fault(&run, "pause");
-    assert_eq!((row.time_ns, row.until_ns), (20 * MS, Some(2_020 * MS)));
+    let row = fault(&plan, &run, "pause");
+    assert_eq!(row.happened, Happened::from(20 * MS, Some(2_020 * MS)));
     let quiet = 21 * MS..2_020 * MS;
     assert!(entries(&run, 1).iter().all(|ns| !quiet.contains(ns)));
     assert_eq!(entries(&run, 1).len(), 5);
@@ -73,7 +73,7 @@ fn who_is_paused_for_good_is_named_and_the_run_ends() {
     let mut plan = plan("suzuki-kasami", 4, 1, &["at 15ms pause holder"]);
     let run = simulate(&plan);
     assert_eq!(run.end, End::Deadlock);
-    assert_eq!(fault(&run, "pause").until_ns, None);
+    assert_eq!(fault(&plan, &run, "pause").until_ns(), None);
     let judgement = judge(&plan, &run);
     assert_eq!(judgement.verdict, Verdict::Inconclusive, "{judgement:?}");
     plan.time_limit_ns = Some(3_000 * MS);
@@ -84,10 +84,11 @@ fn who_is_paused_for_good_is_named_and_the_run_ends() {
 #[test]
 fn resume_ends_a_pause_and_without_one_does_nothing() {
     let faults = ["at 20ms pause 1", "at 500ms resume 1"];
-    let mut run = simulate(&plan("raymond", 5, 1, &faults));
+    let both = plan("raymond", 5, 1, &faults);
+    let mut run = simulate(&both);
     assert_eq!(run.end, End::Finished);
-    assert_eq!(fault(&run, "pause").until_ns, Some(500 * MS));
-    assert_eq!(fault(&run, "resume").acted, 1);
+    assert_eq!(fault(&both, &run, "pause").until_ns(), Some(500 * MS));
+    assert_eq!(fault(&both, &run, "resume").acted, 1);
     run = simulate(&plan("raymond", 5, 1, &faults[1..]));
     assert!(
         run.faults.iter().all(|row| row.acted == 0),
@@ -101,11 +102,11 @@ fn a_restarted_member_runs_no_algorithm_and_brings_no_second_token() {
     for name in ["raymond", "naimi-trehel", "suzuki-kasami"] {
         let plan = plan(name, 5, 1, &["when enter 2 #2 restart token after 5ms"]);
         let run = simulate(&plan);
-        let row = fault(&run, "restart");
-        assert_eq!(row.target, "2", "{name}: it has the token");
-        assert_eq!(row.fault, "restart (the token was with it)");
+        let row = fault(&plan, &run, "restart");
+        assert_eq!(row.victim(), Some(NodeId(2)), "{name}: it has the token");
+        assert_eq!(row.remark.as_deref(), Some("the token was with it"));
         let mut entered = run.requests.iter().filter_map(|row| row.entered_ns);
-        assert!(entered.all(|ns| ns <= row.time_ns), "{name}");
+        assert!(entered.all(|ns| Some(ns) <= row.at_ns()), "{name}");
         let judgement = judge(&plan, &run);
         assert_eq!(judgement.verdict, Verdict::Inconclusive, "{name}");
         assert!(judgement.safety.holds(), "{name}");
@@ -116,23 +117,16 @@ fn a_restarted_member_runs_no_algorithm_and_brings_no_second_token() {
 
 #[test]
 fn with_nobody_inside_the_next_to_enter_is_the_holder() {
-    let run = simulate(&plan(
-        "centralised",
-        4,
-        1,
-        &["at 1ms pause holder for 100ms"],
-    ));
-    let row = fault(&run, "pause");
+    let plan = plan("centralised", 4, 1, &["at 1ms pause holder for 100ms"]);
+    let run = simulate(&plan);
+    let row = fault(&plan, &run, "pause");
     let first = run
         .requests
         .iter()
         .filter_map(|row| Some((row.entered_ns?, row.node)));
     let (entered_ns, node) = first.min().expect("somebody enters");
     assert!(entered_ns > MS);
-    assert_eq!(
-        (row.time_ns, row.target.clone()),
-        (entered_ns, node.to_string())
-    );
+    assert_eq!((row.at_ns(), row.victim()), (Some(entered_ns), Some(node)));
     // It stands still where it is.
     let stay = run
         .requests
@@ -145,13 +139,8 @@ fn with_nobody_inside_the_next_to_enter_is_the_holder() {
 #[test]
 fn random_victims_depend_on_the_seed_alone() {
     let victim = |seed| {
-        let run = simulate(&plan(
-            "centralised",
-            9,
-            seed,
-            &["at 5ms pause random for 5ms"],
-        ));
-        fault(&run, "pause").target.clone()
+        let plan = plan("centralised", 9, seed, &["at 5ms pause random for 5ms"]);
+        fault(&plan, &simulate(&plan), "pause").victim()
     };
     let victims = (0..20).map(victim).collect::<Vec<_>>();
     assert_eq!(victims, (0..20).map(victim).collect::<Vec<_>>());
@@ -169,6 +158,7 @@ fn a_fault_that_comes_too_late_makes_it_inconclusive() {
         let run = simulate(&plan);
         assert_eq!(run.end, End::Finished, "{late}");
         assert_eq!(run.faults.len(), 1, "{late}");
+        assert_eq!(run.faults[0].happened, Happened::Never, "{late}");
         let judgement = judge(&plan, &run);
         assert_eq!(judgement.verdict, Verdict::Inconclusive, "{late}");
     }
@@ -176,8 +166,9 @@ fn a_fault_that_comes_too_late_makes_it_inconclusive() {
 
 #[test]
 fn what_is_done_to_a_message_is_done_to_that_message() {
-    let run = simulate(&plan("suzuki-kasami", 3, 1, &["lose message PRIVILEGE #1"]));
-    assert_eq!(fault(&run, "lose").acted, 1);
+    let lost = plan("suzuki-kasami", 3, 1, &["lose message PRIVILEGE #1"]);
+    let run = simulate(&lost);
+    assert_eq!(fault(&lost, &run, "lose").acted, 1);
     assert_eq!(messages(&run, "PRIVILEGE"), (1, 0, 1));
     assert_eq!(run.end, End::Deadlock);
 
@@ -187,8 +178,9 @@ fn what_is_done_to_a_message_is_done_to_that_message() {
     assert!(entries(&run, 1)[0] >= 51 * MS, "2 heard of it 40 ms later");
 
     let twice = ["duplicate message REQUEST from 1 to 2 #1"];
-    let run = simulate(&plan("ricart-agrawala", 3, 1, &twice));
-    assert_eq!(fault(&run, "duplicate").acted, 1);
+    let twice = plan("ricart-agrawala", 3, 1, &twice);
+    let run = simulate(&twice);
+    assert_eq!(fault(&twice, &run, "duplicate").acted, 1);
     let without = simulate(&plan("ricart-agrawala", 3, 1, &[]));
     assert_eq!(
         messages(&run, "REQUEST").0,
@@ -200,9 +192,10 @@ fn what_is_done_to_a_message_is_done_to_that_message() {
 fn an_event_strikes_before_anything_of_it_leaves() {
     // The token is on its way when its sender dies, and never was.
     let fault_text = "when message PRIVILEGE from 0 #1 kill 0";
-    let run = simulate(&plan("raymond", 3, 1, &[fault_text]));
+    let plan = plan("raymond", 3, 1, &[fault_text]);
+    let run = simulate(&plan);
     assert_eq!(messages(&run, "PRIVILEGE"), (1, 0, 1));
-    assert_eq!(fault(&run, "kill").target, "0");
+    assert_eq!(fault(&plan, &run, "kill").victim(), Some(NodeId(0)));
     let sent = (NodeId(0), Some(NodeId(1)), "PRIVILEGE");
     assert_eq!(run.messages[&sent].lost, 1);
 }

@@ -9,7 +9,7 @@ use chaos::Timeline;
 use chaos::partition::Edges;
 use chaos::timeline::Group;
 use node::plan::Plan;
-use node::run::{FaultRow, Run};
+use node::run::{FaultOutcome, Run};
 use node::workload::{Arrivals, PerNode, Span, Workload};
 
 /// A millisecond, in nanoseconds.
@@ -67,12 +67,13 @@ pub fn judge(plan: &Plan, run: &Run) -> Judgement {
     analysis::judge(plan, &plan.build_topology().expect("it was built"), run)
 }
 
-/// The one row of the run about that fault.
-pub fn fault<'a>(run: &'a Run, name: &str) -> &'a FaultRow {
-    let mut rows = run.faults.iter().filter(|row| row.fault.starts_with(name));
-    match (rows.next(), rows.next()) {
-        (Some(row), None) => row,
-        _ => panic!("one row about {name}: {:?}", run.faults),
+/// The one outcome of the run about that fault.
+pub fn fault<'a>(plan: &Plan, run: &'a Run, name: &str) -> &'a FaultOutcome {
+    let about = |fault: &&FaultOutcome| fault.name(&plan.faults).starts_with(name);
+    let mut outcomes = run.faults.iter().filter(about);
+    match (outcomes.next(), outcomes.next()) {
+        (Some(outcome), None) => outcome,
+        _ => panic!("one outcome of {name}: {:?}", run.faults),
     }
 }
 

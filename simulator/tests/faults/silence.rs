@@ -1,8 +1,9 @@
 //! Deaths that are guessed from silence: the dead are found out, and some are not dead.
 
+use algorithms::NodeId;
 use analysis::Verdict;
 use node::plan::{Detector, Plan};
-use node::run::{End, FaultRow, Run};
+use node::run::{End, FaultKind, FaultOutcome, Run};
 use node::workload::Quota;
 
 use crate::scenes::{MS, entries, judge, plan, simulate};
@@ -18,8 +19,8 @@ fn watchful(seed: u64, faults: &[&str]) -> Plan {
     plan
 }
 
-fn false_suspicions(run: &Run) -> Vec<&FaultRow> {
-    let untrue = |row: &&FaultRow| row.fault.starts_with(FaultRow::FALSE_SUSPICION);
+fn false_suspicions(run: &Run) -> Vec<&FaultOutcome> {
+    let untrue = |row: &&FaultOutcome| matches!(row.kind, FaultKind::FalseSuspicion { .. });
     run.faults.iter().filter(untrue).collect()
 }
 
@@ -28,11 +29,15 @@ fn the_dead_are_found_out_and_the_others_go_on() {
     for seed in 0..20 {
         let plan = watchful(seed, &["when enter 3 #2 kill 3"]);
         let run = simulate(&plan);
-        assert_eq!(false_suspicions(&run), Vec::<&FaultRow>::new(), "{plan:?}");
+        assert_eq!(
+            false_suspicions(&run),
+            Vec::<&FaultOutcome>::new(),
+            "{plan:?}"
+        );
         assert_eq!(judge(&plan, &run).verdict, Verdict::Holds, "{plan:?}");
         // Nobody enters without the consent of the dead before it is taken for dead, and a silence
         // begins with a question that leaves within a quarter of it.
-        let died_ns = run.faults[0].time_ns;
+        let died_ns = run.faults[0].at_ns().expect("it was killed");
         let mut entered = run.requests.iter().filter_map(|row| row.entered_ns);
         let next_ns = entered.find(|&ns| ns > died_ns).expect("the others go on");
         let found_out = SILENCE_NS / 2..=SILENCE_NS * 3 / 2;
@@ -45,7 +50,10 @@ fn who_stands_still_inside_is_taken_for_dead_and_the_violation_says_so() {
     let plan = watchful(1, &["when enter 3 #2 pause 3 for 1s"]);
     let run = simulate(&plan);
     let suspicions = false_suspicions(&run);
-    assert_eq!(suspicions[0].fault, "false suspicion of 3");
+    assert_eq!(
+        suspicions[0].kind,
+        FaultKind::FalseSuspicion { of: NodeId(3) }
+    );
     let judgement = judge(&plan, &run);
     assert_eq!(judgement.verdict, Verdict::Violated);
     let why = judgement.safety.why().expect("it is violated");
@@ -64,10 +72,9 @@ fn who_is_slow_is_taken_for_dead_though_nothing_may_come_of_it() {
     plan.workload.quota = Quota::Total(25);
     let run = simulate(&plan);
     let suspected = false_suspicions(&run);
-    let names = suspected
-        .iter()
-        .map(|row| (row.fault.as_str(), row.target.as_str()));
-    assert_eq!(names.collect::<Vec<_>>(), [("false suspicion of 2", "0")]);
+    let names = suspected.iter().map(|row| (row.kind, row.victim()));
+    let expected = (FaultKind::FalseSuspicion { of: NodeId(2) }, Some(NodeId(0)));
+    assert_eq!(names.collect::<Vec<_>>(), [expected]);
     assert_eq!(entries(&run, 0).len(), 25, "it goes on without the other");
     let judgement = judge(&plan, &run);
     assert!(
@@ -87,7 +94,7 @@ fn who_is_slow_is_taken_for_dead_though_nothing_may_come_of_it() {
 fn who_begins_another_life_at_once_is_known_to_have_died() {
     let plan = watchful(2, &["when enter 3 #2 restart 3 after 5ms"]);
     let run = simulate(&plan);
-    assert_eq!(false_suspicions(&run), Vec::<&FaultRow>::new());
+    assert_eq!(false_suspicions(&run), Vec::<&FaultOutcome>::new());
     assert_eq!(run.end, End::Finished);
     let survivors = run.requests.iter().filter(|row| row.node.0 != 3);
     assert!(survivors.into_iter().all(|row| row.left_ns.is_some()));

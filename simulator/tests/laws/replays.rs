@@ -1,5 +1,6 @@
 //! What a trace tells of a run is enough to have the same of its machines again.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use algorithms::NodeId;
@@ -44,7 +45,7 @@ fn replay(plan: &Plan, events: &[Event]) -> (usize, Result<(), String>) {
             return (nth, Err(why));
         }
     }
-    (events.len(), machines.close())
+    (events.len(), machines.close(&BTreeMap::new()))
 }
 
 #[test]
