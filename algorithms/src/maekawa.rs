@@ -43,7 +43,7 @@ pub(crate) static ENTRY: Entry = Entry {
     paper: "M. Maekawa, \"A sqrt(N) algorithm for mutual exclusion in decentralized systems\", ACM \
             TOCS 3(2), 1985",
     family: Family::Permission,
-    cost: "3(K-1) to 5(K-1) messages per entry, K about sqrt(N)",
+    cost: "3(K-1) to 5(K-1); K: 2 sqrt(N)-1 (grid), about sqrt(N) (plane)",
     explanation: EXPLANATION,
     graph: Graph::Complete,
     params: &[Param {

@@ -5,6 +5,7 @@
 //! a time, the average is known. Saturated, the formulas need links that keep order and a constant
 //! delay, and a window that ends with a tenure.
 
+use super::parameters::Shape;
 use super::said::Said;
 use crate::params::Params;
 use crate::registry::{Circumstances, ClosedForm, FormKind, Load, Metric, Order};
@@ -73,6 +74,7 @@ pub(super) const FRAMEWORK: &[ClosedForm] = &[
     messages(MOVING_ALONE, ALONE, cdc_alone, FormKind::Mean),
     messages(MOVING_ALONE, ALONE, ddc_alone, FormKind::Mean),
     messages("3(N-1)/N", ALONE, fixed_alone, FormKind::Mean),
+    messages("(N+1)(N-1)/N", ALONE, fixed_copies_alone, FormKind::Mean),
     messages("N-1", ALONE, token_alone, FormKind::Mean),
     messages("(N+1)(N-1)/N + 1/m", ALONE, copies_alone, FormKind::Mean),
     messages(CDC_CROWD, SATURATED, cdc_saturated, FormKind::Mean),
@@ -123,10 +125,20 @@ fn moving_alone(run: &Circumstances<'_>) -> f64 {
 
 /// Nothing moves: a coordinator.
 fn fixed_alone(run: &Circumstances<'_>) -> Option<f64> {
-    let said = Said(run.params);
-    let here = ["centralised", "distributed", "ring"].contains(&said.word("queue", ""));
-    let fits = run.is_alone() && here && said.word("migrate", "") == "never";
+    let at_controller = [Shape::Centralised, Shape::Distributed].contains(&Shape::of(run.params));
+    let fits = run.is_alone() && at_controller && never_moves(run.params);
     fits.then(|| 3.0 * others(run) / f64::from(run.nodes))
+}
+
+/// The same where everybody hears every request but the coordinator's own.
+fn fixed_copies_alone(run: &Circumstances<'_>) -> Option<f64> {
+    let copies = Shape::of(run.params) == Shape::Replicated;
+    let fits = run.is_alone() && copies && never_moves(run.params);
+    fits.then(|| (others(run) + 2.0) * others(run) / f64::from(run.nodes))
+}
+
+fn never_moves(params: &Params) -> bool {
+    Said(params).word("migrate", "") == "never"
 }
 
 /// A request for everybody and the role for whoever asks; nothing for who has it.

@@ -163,6 +163,61 @@ fn on_the_whole_grid_the_role_costs_what_the_forms_say() {
     assert_eq!(saturated_lines, 11 + 9);
 }
 
+/// Every choice of values that the framework admits, and what its closed forms say of one request at a
+/// time: where one applies, it is right.
+#[test]
+fn no_form_is_applied_where_it_does_not_hold() {
+    const VALUES: &[(&str, &[&str])] = &[
+        (
+            "queue",
+            &[
+                "centralised",
+                "distributed",
+                "hierarchical",
+                "ring",
+                "replicated",
+            ],
+        ),
+        ("routing", &["dynamic", "static"]),
+        ("migrate", &["counter", "never", "each", "timer"]),
+        ("test", &["exit", "wake"]),
+        ("inform", &["all", "selective", "none"]),
+        ("seek", &["propagate", "broadcast"]),
+        ("target", &["usual", "first", "second", "last", "next"]),
+        ("lazy", &["no", "yes"]),
+        ("candidates", &["all", "0,2,3"]),
+        ("groups", &["0", "2"]),
+    ];
+    let mut chosen: Vec<Vec<(&str, &str)>> = vec![Vec::new()];
+    for (name, values) in VALUES {
+        let with = |said: &Vec<_>| -> Vec<Vec<_>> {
+            let more = values
+                .iter()
+                .map(|value| [said.as_slice(), &[(*name, *value)]].concat());
+            more.collect()
+        };
+        chosen = chosen.iter().flat_map(with).collect();
+    }
+    let mut plan = plan("controller", 5, 3);
+    plan.workload.arrivals = Arrivals::OneAtATime;
+    plan.workload.quota = Quota::Total(400);
+    let (mut admitted, mut applied) = (0, 0);
+    for params in chosen {
+        let entry = plan.entry();
+        plan.params = entry.choose(&params).expect("they are there");
+        if (entry.refuses)(&plan.params, plan.nodes).is_some() {
+            continue;
+        }
+        admitted += 1;
+        let topology = plan.build_topology().expect("a complete graph");
+        for line in judge(&plan, &topology, &simulate(&plan)).theory {
+            applied += 1;
+            assert_eq!(line.agrees, Some(true), "{params:?}: {line:?}");
+        }
+    }
+    assert_eq!((admitted, applied), (1_433, 244));
+}
+
 /// How many messages of a kind were sent.
 fn count(run: &Run, kind: &str) -> u64 {
     let rows = run.messages.iter().filter(|((_, _, of), _)| *of == kind);
