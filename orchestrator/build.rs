@@ -1,4 +1,5 @@
-//! Tells the program which commit it was built from, where git knows.
+//! Tells the program which commit it was built from, where git knows, and builds it anew when a file
+//! comes to those that it carries.
 
 use std::process::Command;
 
@@ -17,14 +18,23 @@ fn main() {
     ] {
         println!("cargo::rerun-if-changed=../{member}/src");
     }
-    if let Some(commit) = git(&[
+    for carried in ["../experiments", "../results/papers"] {
+        println!("cargo::rerun-if-changed={carried}");
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let commit = git(&[
         "describe",
         "--always",
         "--dirty",
         "--abbrev=12",
         "--exclude=*",
-    ]) {
-        println!("cargo::rustc-env=TURNSTILE_COMMIT={commit}");
+    ]);
+    match commit {
+        Some(commit) => {
+            println!("cargo::rustc-env=TURNSTILE_COMMIT={commit}");
+            println!("cargo::rustc-env=TURNSTILE_VERSION={version} ({commit})");
+        }
+        None => println!("cargo::rustc-env=TURNSTILE_VERSION={version}"),
     }
 }
 

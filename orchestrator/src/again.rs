@@ -1,18 +1,41 @@
 //! The line that repeats a run.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 /// The program's own command line, with the seed that it took and without a directory of its own:
 /// what is repeated must not overwrite what it repeats.
 pub(crate) fn line(seed: u64) -> String {
-    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-    repeat(arguments, seed)
+    repeat(command_line().into_iter(), seed)
+}
+
+/// The program as it was called.
+pub(crate) fn program() -> String {
+    let program = std::env::args_os().next().unwrap_or_default();
+    program.to_string_lossy().into_owned()
+}
+
+/// The command line, with the program as any directory finds it: by its name, or by its whole path.
+pub(crate) fn command_line() -> Vec<String> {
+    let arguments = std::env::args_os().skip(1);
+    let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
+    std::iter::once(from_anywhere(&program()))
+        .chain(arguments)
+        .collect()
+}
+
+/// A relative path is good only where the program was called; a name alone is looked up.
+fn from_anywhere(program: &str) -> String {
+    let whole = std::path::absolute(Path::new(program));
+    match whole {
+        Ok(whole) if program.contains('/') => whole.display().to_string(),
+        _ => program.to_owned(),
+    }
 }
 
 /// The program's own command line, with one flag and its value instead of those it had.
 pub(crate) fn line_with(flag: &str, value: &str) -> String {
-    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-    instead(arguments, flag, value)
+    instead(command_line().into_iter(), flag, value)
 }
 
 fn instead(mut arguments: impl Iterator<Item = String>, flag: &str, value: &str) -> String {
@@ -66,6 +89,21 @@ mod tests {
 
     fn again(line: &[&str]) -> String {
         repeat(line.iter().map(|&word| word.to_owned()), 7)
+    }
+
+    #[test]
+    fn the_program_is_found_from_anywhere() {
+        assert_eq!(from_anywhere("orchestrator"), "orchestrator");
+        assert_eq!(
+            from_anywhere("/usr/bin/orchestrator"),
+            "/usr/bin/orchestrator"
+        );
+        let here = std::env::current_dir().unwrap();
+        let whole = here.join("target/release/orchestrator");
+        assert_eq!(
+            from_anywhere("target/release/orchestrator"),
+            whole.to_string_lossy()
+        );
     }
 
     #[test]

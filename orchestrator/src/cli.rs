@@ -11,7 +11,7 @@ use crate::commands::Command;
 ///
 /// Try `orchestrator run raymond`, then `orchestrator explain raymond`.
 #[derive(Debug, Parser)]
-#[command(name = "orchestrator", version, max_term_width = 100)]
+#[command(name = "orchestrator", version = env!("TURNSTILE_VERSION"), max_term_width = 100)]
 #[command(after_help = "\
 Exit codes: 0 everything exercised holds · 1 violated, or an exact expectation missed ·
             2 bad usage or scenario · 3 inconclusive · 4 the testbed itself failed ·

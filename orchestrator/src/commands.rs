@@ -5,9 +5,11 @@
 mod bench;
 mod check;
 mod compare;
+mod completions;
 mod explain;
 pub(crate) mod explore;
 mod list;
+mod man;
 mod replay;
 mod report;
 mod reproduce;
@@ -34,6 +36,8 @@ pub(crate) enum Command {
     Compare(Box<compare::Compare>),
     Reproduce(reproduce::Reproduce),
     Bench(bench::Bench),
+    Completions(completions::Completions),
+    Man(man::Man),
 }
 
 impl Command {
@@ -52,6 +56,8 @@ impl Command {
             Command::Compare(compare) => compare.perform(),
             Command::Reproduce(reproduce) => reproduce.perform(),
             Command::Bench(bench) => bench.perform(),
+            Command::Completions(completions) => completions.perform(),
+            Command::Man(man) => man.perform(),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod again;
 mod bench;
+mod carried;
 mod claims;
 mod cli;
 mod cluster;

@@ -11,7 +11,7 @@ use analysis::files::{self, Draft, FilesError, Provenance, utc};
 use node::plan::Plan;
 use node::run::Run;
 
-use crate::{Failure, report};
+use crate::{Failure, again, report};
 
 /// Where results are kept unless said otherwise, below the current directory.
 const RESULTS: &str = "results";
@@ -120,9 +120,7 @@ pub(crate) fn provenance(started: SystemTime) -> Provenance {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("TURNSTILE_COMMIT").map(str::to_owned),
         host: host(),
-        command_line: std::env::args_os()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect(),
+        command_line: again::command_line(),
         started: utc(started),
         finished: utc(SystemTime::now()),
     }

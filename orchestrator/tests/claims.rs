@@ -217,7 +217,10 @@ fn what_is_asked_for_must_be_there() {
             "reproduce --claims claims --quick",
             "no claim is all of that",
         ),
-        ("reproduce", "run this in its root"),
+        (
+            "reproduce --claims nowhere",
+            "cannot read the claims in nowhere",
+        ),
     ] {
         let finished = place.line(line).expect(2);
         finished.warns(expected);

@@ -1,18 +1,17 @@
 //! Claim files, checked as a whole before anything runs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use analysis::claims::{Evidence, Expectation, Selection, Verdict};
 use analysis::quantity::Quantity;
-use chaos::input;
 use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::expected::{self, selection};
 use super::published::{self, Published};
 use super::search::{Finds, Search};
+use crate::carried;
 use crate::names::directory_name;
 use crate::suggest::did_you_mean;
 use crate::sweep::{Grid, GridWords};
@@ -132,18 +131,8 @@ pub(crate) struct ClaimWords {
 
 /// Every claim file of a directory, by the name of the source.
 pub(crate) fn books(directory: &Path, papers: &Path) -> Result<Vec<Book>, String> {
-    let found = fs::read_dir(directory).map_err(|error| {
-        format!(
-            "cannot read the claims in {}: {error}\n\
-             They are part of the repository: run this in its root, or name them with --claims.",
-            directory.display()
-        )
-    })?;
-    let paths = found.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut paths = paths
-        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-        .collect::<Vec<_>>();
-    paths.sort();
+    let paths = carried::list(directory, "toml")
+        .map_err(|error| format!("cannot read the claims in {}: {error}", directory.display()))?;
     let books = paths.iter().map(|path| Book::read(path, papers));
     let books = books.collect::<Result<Vec<_>, _>>()?;
     let mut ids = BTreeSet::new();
@@ -174,7 +163,7 @@ pub(crate) fn check_papers(books: &[Book], papers: &[String]) -> Result<(), Stri
 
 impl Book {
     fn read(path: &Path, papers: &Path) -> Result<Self, String> {
-        let text = input::read_text(path)
+        let text = carried::read_text(path)
             .map_err(|error| format!("cannot read the claims {}: {error}", path.display()))?;
         let words = toml::from_str::<Words>(&text)
             .map_err(|error| crate::scenario::complaint(path, &text, &error))?;

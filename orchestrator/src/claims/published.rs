@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use analysis::claims::{Evidence, Row};
 use analysis::statistics::Moments;
-use chaos::input;
 use serde::Deserialize;
 
+use crate::carried;
 use crate::names::directory_name;
 
 /// Which published column belongs to which cell: names `paper.COLUMN` then mean the number in the
@@ -36,11 +36,10 @@ impl Published {
         directory_name(name).map_err(|why| format!("table: {why}"))?;
         let path: PathBuf = directory.join(format!("{name}.csv"));
         let wrong = |why: String| format!("{}: {why}", path.display());
-        let file = input::open(&path, input::DOCUMENT_BYTES);
-        let file = file.map_err(|error| wrong(error.to_string()))?;
+        let text = carried::read_text(&path).map_err(|error| wrong(error.to_string()))?;
         let mut reader = csv::ReaderBuilder::new()
             .comment(Some(b'#'))
-            .from_reader(file);
+            .from_reader(text.as_bytes());
         let words = |record: &csv::StringRecord| {
             let cells = record.iter().map(|cell| cell.trim().to_owned());
             cells.collect::<Vec<_>>()

@@ -7,6 +7,7 @@ use chaos::input;
 use serde::Deserialize;
 
 use super::table::Tried;
+use crate::carried;
 use crate::report::page::{Cell, Page, Section, Table, Tone};
 
 /// Questions that the sources leave open: `experiments/questions.toml`.
@@ -34,7 +35,7 @@ struct Question {
 impl Questions {
     /// Reads them.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = input::read_text(path)
+        let text = carried::read_text(path)
             .map_err(|error| format!("cannot read the questions {}: {error}", path.display()))?;
         toml::from_str(&text).map_err(|error| crate::scenario::complaint(path, &text, &error))
     }

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::numbers::count;
 use crate::table::wrap;
-use crate::{Exit, Failure, print, scenario};
+use crate::{Exit, Failure, again, print, scenario};
 
 /// Teaches an algorithm: how it works, what it costs, what can be set, what is wrong in print.
 #[derive(Debug, Args)]
@@ -69,8 +69,9 @@ fn explain(entry: &Entry) -> String {
         }
     }
     page.heading("Try");
+    let program = again::program();
     for line in examples(entry) {
-        page.line(&format!("  orchestrator {line}"));
+        page.line(&format!("  {} {line}", again::quoted(&program)));
     }
     page.text
 }

@@ -2,7 +2,7 @@
 
 mod surveyed;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use algorithms::registry::{self, Family};
 use algorithms::topology::Shape;
@@ -26,6 +26,9 @@ pub(crate) struct List {
     /// Claims of this source only, such as banta; may be given several times.
     #[arg(long, value_name = "SOURCE")]
     paper: Vec<String>,
+    /// Directory of the claim files; those of the repository are part of the program.
+    #[arg(long, value_name = "DIR", default_value = CLAIMS, hide_default_value = true)]
+    claims: PathBuf,
     /// One JSON array on stdout instead of a table.
     #[arg(long)]
     json: bool,
@@ -59,7 +62,9 @@ impl List {
             (What::Topologies, true) => topologies_json(),
             (What::Faults, false) => faults_table(),
             (What::Faults, true) => faults_json(),
-            (What::Claims, json) => claims(&self.paper, json).map_err(Failure::Usage)?,
+            (What::Claims, json) => {
+                claims(&self.claims, &self.paper, json).map_err(Failure::Usage)?
+            }
         };
         print(&text)?;
         Ok(Exit::Holds)
@@ -151,8 +156,8 @@ fn faults_json() -> String {
     format!("{list:#}\n")
 }
 
-fn claims(papers: &[String], json: bool) -> Result<String, String> {
-    let mut books = books(Path::new(CLAIMS), Path::new(PAPERS))?;
+fn claims(directory: &Path, papers: &[String], json: bool) -> Result<String, String> {
+    let mut books = books(directory, Path::new(PAPERS))?;
     check_papers(&books, papers)?;
     books.retain(|book| book.is_of_any(papers));
     let claims = books

@@ -41,10 +41,10 @@ pub(crate) struct Reproduce {
     /// results/reproduction/COMMIT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Directory of the claim files
+    /// Directory of the claim files; those of the repository are part of the program
     #[arg(long, value_name = "DIR", default_value = CLAIMS)]
     claims: PathBuf,
-    /// Directory of the published numbers
+    /// Directory of the published numbers; those of the repository are part of the program
     #[arg(long, value_name = "DIR", default_value = PAPERS)]
     papers: PathBuf,
 }
@@ -77,10 +77,7 @@ impl Reproduce {
             let commit = option_env!("TURNSTILE_COMMIT").unwrap_or("unknown");
             Path::new("results/reproduction").join(commit)
         });
-        let questions = match Path::new(QUESTIONS).exists() {
-            true => Questions::read(Path::new(QUESTIONS)).map_err(Failure::Usage)?,
-            false => Questions::default(),
-        };
+        let questions = Questions::read(Path::new(QUESTIONS)).map_err(Failure::Usage)?;
         let interrupted = interrupt::flag_on_interrupt()?;
         let mut course = Course {
             engines: self.engine,

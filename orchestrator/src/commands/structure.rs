@@ -10,14 +10,13 @@ use algorithms::NodeId;
 use algorithms::sanders::conditions::Conditions;
 use algorithms::sanders::structure::{Structure as Sets, numbers};
 use algorithms::sanders::{costs, file};
-use chaos::input;
 use clap::Args;
 use serde_json::json;
 
 use crate::numbers::significant;
 use crate::scenario::whole;
 use crate::table::{Table, indented};
-use crate::{Exit, Failure, print};
+use crate::{Exit, Failure, carried, print};
 use search::Searched;
 
 /// Checks an information structure for `sanders`: is it safe, what does it cost, how does it look
@@ -98,7 +97,7 @@ impl Structure {
         let word = self.structure.as_str();
         let sets = if word.ends_with(".toml") {
             let text =
-                input::read_text(Path::new(word)).map_err(|error| format!("{word}: {error}"))?;
+                carried::read_text(Path::new(word)).map_err(|error| format!("{word}: {error}"))?;
             file::parse(&text).map_err(|why| format!("{word}: {why}"))?
         } else if let Some(sets) = Sets::of_one_size(word) {
             sets?

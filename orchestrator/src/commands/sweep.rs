@@ -14,7 +14,7 @@ use crate::scenario::{Flags, Said, Scenario, whole};
 use crate::sweep::columns::{heading, in_a_column, in_words};
 use crate::sweep::{Grid, Swept, draw, sweep};
 use crate::table::Table;
-use crate::{Exit, Failure, interrupt, print, report, results};
+use crate::{Exit, Failure, again, interrupt, print, report, results};
 use typed::{Factor, Typed};
 
 /// Runs a grid of scenarios, each several times, and adds it up
@@ -150,8 +150,8 @@ fn perform(grid: &Grid, out: &Path, how: &str, markdown: bool) -> Result<Exit, F
         }
         Ok(())
     });
-    let program = std::env::args_os().next().unwrap_or_default();
-    let again = crate::sweep::again(&program.to_string_lossy(), out);
+    let program = again::command_line().swap_remove(0);
+    let again = crate::sweep::again(&program, out);
     text += &format!("again: {again}\n");
     let unwritten = results::afterwards("report.html", || report(out));
     print(&text)?;

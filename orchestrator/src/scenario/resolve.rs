@@ -9,7 +9,7 @@ use algorithms::printed::Printed;
 use algorithms::registry::{Entry, Order};
 use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
-use chaos::{Delay, input};
+use chaos::Delay;
 use node::plan::{MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes};
 use node::run::Engine;
 use node::workload::{Arrivals, Quota, Workload};
@@ -17,6 +17,7 @@ use node::workload::{Arrivals, Quota, Workload};
 use super::trouble::{self, Stricken};
 use super::words::{AsPrinted, Assignment, Between};
 use super::{Scenario, find_algorithm, links, load};
+use crate::carried;
 use crate::names::directory_name;
 use crate::numbers::count;
 
@@ -243,7 +244,7 @@ pub(crate) fn params(
             Some(Domain::Document { condense, .. }) if value.ends_with(".toml") => {
                 let path = folder.join(value);
                 let path_is = |why: String| format!("{name}: {}: {why}", path.display());
-                let text = input::read_text(&path).map_err(|error| path_is(error.to_string()))?;
+                let text = carried::read_text(&path).map_err(|error| path_is(error.to_string()))?;
                 condense(&text).map_err(path_is)?
             }
             _ => value.clone(),

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use analysis::expression::Expression;
 use analysis::quantity::Quantity;
-use chaos::input;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use crate::carried;
 use crate::names::directory_name;
 use crate::scenario::{Resolved, Said};
 
@@ -123,7 +123,7 @@ const MOST_CELLS: usize = 100_000;
 impl Grid {
     /// Reads a sweep file.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = input::read_text(path)
+        let text = carried::read_text(path)
             .map_err(|error| format!("cannot read the sweep {}: {error}", path.display()))?;
         if let Ok(table) = text.parse::<Table>()
             && table.contains_key("algorithm")
