@@ -94,7 +94,13 @@ pub trait Message:
 
     /// Whose request this message is about, where it is about one.
     fn origin(&self) -> Option<NodeId>;
+
+    /// Visits the numbers that [`Algorithm::growing`] is about.
+    fn growing(&mut self, _each: Visit<'_>) {}
 }
+
+/// Takes a number that grows for ever, and the series it belongs to: whose, and of what.
+pub type Visit<'a> = &'a mut dyn FnMut((NodeId, &'static str), &mut u64);
 
 /// Names the kinds of a message, variant by variant: `kinds! { Request: "REQUEST", Token: "TOKEN" }`
 /// stands in the place of [`Message::KINDS`] and [`Message::kind`].
@@ -145,6 +151,12 @@ pub trait Algorithm: Clone + Debug + Eq + Hash + Serialize + Send + Sync + 'stat
 
     /// What is true of all nodes and all messages in flight, in every reachable state.
     fn invariants() -> &'static [Invariant<Self>];
+
+    /// Visits the numbers that grow for ever, such as those of attempts, where all that counts is which
+    /// of two numbers of one series is the larger. The explorer numbers each series anew in every
+    /// state, from 0 and without gaps, so that worlds in which somebody tries again and again have an
+    /// end. None where there are no such numbers.
+    fn growing(&mut self, _each: Visit<'_>) {}
 }
 
 /// A named fact about a whole world, checked by the explorer in every state it visits.

@@ -23,7 +23,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
+use crate::contract::{
+    After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, Visit, kinds,
+};
 use crate::erased::Of;
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
@@ -153,6 +155,22 @@ impl crate::contract::Message for Message {
 
     fn origin(&self) -> Option<NodeId> {
         Some(self.commit().req.id)
+    }
+
+    fn growing(&mut self, each: Visit<'_>) {
+        match self {
+            Message::Commit(commit)
+            | Message::Dissent(commit)
+            | Message::Ballot(commit)
+            | Message::Vote(commit)
+            | Message::Rel(commit) => commit.growing(each),
+        }
+    }
+}
+
+impl Commit {
+    fn growing(&mut self, each: Visit<'_>) {
+        each((self.req.id, "commit"), &mut self.att);
     }
 }
 
@@ -316,6 +334,27 @@ impl Algorithm for TbDva {
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[]
+    }
+
+    fn growing(&mut self, each: Visit<'_>) {
+        each((self.me, "commit"), &mut self.att);
+        for (id, done) in (0..).map(NodeId).zip(&mut self.done) {
+            each((id, "commit"), done);
+        }
+        self.lock.iter_mut().for_each(|commit| commit.growing(each));
+        let buffered = std::mem::take(&mut self.buf).into_iter();
+        let renumbered = buffered.map(|(mut commit, buffered)| {
+            commit.growing(each);
+            (commit, buffered)
+        });
+        self.buf = renumbered.collect();
+        match &mut self.stage {
+            // Only noted.
+            Stage::Waiting(_, tries) | Stage::BackingOff(_, tries) => {
+                each((self.me, "tries"), tries);
+            }
+            Stage::Idle | Stage::Inside(_) => {}
+        }
     }
 }
 

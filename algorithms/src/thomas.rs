@@ -21,7 +21,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+    After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, Visit, kinds,
 };
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
@@ -193,6 +193,20 @@ impl crate::contract::Message for Message {
             }
         }
     }
+
+    fn growing(&mut self, each: Visit<'_>) {
+        match self {
+            Message::Req(attempt) | Message::Vote(attempt) | Message::Rel(attempt) => {
+                attempt.growing(each);
+            }
+        }
+    }
+}
+
+impl Attempt {
+    fn growing(&mut self, each: Visit<'_>) {
+        each((self.req.id, "attempt"), &mut self.att);
+    }
 }
 
 /// No majority came in time.
@@ -343,6 +357,23 @@ impl Algorithm for Thomas {
             name: "who is inside has locked a majority",
             check: who_is_inside_has_locked_a_majority,
         }]
+    }
+
+    fn growing(&mut self, each: Visit<'_>) {
+        each((self.me, "attempt"), &mut self.att);
+        for (id, done) in (0..).map(NodeId).zip(&mut self.done) {
+            each((id, "attempt"), done);
+        }
+        for attempt in self.q.iter_mut().chain(&mut self.lock) {
+            attempt.growing(each);
+        }
+        match &mut self.stage {
+            // Only noted.
+            Stage::Waiting(_, tries) | Stage::BackingOff(_, tries) => {
+                each((self.me, "tries"), tries);
+            }
+            Stage::Idle | Stage::Inside(_) => {}
+        }
     }
 }
 

@@ -4,12 +4,13 @@
 //! on an event depends on its own state alone. So local states and messages are kept once and
 //! numbered, a step is worked out once and remembered, and the search itself moves small numbers.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
 use super::{Event, MessageId, happen};
-use crate::contract::{Algorithm, Effect, Message, NodeId, Outbox, Snapshot};
+use crate::contract::{Algorithm, Effect, Message, NodeId, Outbox, Snapshot, Visit};
 use crate::setup::{Setting, Setup};
 
 /// A local state, kept once: equal states of any nodes have the same number.
@@ -52,6 +53,13 @@ pub trait Atlas: Send {
         nodes: &[Option<StateId>],
         flight: &[(NodeId, NodeId, MessageId)],
     ) -> Result<(), Broken>;
+
+    /// Whether the algorithm has numbers that grow for ever.
+    fn has_growing(&mut self) -> bool;
+
+    /// Numbers every growing series of a global state anew, from 0 and without gaps; false if it is so
+    /// already. What can happen then is the same as before.
+    fn renumber(&mut self, nodes: &mut [Option<StateId>], flight: &mut [MessageId]) -> bool;
 
     /// Which kind of message this is.
     fn kind(&self, message: MessageId) -> usize;
@@ -158,6 +166,47 @@ impl<A: Algorithm> Atlas for Interned<A> {
             })?;
         }
         Ok(())
+    }
+
+    fn has_growing(&mut self) -> bool {
+        let mut grows = false;
+        let mut first = A::new(&Setup {
+            me: NodeId(0),
+            setting: &self.setting,
+        });
+        first.growing(&mut |_, _| grows = true);
+        grows
+    }
+
+    fn renumber(&mut self, nodes: &mut [Option<StateId>], flight: &mut [MessageId]) -> bool {
+        let state = |id: StateId| self.states.values[id.0 as usize].clone();
+        let mut states: Vec<_> = nodes.iter().map(|node| node.map(state)).collect();
+        let message = |id: &MessageId| self.messages.values[id.0 as usize].clone();
+        let mut messages: Vec<_> = flight.iter().map(message).collect();
+        let mut visit = |each: Visit<'_>| {
+            for state in states.iter_mut().flatten() {
+                state.growing(each);
+            }
+            for message in &mut messages {
+                message.growing(each);
+            }
+        };
+        let mut series = BTreeMap::<_, BTreeSet<u64>>::new();
+        visit(&mut |name, number| {
+            series.entry(name).or_default().insert(*number);
+        });
+        let dense = |numbers: &BTreeSet<u64>| numbers.iter().copied().eq(0..numbers.len() as u64);
+        if series.values().all(dense) {
+            return false;
+        }
+        visit(&mut |name, number| *number = series[&name].range(..*number).count() as u64);
+        for (id, state) in nodes.iter_mut().zip(states) {
+            *id = state.map(|state| StateId(self.states.number(state)));
+        }
+        for (id, message) in flight.iter_mut().zip(messages) {
+            *id = MessageId(self.messages.number(message));
+        }
+        true
     }
 
     fn kind(&self, message: MessageId) -> usize {

@@ -180,6 +180,7 @@ fn is_trapped(world: &mut World, state: &[u32]) -> bool {
             return false;
         }
         world.expand(&state, &mut successors);
+        successors.renumber(world);
         for (transition, next) in successors.iter() {
             if transition.act.is_certain() && met.insert(next.to_vec()) {
                 open.push(next.to_vec());

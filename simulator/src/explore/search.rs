@@ -27,7 +27,8 @@ pub fn explore(
     let options = with_room_for(&options.after, options);
     let kinds = (entry.machine)(&setting.params, &setting.printed).kinds();
     let mut world = World::new(entry, setting, &options);
-    let start = set_out(&mut world, kinds, &options.after)?.state;
+    let mut start = set_out(&mut world, kinds, &options.after)?.state;
+    world.renumber(&mut start);
     let mut search = Search::new(world, &options);
     let bad = search.forwards(&start, watch);
     let bad = match bad {
@@ -131,6 +132,7 @@ impl Search {
             }
             let from = at as u32;
             self.world.expand(self.graph.state(from), &mut successors);
+            successors.renumber(&mut self.world);
             targets.clear();
             for (transition, next) in successors.iter() {
                 self.edges += 1;

@@ -284,6 +284,33 @@ impl Sites {
         after
     }
 
+    /// Numbers what grows for ever anew in a state that is one site per node.
+    pub(super) fn renumber(&mut self, state: &mut [u32]) {
+        let (mut nodes, mut flight) = (Vec::new(), Vec::new());
+        for &site in state.iter() {
+            let (node, mail) = self.view(SiteId(site));
+            nodes.push(node);
+            flight.extend(mail.iter().map(|&(_, _, message)| message));
+        }
+        if !self.atlas.renumber(&mut nodes, &mut flight) {
+            return;
+        }
+        let mut flight = flight.into_iter();
+        for (id, node) in state.iter_mut().zip(nodes) {
+            let mut site = self.known.get(*id).clone();
+            site.state = node;
+            for queue in &mut site.inbox {
+                for mail in queue.iter_mut() {
+                    mail.message = flight.next().expect("as many as there were");
+                }
+                if self.rules.order == Order::Any {
+                    queue.sort_unstable();
+                }
+            }
+            *id = self.number(site).0;
+        }
+    }
+
     /// The site when its session with a neighbour ends.
     pub(super) fn severed(&mut self, id: SiteId, neighbour: NodeId) -> SiteId {
         let mut site = self.known.get(id.0).clone();

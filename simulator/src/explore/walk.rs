@@ -65,7 +65,12 @@ impl<'w> Walk<'w> {
     /// If it is not one step away.
     pub(super) fn go_to(&mut self, next: &[u32]) -> Told {
         let choices = self.choices();
-        let there = |choice: &&Choice| choice.next == next;
+        // A walk keeps the numbers that were given; the states of a search have others.
+        let there = |choice: &&Choice| {
+            let mut state = choice.next.clone();
+            self.world.renumber(&mut state);
+            state == next
+        };
         let choice = choices
             .iter()
             .filter(there)

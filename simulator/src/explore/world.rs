@@ -32,6 +32,8 @@ pub(super) struct World {
     /// Invariants are facts about the repaired algorithm; the printed one is judged by what comes
     /// of it.
     checks_invariants: bool,
+    /// Some numbers grow for ever, and only their order counts.
+    renumbers: bool,
     view: View,
 }
 
@@ -155,8 +157,16 @@ impl World {
                 _ => setting.topology.without_direction().edges().collect(),
             },
             checks_invariants: setting.printed.is_repaired() && sites.atlas.has_invariants(),
+            renumbers: sites.atlas.has_growing(),
             view: View::default(),
             sites,
+        }
+    }
+
+    /// Makes one of states that differ only in numbers that grow for ever.
+    pub(super) fn renumber(&mut self, state: &mut [u32]) {
+        if self.renumbers {
+            self.sites.renumber(&mut state[..self.nodes]);
         }
     }
 
@@ -450,6 +460,15 @@ impl World {
 }
 
 impl Successors {
+    /// Makes one of states that differ only in numbers that grow for ever.
+    pub(super) fn renumber(&mut self, world: &mut World) {
+        if world.renumbers {
+            for state in self.rows.chunks_exact_mut(self.width.max(1)) {
+                world.renumber(state);
+            }
+        }
+    }
+
     /// The states, in the order of the transitions.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Transition, &[u32])> {
         let states = self.rows.chunks_exact(self.width.max(1));
@@ -478,5 +497,67 @@ pub(super) fn listed(nodes: &[NodeId]) -> String {
         [] => "nobody".to_owned(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
+    use algorithms::printed::Printed;
+    use algorithms::registry;
+
+    use super::*;
+
+    /// All that a state leads to, numbered anew.
+    fn successors(world: &mut World, state: &[u32]) -> BTreeSet<Vec<u32>> {
+        let mut successors = Successors::default();
+        world.expand(state, &mut successors);
+        successors.renumber(world);
+        successors.iter().map(|(_, next)| next.to_vec()).collect()
+    }
+
+    /// Whatever can happen in a state can happen in the same one with other numbers, along walks of
+    /// many attempts whose messages are late.
+    #[test]
+    fn numbers_that_grow_for_ever_may_be_given_anew_at_any_time() {
+        for name in ["thomas", "tb-dva"] {
+            let entry = registry::find(name).expect("it is registered");
+            let setting = Setting::new(
+                Topology::complete(3),
+                NodeId(0),
+                entry.defaults(),
+                Printed::repaired(),
+                Duration::from_millis(50),
+            );
+            let mut options = Options::new(entry, 3);
+            options.wants = vec![2; 3];
+            let mut world = World::new(entry, &setting, &options);
+            let mut renumbered = 0;
+            for mut draw in 1..=20_u64 {
+                let mut state = world.initial();
+                for _ in 0..60 {
+                    let mut anew = state.clone();
+                    world.renumber(&mut anew);
+                    renumbered += u32::from(anew != state);
+                    let expected = successors(&mut world, &state);
+                    assert_eq!(successors(&mut world, &anew), expected, "{name}");
+                    assert_eq!(world.inside(&anew), world.inside(&state), "{name}");
+                    let mut ways = Successors::default();
+                    world.expand(&state, &mut ways);
+                    draw = draw * 48_271 % 0x7fff_ffff;
+                    let chosen = draw as usize % ways.transitions.len().max(1);
+                    match ways.iter().nth(chosen) {
+                        Some((_, next)) => state = next.to_vec(),
+                        None => break,
+                    }
+                }
+            }
+            assert!(
+                renumbered > 200,
+                "{name}: only {renumbered} had other numbers"
+            );
+        }
     }
 }

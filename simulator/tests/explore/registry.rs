@@ -27,8 +27,8 @@ const LARGE: &[(&str, [u32; 3])] = &[
 /// Those in which even three who want in once have more.
 const VAST: &[&str] = &["bmav", "nhme"];
 
-/// Whoever tries again is in a new state every time, so these worlds have no end. `votes.rs` explores
-/// them without their retries, and with them in part.
+/// Where a time-out may come before the answers, messages of ever more attempts are under way, so
+/// these worlds have no end. `votes.rs` explores them with patient timers and with messages in time.
 const ENDLESS: &[&str] = &["thomas", "tb-dva"];
 
 /// Defects that cost messages or time, or starve somebody only in a run without end, so that no
@@ -266,7 +266,7 @@ pub fn setting_of(entry: &Entry, nodes: u32) -> Setting {
 }
 
 /// The same, with one defect left unrepaired and the parameters under which it shows.
-fn printed_setting(entry: &'static Entry, nodes: u32, defect: &Defect) -> Setting {
+pub fn printed_setting(entry: &'static Entry, nodes: u32, defect: &Defect) -> Setting {
     let id = defect.id;
     let params = entry.choose(defect.with).expect(id);
     assert_eq!((entry.refuses)(&params, nodes), None, "{id}");

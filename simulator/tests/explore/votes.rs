@@ -63,6 +63,25 @@ fn without_retry_a_split_vote_is_a_deadlock() {
     assert_eq!(printed.worst(), (Kind::Deadlock, 9));
 }
 
+/// Attempts are numbered for ever, but only their order counts; where timers wait for messages, or
+/// messages are not late, these worlds have an end, and everybody can always be served.
+#[test]
+fn with_retry_everybody_can_always_be_served() {
+    let states = |name: &str, wants: &[u32], timers: &str| {
+        vote(name, &[], &[], wants)
+            .timers(timers)
+            .assert_all_are_served()
+    };
+    assert_eq!(states("thomas", &[2, 2], "patient"), 1_036);
+    assert_eq!(states("thomas", &[1, 1, 1], "patient"), 120_437);
+    assert_eq!(states("thomas", &[2, 2], "bounded:1"), 22_261);
+    assert_eq!(states("thomas", &[1, 1, 0], "bounded:1"), 20_089);
+    assert_eq!(states("tb-dva", &[2, 2], "patient"), 13_373);
+    assert_eq!(states("tb-dva", &[1, 1, 0], "patient"), 48_725);
+    assert_eq!(states("tb-dva", &[2, 2], "bounded:1"), 65_344);
+}
+
+/// With a time-out that may come before every answer no end is in sight: as far as the budget goes.
 #[test]
 fn with_retry_no_two_are_ever_inside() {
     for name in ["thomas", "tb-dva"] {
