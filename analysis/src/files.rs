@@ -30,16 +30,16 @@ pub use draft::{Draft, numbered, orphans, reserve};
 pub use error::FilesError;
 pub use events::{Events, compare_events, read_events};
 pub use recheck::{Recheck, recheck};
-pub use record::{Provenance, utc};
+pub use record::{Provenance, State, utc};
 pub use tables::ENTRY_COLUMNS;
 
 use std::path::Path;
 
 use algorithms::Topology;
 use node::plan::Plan;
-use node::run::Run;
+use node::run::{Engine, Run};
 
-use crate::Judgement;
+use crate::{Judgement, Verdict};
 use record::Record;
 
 /// Writes every file of a run into a new directory, which appears when it is complete.
@@ -72,6 +72,71 @@ pub fn write_into(
     tables::write_summary(dir, &judgement.summary)?;
     hlog::write(dir, plan, run)?;
     Record::new(plan, run, judgement, provenance).write(dir)
+}
+
+/// Writes only what says which run this is and how far it came: before it begins, when it counts as
+/// abandoned unless more follows, and where nothing else can be written.
+pub fn write_record(
+    dir: &Path,
+    plan: &Plan,
+    topology: &Topology,
+    run: &Run,
+    provenance: &Provenance,
+) -> Result<(), FilesError> {
+    let judgement = crate::judge(plan, topology, run);
+    Record::new(plan, run, &judgement, provenance).write(dir)
+}
+
+/// Removes the tables of a run, whole or not, and leaves what they were made from.
+pub fn remove_tables(dir: &Path) {
+    let tables = [
+        "entries.csv",
+        "messages.csv",
+        "counters.csv",
+        "transport.csv",
+        "nodes.csv",
+        "faults.csv",
+        "latency.hlog",
+        "summary.csv",
+        events::NAME,
+        events::FRESH,
+    ];
+    for name in tables {
+        // Not every one need be there.
+        let _ = std::fs::remove_file(dir.join(name));
+    }
+}
+
+/// What `run.json` says of a run, whatever else is there.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// What was planned.
+    pub plan: Plan,
+    /// Its links, built.
+    pub topology: Topology,
+    /// What ran it.
+    pub engine: Engine,
+    /// Where it came from.
+    pub provenance: Provenance,
+    /// How far it came.
+    pub state: State,
+    /// What was said of it.
+    pub verdict: Verdict,
+}
+
+/// Reads only `run.json`.
+pub fn head(dir: &Path) -> Result<Head, FilesError> {
+    let (record, topology) = Record::read(dir)?;
+    let (engine, state, verdict) = (record.engine(), record.state(), record.verdict.verdict);
+    let (plan, provenance) = record.into_plan();
+    Ok(Head {
+        plan,
+        topology,
+        engine,
+        provenance,
+        state,
+        verdict,
+    })
 }
 
 /// What the directory of a run holds.

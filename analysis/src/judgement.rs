@@ -148,6 +148,9 @@ fn verdict(
     let restarts = run.faults.iter();
     let restarts = restarts.filter(|fault| fault.kind == FaultKind::Restart);
     let restarted = restarts.filter_map(FaultOutcome::victim);
+    if let Some(failure) = &run.failure {
+        reasons.insert(0, format!("the testbed failed: {failure}"));
+    }
     reasons.extend(restarted.clone().map(|member| {
         format!("member {member} was restarted, and no algorithm here says how to come back")
     }));
@@ -155,7 +158,11 @@ fn verdict(
     let any = |is: fn(&Property) -> bool| properties.iter().any(|(_, property)| is(property));
     let verdict = if any(Property::is_violated) {
         Verdict::Violated
-    } else if any(Property::is_inconclusive) || restarted.count() > 0 || idle.count() > 0 {
+    } else if run.failure.is_some()
+        || any(Property::is_inconclusive)
+        || restarted.count() > 0
+        || idle.count() > 0
+    {
         Verdict::Inconclusive
     } else if any(Property::holds) {
         Verdict::Holds
@@ -429,6 +436,20 @@ mod tests {
             judgement.reasons,
             ["the fault 'lose message REQUEST from 1 #99' was asked for and never did anything"]
         );
+    }
+
+    #[test]
+    fn a_run_whose_testbed_failed_never_holds_and_says_why() {
+        let mut run = contended();
+        run.end = End::Failed;
+        run.failure = Some("member 1 died unasked".to_owned());
+        assert_eq!(outcome(&run), (Verdict::Inconclusive, 3));
+        let reasons = judged(&plan("raymond", 2), &run).reasons;
+        assert_eq!(reasons[0], "the testbed failed: member 1 died unasked");
+        assert!(reasons[1].contains("was cut short"), "{reasons:?}");
+        let mut overlap = self::run(vec![entry(0, 0, 1, 5), entry(1, 0, 4, 9)]);
+        overlap.failure = run.failure;
+        assert_eq!(outcome(&overlap), (Verdict::Violated, 1));
     }
 
     #[test]

@@ -63,11 +63,18 @@ pub(crate) fn check(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
                 wait(&waiting)
             ))
         }
-        End::Interrupted => Property::inconclusive(format!(
-            "the run was interrupted at {}; {}",
-            words::time(run.ended_ns),
-            wait(&waiting)
-        )),
+        End::Interrupted | End::Failed | End::Abandoned => {
+            let how = match run.end {
+                End::Failed => "was cut short",
+                End::Abandoned => "was abandoned, because its orchestrator was killed,",
+                _ => "was interrupted",
+            };
+            Property::inconclusive(format!(
+                "the run {how} at {}; {}",
+                words::time(run.ended_ns),
+                wait(&waiting)
+            ))
+        }
     }
 }
 

@@ -1,14 +1,15 @@
 //! Who was inside, from when to when.
 
 use algorithms::NodeId;
-use node::run::{Run, deaths};
+use node::run::{End, Run, deaths};
 
 /// One entry, from entering to leaving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stay {
     /// When it began.
     pub enter_ns: u64,
-    /// When it ended: at the exit, else at the member's death, else at the end of the run.
+    /// When it ended: at the exit, else at the member's death, else at the end of the run. Of an
+    /// abandoned run nobody knows who died, so there an entry without exit lasts no time.
     pub exit_ns: u64,
     /// Who.
     pub node: NodeId,
@@ -26,8 +27,12 @@ pub(crate) fn stays(run: &Run) -> Vec<Stay> {
         .enumerate()
         .filter_map(|(row, request)| {
             let enter_ns = request.entered_ns?;
-            let end_ns = deaths.get(&request.node).unwrap_or(&run.ended_ns);
-            let exit_ns = request.left_ns.unwrap_or(*end_ns).max(enter_ns);
+            let known_ns = match run.end {
+                End::Abandoned => enter_ns,
+                _ => run.ended_ns,
+            };
+            let end_ns = deaths.get(&request.node).copied().unwrap_or(known_ns);
+            let exit_ns = request.left_ns.unwrap_or(end_ns).max(enter_ns);
             Some(Stay {
                 enter_ns,
                 exit_ns,
@@ -61,5 +66,14 @@ mod tests {
             .map(|stay| stay.exit_ns)
             .collect::<Vec<_>>();
         assert_eq!(exits, [9, 15, 100]);
+    }
+
+    #[test]
+    fn nobody_knows_how_long_an_abandoned_entry_lasted() {
+        let mut run = run(vec![entry(0, 0, 5, 0), entry(1, 0, 10, 20)]);
+        run.requests[0].left_ns = None;
+        run.ended_ns = 100;
+        run.end = End::Abandoned;
+        assert_eq!(stays(&run)[0].exit_ns, 5);
     }
 }

@@ -56,6 +56,8 @@ pub struct Run {
     pub end: End,
     /// When.
     pub ended_ns: u64,
+    /// What failed, where the testbed did.
+    pub failure: Option<String>,
 }
 
 /// One request, from its arrival to its end.
@@ -263,4 +265,8 @@ pub enum End {
     TimeLimit,
     /// Somebody interrupted it.
     Interrupted,
+    /// The testbed failed: a process died unasked, a disk was full.
+    Failed,
+    /// The orchestrator was killed; what the members had recorded was found later.
+    Abandoned,
 }

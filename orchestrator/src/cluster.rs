@@ -27,7 +27,7 @@ use tokio::sync::mpsc;
 
 use crate::Failure;
 use child::Launcher;
-use stage::Stage;
+use stage::{Played, Stage};
 
 /// What the engine needs to know.
 pub(crate) struct Cluster<'a> {
@@ -46,7 +46,8 @@ pub(crate) struct Cluster<'a> {
 }
 
 impl Cluster<'_> {
-    /// Runs it. Must be called on the main thread, which is the one the children depend on.
+    /// Runs it. Must be called on the main thread, which is the one the children depend on. A run
+    /// that fails when it has begun is a run whose end is [`End::Failed`](node::run::End::Failed).
     pub(crate) fn run(&self) -> Result<Run, Failure> {
         self.run_traced(None)
     }
@@ -63,11 +64,22 @@ impl Cluster<'_> {
         })?;
         let played = runtime.block_on(async { Stage::new(self, members.clone())?.play().await })?;
         let run = merge::merge(self.plan, &members, played, events)?;
-        sweep_up(&members).map_err(|error| {
-            Failure::Testbed(format!("cannot tidy {}: {error}", members.display()))
-        })?;
+        // Empty files do no harm.
+        let _ = sweep_up(&members);
         Ok(run)
     }
+}
+
+/// What the members of a run have recorded whose orchestrator was killed.
+pub(crate) fn salvage(
+    plan: &Plan,
+    dir: &Path,
+    events: Option<&mut Events>,
+) -> Result<Run, Failure> {
+    let members = dir.join("members");
+    let run = merge::merge(plan, &members, Played::abandoned(), events)?;
+    let _ = sweep_up(&members);
+    Ok(run)
 }
 
 /// How long it takes to start so many members, until each has said hello.

@@ -63,6 +63,16 @@ pub enum Failure {
     Testbed(String),
 }
 
+impl From<simulator::Stuck> for Failure {
+    fn from(stuck: simulator::Stuck) -> Self {
+        match stuck {
+            // Time stands still because the scenario says so.
+            simulator::Stuck::Standstill { .. } => Self::Usage(stuck.to_string()),
+            simulator::Stuck::Overflow(_) => Self::Testbed(stuck.to_string()),
+        }
+    }
+}
+
 impl Failure {
     /// The exit code that goes with it.
     pub fn exit(&self) -> Exit {

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use algorithms::NodeId;
 use algorithms::registry::FormKind;
+use analysis::files::State;
 use analysis::{Judgement, PriorityLine, Property, Summary, TheoryLine, Verdict};
 use chaos::wire::to_stderr;
 use node::plan::Plan;
 use node::workload::{PerNode, Urgency};
+use serde_json::json;
 
 use crate::numbers::{count, decimal, significant, time};
 use crate::table::indented;
@@ -26,6 +28,7 @@ pub(crate) struct Where<'a> {
 pub(crate) fn tell(
     plan: &Plan,
     judgement: &Judgement,
+    state: &State,
     place: &Where<'_>,
     exit: Exit,
     json: bool,
@@ -34,6 +37,7 @@ pub(crate) fn tell(
     let directory = place.directory.display();
     if json {
         let mut object = serde_json::to_value(judgement).expect("a judgement is plain data");
+        object["state"] = serde_json::to_value(state).expect("a state is plain data");
         object["exit_code"] = exit.code().into();
         object["directory"] = directory.to_string().into();
         object["again"] = place.again.clone().into();
@@ -44,6 +48,17 @@ pub(crate) fn tell(
         text.push_str(&format!("again: {again}\n"));
     }
     print(&text)
+}
+
+/// The JSON object of a run of which there is nothing else to tell.
+pub(crate) fn tell_failure(failure: &Failure) -> Result<(), Failure> {
+    let why = failure.to_string();
+    let object = json!({
+        "state": State::Failed { why },
+        "exit_code": failure.exit().code(),
+        "directory": null,
+    });
+    print(&format!("{object:#}\n"))
 }
 
 /// The table, the verdict and its reasons.

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use analysis::Judgement;
-use analysis::files::{self, Draft, FilesError, Provenance, utc};
-use node::plan::Plan;
-use node::run::Run;
+use analysis::files::{self, Draft, Events, FilesError, Provenance, utc};
+use node::run::{End, Run};
 
-use crate::{Failure, again, report};
+use crate::outcome::warn;
+use crate::scenario::Resolved;
+use crate::{Failure, again, cluster, report};
 
 /// Where results are kept unless said otherwise, below the current directory.
 const RESULTS: &str = "results";
@@ -36,17 +37,47 @@ pub(crate) struct Published {
 
 impl Pending {
     /// Takes `results/<name>/<UTC time>`, or `out`. That it can be written is known before the run
-    /// rather than after it.
-    pub(crate) fn begin(out: Option<&Path>, name: &str) -> Result<Self, Failure> {
+    /// rather than after it, and from the beginning the directory says which run it is.
+    pub(crate) fn begin(out: Option<&Path>, resolved: &Resolved) -> Result<Self, Failure> {
         let started = SystemTime::now();
         let draft = match out {
-            Some(out) => Draft::begin(out),
-            None => first_free(name, started, Draft::begin),
+            Some(out) => {
+                recover(out.parent().filter(|parent| *parent != Path::new("")));
+                Draft::begin(out)
+            }
+            None => {
+                recover_below(Path::new(RESULTS));
+                first_free(&resolved.name, started, Draft::begin)
+            }
         };
-        Ok(Self {
+        Self::announced(draft, started, resolved)
+    }
+
+    /// Takes this name, or the next that is free.
+    pub(crate) fn begin_kept(first: &Path, resolved: &Resolved) -> Result<Self, Failure> {
+        recover(first.parent());
+        let parent = first.parent().unwrap_or(Path::new("."));
+        let made = fs::create_dir_all(parent);
+        let draft = made
+            .map_err(|source| FilesError::io("write", parent, source))
+            .and_then(|()| free_of(first, Draft::begin));
+        // The sweep has begun: it is not the command line that is wrong.
+        Self::announced(draft, SystemTime::now(), resolved)
+            .map_err(|failure| Failure::Testbed(failure.to_string()))
+    }
+
+    fn announced(
+        draft: Result<Draft, FilesError>,
+        started: SystemTime,
+        resolved: &Resolved,
+    ) -> Result<Self, Failure> {
+        let pending = Self {
             draft: draft.map_err(|error| unwritable(&error))?,
             started,
-        })
+        };
+        let begun = pending.record(resolved, End::Abandoned, None);
+        begun.map_err(|error| unwritable(&error))?;
+        Ok(pending)
     }
 
     /// The directory as long as it is under way, for what is written meanwhile.
@@ -58,15 +89,19 @@ impl Pending {
     /// page: whatever becomes of that, the run is safe.
     pub(crate) fn finish(
         self,
-        plan: &Plan,
+        resolved: &Resolved,
         run: &Run,
         judgement: &Judgement,
     ) -> Result<Published, Failure> {
+        let plan = &resolved.plan;
         let provenance = provenance(self.started);
-        let failed = |error: FilesError| Failure::Testbed(error.to_string());
-        files::write_into(self.draft.path(), plan, run, judgement, &provenance).map_err(failed)?;
+        let written = files::write_into(self.draft.path(), plan, run, judgement, &provenance);
+        if let Err(error) = written {
+            return Err(self.give_up(resolved, Failure::Testbed(error.to_string())));
+        }
         let asked = self.draft.target().to_owned();
-        let directory = self.draft.publish().map_err(failed)?;
+        let published = self.draft.publish();
+        let directory = published.map_err(|error| Failure::Testbed(error.to_string()))?;
         let misplaced = (directory != asked).then(|| {
             Failure::Testbed(format!(
                 "somebody took {} during the run, so it is in {}",
@@ -84,6 +119,100 @@ impl Pending {
             misplaced,
         })
     }
+
+    /// The run failed, and there are no tables of it. What its members recorded is kept, and the
+    /// failure then says where.
+    pub(crate) fn give_up(self, resolved: &Resolved, failure: Failure) -> Failure {
+        if !self.draft.has_records() {
+            return failure;
+        }
+        // A table that was half written may have filled the disk.
+        files::remove_tables(self.draft.path());
+        // If not even that can be written, the directory still says that the run was abandoned.
+        let _ = self.record(resolved, End::Failed, Some(failure.to_string()));
+        let Ok(directory) = self.draft.publish() else {
+            return failure;
+        };
+        make_latest(&directory).iter().for_each(|text| warn(text));
+        let kept = format!("what its members recorded is in {}", directory.display());
+        match failure {
+            Failure::Usage(why) => Failure::Usage(format!("{why}\n{kept}")),
+            Failure::Testbed(why) => Failure::Testbed(format!("{why}\n{kept}")),
+        }
+    }
+
+    /// The run went well, and only numbers of it are wanted.
+    pub(crate) fn discard(self) {
+        self.draft.discard();
+    }
+
+    /// Writes which run this is, and how far it came.
+    fn record(
+        &self,
+        resolved: &Resolved,
+        end: End,
+        failure: Option<String>,
+    ) -> Result<(), FilesError> {
+        let run = Run {
+            engine: resolved.engine,
+            end,
+            failure,
+            ..Run::default()
+        };
+        let (plan, topology) = (&resolved.plan, &resolved.topology);
+        let provenance = provenance(self.started);
+        files::write_record(self.draft.path(), plan, topology, &run, &provenance)
+    }
+}
+
+/// Looks in this directory, and in those in it, for runs whose orchestrator was killed.
+pub(crate) fn recover_below(dir: &Path) {
+    recover(Some(dir));
+    let files = fs::read_dir(dir).into_iter().flatten().flatten();
+    let dirs = files.filter(|file| file.file_type().is_ok_and(|kind| kind.is_dir()));
+    dirs.for_each(|dir| recover(Some(&dir.path())));
+}
+
+/// Publishes what runs recorded in this directory whose orchestrator was killed, marked as
+/// abandoned; where nothing was recorded nothing stays.
+pub(crate) fn recover(dir: Option<&Path>) {
+    for orphan in files::orphans(dir.unwrap_or(Path::new("."))) {
+        if !orphan.has_records() {
+            continue;
+        }
+        // Whatever the records look like, they are kept.
+        let salvaged = panic::catch_unwind(|| salvage(orphan.path()));
+        let how = match salvaged {
+            Ok(Ok(())) => "`orchestrator check` judges it".to_owned(),
+            Ok(Err(failure)) => format!("there are no tables of it: {failure}"),
+            Err(_) => "there are no tables of it: making them panicked".to_owned(),
+        };
+        if let Ok(directory) = orphan.publish() {
+            warn(&format!(
+                "a run was abandoned, because its orchestrator was killed.\nWhat its members \
+                 recorded is in {}; {how}.",
+                directory.display()
+            ));
+        }
+    }
+}
+
+/// Makes tables of what the members of an abandoned run have recorded.
+fn salvage(dir: &Path) -> Result<(), Failure> {
+    let failed = |error: FilesError| Failure::Testbed(error.to_string());
+    let head = files::head(dir).map_err(failed)?;
+    let events = head.plan.trace.then(|| Events::begin(dir)).transpose();
+    let mut events = events.map_err(failed)?;
+    let run = cluster::salvage(&head.plan, dir, events.as_mut())?;
+    events
+        .map_or(Ok(()), |events| events.finish(&head.plan, &run))
+        .map_err(failed)?;
+    let judgement = analysis::judge(&head.plan, &head.topology, &run);
+    let provenance = Provenance {
+        finished: utc(SystemTime::now()),
+        ..head.provenance
+    };
+    files::write_into(dir, &head.plan, &run, &judgement, &provenance).map_err(failed)
 }
 
 /// Makes something that is nice to have of results that are safe: that it fails, or panics, is only
@@ -141,13 +270,20 @@ fn first_free<T>(
 ) -> Result<T, FilesError> {
     let parent = Path::new(RESULTS).join(name);
     fs::create_dir_all(&parent).map_err(|source| FilesError::io("write", &parent, source))?;
-    let first = parent.join(utc(now).replace(':', "-"));
-    let mut places = std::iter::once(first.clone()).chain(files::numbered(&first));
+    free_of(&parent.join(utc(now).replace(':', "-")), make)
+}
+
+/// Makes the first of `<first>`, `<first>.2`, … that is not there.
+fn free_of<T>(
+    first: &Path,
+    make: impl Fn(&Path) -> Result<T, FilesError>,
+) -> Result<T, FilesError> {
+    let mut places = std::iter::once(first.to_owned()).chain(files::numbered(first));
     let made = places.find_map(|place| match make(&place) {
         Err(FilesError::Exists(_)) => None,
         made => Some(made),
     });
-    made.expect("fewer runs in a second than numbers")
+    made.expect("fewer directories than numbers")
 }
 
 /// Lets `results/latest` lead to what was written, if that lies in `results`; says why if it cannot.

@@ -71,7 +71,7 @@ pub(crate) fn sweep(
         .collect::<Vec<_>>();
     let todo = open.len();
     let mut fresh = Vec::new();
-    let ran = workers::run_all(grid, &open, interrupted, &mut |run: Done| {
+    let ran = workers::run_all(grid, &open, directory, interrupted, &mut |run: Done| {
         journal.add(&run)?;
         fresh.push(run);
         Ok(())

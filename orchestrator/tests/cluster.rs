@@ -6,16 +6,16 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::net::UdpSocket;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use algorithms::registry::{self, Graph};
+use common::processes::{Guarded, state, udp_port, udp_queue, wait_until};
 use common::{Place, row, rows, words};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 
 #[test]
 fn every_algorithm_runs_at_every_size_it_admits() {
@@ -408,156 +408,4 @@ fn ctrl_c_keeps_what_was_recorded() {
     wait_until("no member is left", || {
         members.iter().all(|pid| state(*pid).is_none())
     });
-}
-
-#[test]
-fn a_member_that_dies_unasked_is_reported() {
-    let place = Place::new();
-    let line = "run raymond -n 3 --duration 60s --out run";
-    let mut orchestrator = Guarded::start(place.command(words(line)));
-    let victim = orchestrator.members(3)[1];
-    kill_process(victim, Signal::KILL).unwrap();
-    assert_eq!(orchestrator.code(), 4);
-    assert!(
-        orchestrator.stderr().contains("died unasked"),
-        "{}",
-        orchestrator.stderr()
-    );
-    assert!(
-        !place.path().join("run").exists(),
-        "there is no half-written result"
-    );
-}
-
-/// A process that does not outlive its test.
-struct Guarded {
-    child: Child,
-    stderr: String,
-}
-
-impl Guarded {
-    fn start(mut command: Command) -> Self {
-        let child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        Self {
-            child: child.expect("the program can be started"),
-            stderr: String::new(),
-        }
-    }
-
-    fn pid(&self) -> Pid {
-        Pid::from_raw(self.child.id() as i32).unwrap()
-    }
-
-    /// The processes of its members, once there are so many and each has a socket.
-    fn members(&self, how_many: usize) -> Vec<Pid> {
-        let mut members = Vec::new();
-        wait_until("the members are there", || {
-            members = children(self.pid());
-            members.len() == how_many && members.iter().all(|pid| udp_port(*pid).is_some())
-        });
-        members
-    }
-
-    fn code(&mut self) -> i32 {
-        let mut stderr = self.child.stderr.take().unwrap();
-        let mut stdout = self.child.stdout.take().unwrap();
-        let reader = thread::spawn(move || {
-            let mut text = String::new();
-            stderr.read_to_string(&mut text).map(|_| text)
-        });
-        std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
-        let code = self
-            .child
-            .wait()
-            .unwrap()
-            .code()
-            .expect("no signal ended it");
-        self.stderr = reader.join().unwrap().unwrap();
-        code
-    }
-
-    fn stderr(&self) -> &str {
-        &self.stderr
-    }
-}
-
-impl Drop for Guarded {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !condition() {
-        assert!(Instant::now() < deadline, "waited in vain until {what}");
-        thread::park_timeout(Duration::from_millis(5));
-    }
-}
-
-/// The state and the parent of a process, unless it is gone or a zombie.
-fn stat(pid: Pid) -> Option<(char, i32)> {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
-    let (_, rest) = stat.rsplit_once(") ")?;
-    let mut fields = rest.split(' ');
-    let state = fields.next()?.chars().next()?;
-    let parent = fields.next()?.parse().ok()?;
-    (state != 'Z').then_some((state, parent))
-}
-
-fn state(pid: Pid) -> Option<char> {
-    stat(pid).map(|(state, _)| state)
-}
-
-fn children(parent: Pid) -> Vec<Pid> {
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let pids = pids.filter_map(Pid::from_raw);
-    let ours = |pid: &Pid| stat(*pid).is_some_and(|(_, of)| of == parent.as_raw_nonzero().get());
-    let mut pids = pids.filter(ours).collect::<Vec<_>>();
-    pids.sort_by_key(|pid| pid.as_raw_nonzero());
-    pids
-}
-
-/// The bytes that wait at that port, and how many datagrams the kernel had no room for there.
-fn udp_queue(port: u16) -> Option<(u64, u64)> {
-    let table = fs::read_to_string("/proc/net/udp").ok()?;
-    let mine = format!(":{port:04X}");
-    table.lines().find_map(|line| {
-        let fields = line.split_whitespace().collect::<Vec<_>>();
-        fields.get(1).filter(|address| address.ends_with(&mine))?;
-        let (_, waiting) = fields.get(4)?.split_once(':')?;
-        let waiting = u64::from_str_radix(waiting, 16).ok()?;
-        Some((waiting, fields.last()?.parse().ok()?))
-    })
-}
-
-/// The port of the UDP socket that a process has open.
-fn udp_port(pid: Pid) -> Option<u16> {
-    let files = fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).ok()?;
-    let links = files
-        .flatten()
-        .filter_map(|file| fs::read_link(file.path()).ok());
-    let inode = |link: PathBuf| {
-        let inode = link
-            .to_str()?
-            .strip_prefix("socket:[")?
-            .strip_suffix(']')?
-            .to_owned();
-        Some(inode)
-    };
-    let inodes = links.filter_map(inode).collect::<Vec<_>>();
-    let table = BufReader::new(fs::File::open("/proc/net/udp").ok()?);
-    table.lines().map_while(Result::ok).find_map(|line| {
-        let fields = line.split_whitespace().collect::<Vec<_>>();
-        let mine = inodes
-            .iter()
-            .any(|inode| fields.get(9) == Some(&inode.as_str()));
-        let (_, port) = fields.get(1)?.split_once(':')?;
-        mine.then(|| u16::from_str_radix(port, 16).ok()).flatten()
-    })
 }

@@ -100,6 +100,17 @@ fn a_time_limit_that_cuts_a_run_ends_with_3() {
     finished.says("verdict: inconclusive");
 }
 
+/// One mistake has one exit code, whichever command meets it.
+#[test]
+fn a_scenario_in_which_time_stands_still_ends_with_2() {
+    let place = Place::new();
+    let still = "--delay 0s --hold 0s --workload one-at-a-time --total 4000000";
+    let finished = place.line(&format!("run centralised --engine sim {still}"));
+    finished.expect(2).warns("time stands still");
+    let finished = place.line(&format!("compare centralised lamport {still}"));
+    finished.expect(2).warns("time stands still");
+}
+
 #[test]
 fn a_directory_that_holds_no_run_ends_with_2() {
     let place = Place::new();

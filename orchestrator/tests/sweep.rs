@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Finished, Place, rows};
+use common::{Place, rows};
 use rustix::process::{Pid, Signal, kill_process};
 
 const SMALL: &str = "repetitions = 4\n[scenario]\nengine = \"sim\"\nentries = 5\n\
@@ -223,19 +223,20 @@ fn the_first_failure_is_the_one_that_is_told() {
     );
     place.file("both.toml", &both);
     let made = |out: &str| {
-        let command = &mut place.command(["sweep", "both.toml", "--out", out]);
         // Processes leave their records there while they run.
-        command.env("TMPDIR", place.path().join("nowhere"));
-        Finished::new(command.output().unwrap()).expect(4)
+        place.file(&format!("{out}/failed"), "in the way");
+        place
+            .line(&format!("sweep both.toml --out {out}"))
+            .expect(4)
     };
-    made("a").warns("no temporary directory");
+    made("a").warns("cannot write results to a/failed");
     let text = fs::read_to_string(place.path().join("a/sweep.json")).unwrap();
     assert!(text.contains("\"runs\": 8"), "{text}");
     // Where sweep.json should be, a link to nowhere is in the way.
     fs::create_dir(place.path().join("b")).unwrap();
     symlink("nowhere", place.path().join("b/sweep.json")).unwrap();
     let failed = made("b");
-    failed.warns("no temporary directory");
+    failed.warns("cannot write results to b/failed");
     assert!(!place.path().join("b/sweep.json").exists());
 }
 

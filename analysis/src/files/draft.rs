@@ -91,6 +91,18 @@ impl Draft {
         Ok(place)
     }
 
+    /// Removes it, and what was recorded in it.
+    pub fn discard(mut self) {
+        self.published = true;
+        self.remove();
+    }
+
+    fn remove(&self) {
+        // What stays behind if this fails is hidden, or empty, and cannot be taken for a result.
+        let _ = fs::remove_dir_all(&self.path);
+        let _ = fs::remove_dir(&self.target);
+    }
+
     fn rename(&self) -> Result<PathBuf, FilesError> {
         let mut place = self.target.clone();
         let mut others = numbered(&self.target);
@@ -120,9 +132,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if !self.published && !self.has_records() {
-            // What stays behind if this fails is hidden, or empty, and cannot be taken for a result.
-            let _ = fs::remove_dir_all(&self.path);
-            let _ = fs::remove_dir(&self.target);
+            self.remove();
         }
     }
 }

@@ -19,6 +19,9 @@ use super::FilesError;
 /// What the file is called.
 pub(super) const NAME: &str = "events.jsonl";
 
+/// What it is called while faults are put in between.
+pub(super) const FRESH: &str = "events.jsonl.fresh";
+
 /// The file while the run goes on.
 #[derive(Debug)]
 pub struct Events {
@@ -78,7 +81,7 @@ impl Events {
 
 /// Puts these events before the first of the file that is later.
 fn put_between(path: &Path, events: Vec<Event>) -> io::Result<()> {
-    let fresh = path.with_extension("jsonl.fresh");
+    let fresh = path.with_file_name(FRESH);
     let mut writer = BufWriter::new(File::create(&fresh)?);
     let mut events = events.into_iter().peekable();
     for line in BufReader::new(File::open(path)?).lines() {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use node::plan::Plan;
 
-use super::record::{Record, Sentence};
+use super::record::{Record, Sentence, State};
 use super::{FilesError, Provenance, compare_events, read_run, tables};
 use crate::{Judgement, judge};
 
@@ -17,6 +17,8 @@ pub struct Recheck {
     pub plan: Plan,
     /// Where it came from.
     pub provenance: Provenance,
+    /// How far it came.
+    pub state: State,
     /// Where `run.json`, `summary.csv` and `events.jsonl` say otherwise, one sentence each.
     pub differences: Vec<String>,
 }
@@ -29,11 +31,13 @@ pub fn recheck(dir: &Path) -> Result<Recheck, FilesError> {
     let mut differences = tables::compare_summary(dir, &judgement.summary)?;
     differences.splice(0..0, compare(&record.verdict, &Sentence::of(&judgement)));
     differences.extend(compare_events(dir, record.plan(), &run)?);
+    let state = record.state();
     let (plan, provenance) = record.into_plan();
     Ok(Recheck {
         judgement,
         plan,
         provenance,
+        state,
         differences,
     })
 }

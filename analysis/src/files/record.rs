@@ -1,6 +1,7 @@
 //! `run.json`: where a run came from, how it ended, and what was said of it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -69,6 +70,57 @@ pub fn utc(moment: SystemTime) -> String {
     )
 }
 
+/// How far a run came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum State {
+    /// It came to its end.
+    Complete,
+    /// The testbed failed.
+    Failed {
+        /// What failed, and how.
+        why: String,
+    },
+    /// Somebody interrupted it; what was recorded until then is here.
+    Interrupted,
+    /// Its orchestrator was killed; what was recorded until then is here.
+    Abandoned,
+}
+
+impl State {
+    /// That of a run.
+    pub fn of(run: &Run) -> Self {
+        match (run.end, &run.failure) {
+            (_, Some(why)) => Self::Failed { why: why.clone() },
+            (End::Failed, None) => Self::Failed { why: String::new() },
+            (End::Interrupted, None) => Self::Interrupted,
+            (End::Abandoned, None) => Self::Abandoned,
+            (End::Finished | End::Deadlock | End::LiveLock | End::TimeLimit, None) => {
+                Self::Complete
+            }
+        }
+    }
+
+    /// What failed, if the testbed did.
+    pub fn failure(&self) -> Option<&str> {
+        match self {
+            Self::Failed { why } => Some(why),
+            Self::Complete | Self::Interrupted | Self::Abandoned => None,
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Complete => "complete",
+            Self::Failed { .. } => "failed",
+            Self::Interrupted => "interrupted",
+            Self::Abandoned => "abandoned",
+        })
+    }
+}
+
 /// The whole of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
@@ -78,6 +130,9 @@ pub(super) struct Record {
     engine: Engine,
     #[serde(flatten)]
     provenance: Provenance,
+    /// Runs from before there was such a field were written only if they came to an end.
+    #[serde(default)]
+    state: Option<State>,
     pub verdict: Sentence,
     run: Remainder,
 }
@@ -140,6 +195,7 @@ impl Record {
             seed: plan.seed,
             engine: run.engine,
             provenance: provenance.clone(),
+            state: Some(State::of(run)),
             verdict: Sentence::of(judgement),
             run: Remainder {
                 end: run.end,
@@ -162,7 +218,14 @@ impl Record {
         let path = dir.join(NAME);
         let mut text = serde_json::to_string_pretty(self).expect("a record is plain data");
         text.push('\n');
-        fs::write(&path, text).map_err(|source| FilesError::io("write", &path, source))
+        // On a full disk the one that is there stays.
+        let fresh = dir.join(".run.json");
+        fs::write(&fresh, text)
+            .and_then(|()| fs::rename(&fresh, &path))
+            .map_err(|source| {
+                let _ = fs::remove_file(&fresh);
+                FilesError::io("write", &path, source)
+            })
     }
 
     /// Reads the record, checks that its plan is one that could have been made, and builds its links.
@@ -191,6 +254,19 @@ impl Record {
         &self.scenario
     }
 
+    pub(super) fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// How far the run came.
+    pub(super) fn state(&self) -> State {
+        let of_end = || match self.run.end {
+            End::Interrupted => State::Interrupted,
+            _ => State::Complete,
+        };
+        self.state.clone().unwrap_or_else(of_end)
+    }
+
     pub(super) fn into_plan(self) -> (Plan, Provenance) {
         (self.scenario, self.provenance)
     }
@@ -213,6 +289,7 @@ impl Record {
             most_inside: rest.most_inside,
             end: rest.end,
             ended_ns: rest.ended_ns,
+            failure: self.state().failure().map(str::to_owned),
             ..Run::default()
         }
     }

@@ -9,6 +9,7 @@ mod mail;
 mod tracer;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::net::SocketAddr;
 
 use algorithms::{Change, NodeId};
@@ -28,6 +29,7 @@ use crate::frame::Seal;
 use crate::lookout::Lookout;
 use crate::members::{Alarm, Effect, Event, Members};
 use crate::record::Record;
+use crate::run::UsageRow;
 use crate::transport::{Config, Identity, Transport};
 
 /// Bytes of kernel buffer asked for on each side of the socket; the kernel may give less.
@@ -40,14 +42,24 @@ const EVENTS_PER_TURN: usize = 256;
 /// Binds a socket, says hello, and does what it is told until the end.
 pub(super) async fn serve(address: SocketAddr) -> Result<(), String> {
     let mut control = ControlChannel::open().map_err(|error| format!("stdin: {error}"))?;
-    let port = Port::bind(address, SOCKET_BUFFER)
-        .map_err(|error| format!("cannot bind {address}: {error}"))?;
+    let port = Port::bind(address, SOCKET_BUFFER).map_err(|error| {
+        let taken = address.port() != 0 && error.kind() == io::ErrorKind::AddrInUse;
+        let how = match taken {
+            true => "; another process has taken this member's port",
+            false => "",
+        };
+        let why = format!("cannot bind {address}: {error}{how}");
+        control.say(&Report::Failed { why: why.clone() });
+        why
+    })?;
     let bound = port
         .address()
         .map_err(|error| format!("no local address: {error}"))?;
     control.say(&Report::Hello { port: bound.port() });
     let start = match control.next().await? {
         Some(Order::Start(start)) => start,
+        // It came back as the run ended.
+        Some(Order::Finish) => return finished_early(&control),
         Some(other) => return Err(format!("expected 'start', got {other:?}")),
         None => return Ok(()),
     };
@@ -59,6 +71,7 @@ pub(super) async fn serve(address: SocketAddr) -> Result<(), String> {
             member.zero_ns = zero_ns;
             member.cpu_ms_before = cpu_ms();
         }
+        Some(Order::Finish) => return finished_early(&control),
         Some(other) => return Err(format!("expected 'go', got {other:?}")),
         None => return Ok(()),
     }
@@ -67,6 +80,15 @@ pub(super) async fn serve(address: SocketAddr) -> Result<(), String> {
         control.say(&Report::Failed { why: why.clone() });
     }
     ended
+}
+
+/// Ends a member that has done nothing.
+fn finished_early(control: &ControlChannel) -> Result<(), String> {
+    control.say(&Report::Done {
+        state_bytes: 0,
+        usage: UsageRow::default(),
+    });
+    Ok(())
 }
 
 /// One member and everything its process owns.

@@ -146,7 +146,11 @@ impl Bench<'_> {
             interrupted: self.interrupted,
             progress: &|_| {},
         };
-        cluster.run()
+        let run = cluster.run()?;
+        match run.failure {
+            Some(why) => Err(Failure::Testbed(why)),
+            None => Ok(run),
+        }
     }
 
     fn block_on<T>(&self, future: impl Future<Output = std::io::Result<T>>) -> Result<T, Failure> {

@@ -173,6 +173,7 @@ impl<'a> Account<'a> {
             most_inside: None,
             usage: played.usage,
             state_bytes: played.state_bytes,
+            failure: played.failure,
             ..run
         }
     }
@@ -385,6 +386,7 @@ mod tests {
             state_bytes: node::run::StateBytes::default(),
             faults: Vec::new(),
             on_links: Vec::new(),
+            failure: None,
         };
         let mut events = Events::begin(dir.path()).expect("a file");
         let run = merge(&plan, dir.path(), played, Some(&mut events)).expect("an account");

@@ -8,6 +8,7 @@ use chaos::proxy::child::{self, Between};
 use chaos::timeline::{Deed, Did};
 use node::plan::Plan;
 use node::runtime::Birth;
+use rustix::process::Signal;
 
 pub(super) use chaos::proxy::child::{Order, Report};
 
@@ -34,6 +35,8 @@ pub(super) struct Proxy {
     pub(super) did: Option<Vec<Did>>,
     /// It has been reaped.
     pub(super) ended: bool,
+    /// It did not finish in time, and was killed.
+    pub(super) given_up: bool,
 }
 
 impl Proxy {
@@ -49,11 +52,17 @@ impl Proxy {
             aliases: Vec::new(),
             did: None,
             ended: false,
+            given_up: false,
         }
     }
 
     pub(super) fn tell(&self, order: Order) {
         self.child.tell(order);
+    }
+
+    pub(super) fn give_up(&mut self) {
+        self.given_up = true;
+        self.child.signal(Signal::KILL);
     }
 
     /// Takes in what it said; the step that is in force now comes back.

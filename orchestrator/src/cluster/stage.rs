@@ -1,11 +1,12 @@
 //! All members of a run, from launch to finish.
 //!
 //! [`place`] is one member as the stage sees it, [`introduction`] makes them known to each other,
-//! [`hearing`] takes in what they say, and [`watch`] decides when the run is over.
+//! [`hearing`] takes in what they say, [`watch`] decides when the run is over, and [`stop`] ends it.
 
 mod hearing;
 mod introduction;
 mod place;
+mod stop;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -18,7 +19,6 @@ use chaos::wire::monotonic_ns;
 use node::conductor::Conductor;
 use node::control::{Order, Start};
 use node::run::{End, FaultOutcome, StateBytes, UsageRow};
-use rustix::process::Signal;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
@@ -71,6 +71,23 @@ pub(super) struct Played {
     pub(super) faults: Vec<FaultOutcome>,
     /// What the faults of links did.
     pub(super) on_links: Vec<Did>,
+    /// What failed, if the testbed did.
+    pub(super) failure: Option<String>,
+}
+
+impl Played {
+    /// That of a run whose orchestrator was killed: nothing but what the members recorded.
+    pub(super) fn abandoned() -> Self {
+        Self {
+            end: End::Abandoned,
+            ended_ns: 0,
+            usage: BTreeMap::new(),
+            state_bytes: StateBytes::default(),
+            faults: Vec::new(),
+            on_links: Vec::new(),
+            failure: None,
+        }
+    }
 }
 
 impl<'a> Stage<'a> {
@@ -112,7 +129,8 @@ impl<'a> Stage<'a> {
         Ok(stage)
     }
 
-    /// Plays the whole run.
+    /// Plays the whole run. What fails before it begins is an error; what fails later ends it, and
+    /// what was recorded until then counts.
     pub(super) async fn play(mut self) -> Result<Played, Failure> {
         self.until_all("say hello", |place| place.port != 0).await?;
         if proxy::is_needed(self.cluster.plan) {
@@ -128,22 +146,14 @@ impl<'a> Stage<'a> {
             proxy.tell(proxy::Order::Zero { zero_ns });
         }
         self.tell_all(&Order::Go { zero_ns });
-        let end = self.watch().await?;
+        let watched = self.watch().await;
         let ended_ns = self.now_ns();
-        for place in &mut self.places {
-            if place.life == Life::Paused {
-                place.life = Life::Running;
-                place.signal(Signal::CONT);
-            }
-        }
-        self.tell_all(&Order::Finish);
-        self.until_all("finish", |place| place.child.is_none())
-            .await?;
-        if let Some(proxy) = &self.proxy {
-            proxy.tell(proxy::Order::Finish);
-            self.until_proxy("finish", |proxy| proxy.ended).await?;
-        }
-        Ok(self.played(end, ended_ns))
+        let stopped = self.stop(&watched).await;
+        let (end, failure) = match watched.and_then(|end| stopped.map(|()| end)) {
+            Ok(end) => (end, None),
+            Err(failure) => (End::Failed, Some(failure.to_string())),
+        };
+        Ok(self.played(end, ended_ns, failure))
     }
 
     /// Nanoseconds since the run began.
@@ -225,7 +235,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    fn played(self, end: End, ended_ns: u64) -> Played {
+    fn played(self, end: End, ended_ns: u64, failure: Option<String>) -> Played {
         let done = self.places.iter().enumerate();
         let done = done.filter_map(|(node, place)| Some((NodeId(node as u32), place.done?)));
         let mut usage = BTreeMap::new();
@@ -240,6 +250,7 @@ impl<'a> Stage<'a> {
             ended_ns,
             usage,
             state_bytes,
+            failure,
             faults: self.faults.mischief.outcomes(),
             on_links: self.proxy.map(Proxy::report).unwrap_or_default(),
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::Judgement;
-use analysis::files::{Events, FilesError};
+use analysis::files::{Events, FilesError, State};
 use clap::Args;
 use node::run::{End, Engine};
 
@@ -43,46 +43,78 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
+        let json = self.json;
+        match self.carry_out() {
+            Ok(Told { exit, failure }) => failure.map_or(Ok(exit), Err),
+            Err(failure) if json => {
+                outcome::tell_failure(&failure)?;
+                Err(failure)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn carry_out(self) -> Result<Told, Failure> {
         let said = Said::new(&self.target, self.flags.into()).map_err(Failure::Usage)?;
         let resolved = said.resolve().map_err(Failure::Usage)?;
         if self.dry_run {
             print(&resolved.to_toml())?;
-            return Ok(Exit::Holds);
+            return Ok(Told {
+                exit: Exit::Holds,
+                failure: None,
+            });
         }
         let interrupted = interrupt::flag_on_interrupt()?;
-        let pending = Pending::begin(self.out.as_deref(), &resolved.name)?;
-        let bar = Bar::new(&resolved);
-        let unwritten = |error: FilesError| Failure::Testbed(error.to_string());
-        let events = resolved.plan.trace.then(|| Events::begin(pending.dir()));
-        let mut events = events.transpose().map_err(unwritten)?;
-        let run = match resolved.engine {
-            Engine::Sim => simulate(&resolved, &bar, &interrupted, events.as_mut())?,
-            Engine::Cluster => launch(
-                &resolved,
-                &bar,
-                pending.dir(),
-                &interrupted,
-                events.as_mut(),
-            )?,
+        let pending = Pending::begin(self.out.as_deref(), &resolved)?;
+        let run = match execute(&resolved, pending.dir(), &interrupted) {
+            Ok(run) => run,
+            Err(failure) => return Err(pending.give_up(&resolved, failure)),
         };
-        drop(bar);
-        events
-            .map_or(Ok(()), |events| events.finish(&resolved.plan, &run))
-            .map_err(unwritten)?;
         let judgement = analysis::judge(&resolved.plan, &resolved.topology, &run);
-        let published = pending.finish(&resolved.plan, &run, &judgement)?;
+        let published = pending.finish(&resolved, &run, &judgement)?;
         let place = Where {
             directory: &published.directory,
             again: Some(again::line(resolved.plan.seed)),
         };
         let exit = exit(&run, &judgement);
-        outcome::tell(&resolved.plan, &judgement, &place, exit, self.json)?;
+        let state = State::of(&run);
+        outcome::tell(&resolved.plan, &judgement, &state, &place, exit, self.json)?;
         published
             .warnings
             .iter()
             .for_each(|text| outcome::warn(text));
-        published.misplaced.map_or(Ok(exit), Err)
+        let failure = run.failure.map(Failure::Testbed);
+        Ok(Told {
+            exit,
+            failure: failure.or(published.misplaced),
+        })
     }
+}
+
+/// What came of a run that was told about on stdout.
+struct Told {
+    exit: Exit,
+    failure: Option<Failure>,
+}
+
+/// Runs it on its engine, and completes its trace.
+fn execute(
+    resolved: &Resolved,
+    dir: &Path,
+    interrupted: &AtomicBool,
+) -> Result<node::run::Run, Failure> {
+    let bar = Bar::new(resolved);
+    let unwritten = |error: FilesError| Failure::Testbed(error.to_string());
+    let events = resolved.plan.trace.then(|| Events::begin(dir));
+    let mut events = events.transpose().map_err(unwritten)?;
+    let run = match resolved.engine {
+        Engine::Sim => simulate(resolved, &bar, interrupted, events.as_mut())?,
+        Engine::Cluster => launch(resolved, &bar, dir, interrupted, events.as_mut())?,
+    };
+    events
+        .map_or(Ok(()), |events| events.finish(&resolved.plan, &run))
+        .map_err(unwritten)?;
+    Ok(run)
 }
 
 fn simulate(
@@ -108,10 +140,7 @@ fn simulate(
             failed.set(events.has_failed());
         }),
     };
-    simulated.map_err(|stuck| match stuck {
-        simulator::Stuck::Standstill { .. } => Failure::Usage(stuck.to_string()),
-        simulator::Stuck::Overflow(_) => Failure::Testbed(stuck.to_string()),
-    })
+    simulated.map_err(Failure::from)
 }
 
 fn launch(
@@ -137,6 +166,9 @@ fn launch(
 fn exit(run: &node::run::Run, judgement: &Judgement) -> Exit {
     match run.end {
         End::Interrupted => Exit::Interrupted,
-        End::Finished | End::Deadlock | End::LiveLock | End::TimeLimit => Exit::of(judgement),
+        End::Failed => Exit::Testbed,
+        End::Finished | End::Deadlock | End::LiveLock | End::TimeLimit | End::Abandoned => {
+            Exit::of(judgement)
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Who runs the cells: simulated ones side by side on all processors, clusters one after another.
 
+use std::fs;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -9,14 +11,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use node::run::{End, Engine};
 
 use super::{Done, Grid};
+use crate::Failure;
 use crate::cluster::Cluster;
+use crate::results::Pending;
 use crate::scenario::Resolved;
-use crate::{Failure, bench};
+
+/// Where runs that failed are kept, in the sweep's directory.
+const FAILED: &str = "failed";
 
 /// Runs these, and hands over each as soon as it is over. An interruption leaves the rest.
 pub(super) fn run_all(
     grid: &Grid,
     open: &[(usize, u64)],
+    directory: &Path,
     interrupted: &AtomicBool,
     over: &mut dyn FnMut(Done) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -35,7 +42,11 @@ pub(super) fn run_all(
             break;
         }
         let resolved = grid.resolve(cell, repetition).map_err(Failure::Usage)?;
-        if let Some(done) = launch(grid, &resolved, (cell, repetition), interrupted)? {
+        let failed = directory.join(FAILED);
+        let launched = launch(grid, &resolved, (cell, repetition), &failed, interrupted);
+        // It is there only if it holds something.
+        let _ = fs::remove_dir(&failed);
+        if let Some(done) = launched? {
             over(done)?;
         }
     }
@@ -93,30 +104,45 @@ fn simulate(
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     };
-    let run = simulator::simulate(&resolved.plan, resolved.topology.clone(), &mut watch)
-        .map_err(|stuck| Failure::Testbed(stuck.to_string()))?;
+    let run = simulator::simulate(&resolved.plan, resolved.topology.clone(), &mut watch)?;
     Ok(judged(grid, &resolved, &run, (cell, repetition)))
 }
 
-/// Runs one on processes; nothing if it was interrupted.
+/// Runs one on processes; nothing if it was interrupted. One that fails is kept.
 fn launch(
     grid: &Grid,
     resolved: &Resolved,
     place: (usize, u64),
+    failed: &Path,
     interrupted: &AtomicBool,
 ) -> Result<Option<Done>, Failure> {
     let executable = std::env::current_exe()
         .map_err(|error| Failure::Testbed(format!("cannot find this program: {error}")))?;
-    let dir = bench::directory()?;
+    let (cell, repetition) = place;
+    let first = failed.join(format!("cell-{cell}.repetition-{repetition}"));
+    let pending = Pending::begin_kept(&first, resolved)?;
     let cluster = Cluster {
         plan: &resolved.plan,
         executable: &executable,
-        dir: dir.path(),
+        dir: pending.dir(),
         cores: Vec::new(),
         interrupted,
         progress: &|_| {},
     };
-    Ok(judged(grid, resolved, &cluster.run()?, place))
+    let run = match cluster.run() {
+        Ok(run) => run,
+        Err(failure) => return Err(pending.give_up(resolved, failure)),
+    };
+    let Some(why) = &run.failure else {
+        pending.discard();
+        return Ok(judged(grid, resolved, &run, place));
+    };
+    let judgement = analysis::judge(&resolved.plan, &resolved.topology, &run);
+    let directory = pending.finish(resolved, &run, &judgement)?.directory;
+    let directory = directory.display();
+    Err(Failure::Testbed(format!(
+        "{why}\nthis was repetition {repetition} of cell {cell}; what was recorded is in {directory}"
+    )))
 }
 
 fn judged(

@@ -105,11 +105,12 @@ impl Stage<'_> {
             Voice::Muttered(line) => Err(Failure::Testbed(format!(
                 "the proxy said something that is no report: {line}"
             ))),
-            Voice::Ended(_) if proxy.did.is_some() => {
+            Voice::Ended(_) if proxy.did.is_some() || proxy.given_up => {
                 proxy.ended = true;
                 Ok(())
             }
             Voice::Ended(status) => {
+                proxy.ended = true;
                 let last_words = self.launcher.proxys_last_words();
                 Err(died_unasked("the proxy", status, &last_words))
             }
@@ -131,7 +132,7 @@ impl Stage<'_> {
                 self.buried(node, revive_after_ns);
                 Ok(())
             }
-            _ if place.done.is_some() => Ok(()),
+            _ if place.done.is_some() || place.given_up => Ok(()),
             _ => {
                 let last_words = self.launcher.last_words(node, incarnation);
                 Err(died_unasked(&format!("member {node}"), status, &last_words))

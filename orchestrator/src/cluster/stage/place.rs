@@ -16,6 +16,8 @@ pub(in crate::cluster) struct Place {
     pub(super) ready: bool,
     pub(super) idle: bool,
     pub(super) done: Option<(u64, UsageRow)>,
+    /// It did not finish in time, and was killed.
+    pub(super) given_up: bool,
 }
 
 /// What a member's process is like.
@@ -33,8 +35,13 @@ pub(in crate::cluster) enum Life {
 }
 
 impl Place {
+    /// Tells the member something. One that runs no algorithm is only told to begin and to end: it
+    /// may not even have been told who it is.
     pub(in crate::cluster) fn tell(&self, order: Order) {
-        if let Some(child) = &self.child {
+        let for_all = matches!(order, Order::Start(_) | Order::Go { .. } | Order::Finish);
+        if let Some(child) = &self.child
+            && (for_all || self.is_alive())
+        {
             child.tell(order);
         }
     }

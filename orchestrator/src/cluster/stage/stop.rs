@@ -1,0 +1,101 @@
+//! The end of a run: everybody writes what is left and ends, or is ended.
+
+use std::time::Duration;
+
+use node::control::Order;
+use node::run::End;
+use rustix::process::Signal;
+use tokio::time::{Instant, timeout_at};
+
+use super::place::Life;
+use super::{PATIENCE, PATIENCE_PER_MEMBER, Stage};
+use crate::Failure;
+use crate::cluster::proxy;
+use crate::outcome::warn;
+
+/// How long all members together may take to finish where nobody waits for a result.
+const SHORT_PATIENCE: Duration = Duration::from_secs(2);
+
+impl Stage<'_> {
+    /// Has everybody finish, and kills whoever does not: what they have recorded is on disk. The
+    /// first thing that fails is an error, unless the run was given up anyway.
+    pub(super) async fn stop(&mut self, watched: &Result<End, Failure>) -> Result<(), Failure> {
+        for place in &mut self.places {
+            if place.life == Life::Paused {
+                place.life = Life::Running;
+            }
+            // Whoever was stopped from outside finishes as well.
+            place.signal(Signal::CONT);
+        }
+        let patience = match watched {
+            Ok(End::Interrupted | End::Failed | End::Abandoned) | Err(_) => SHORT_PATIENCE,
+            Ok(End::Finished | End::Deadlock | End::LiveLock | End::TimeLimit) => PATIENCE,
+        };
+        let patience = patience + PATIENCE_PER_MEMBER * self.places.len() as u32;
+        self.tell_all(&Order::Finish);
+        let mut failed = self.reap(patience, Self::late_member).await;
+        if let Some(proxy) = &self.proxy {
+            proxy.tell(proxy::Order::Finish);
+            let late = |stage: &Self| {
+                let late = stage.proxy.as_ref().is_some_and(|proxy| !proxy.ended);
+                late.then(|| "the proxy".to_owned())
+            };
+            failed = failed.and(self.reap(patience, late).await);
+        }
+        match (watched, failed) {
+            (Ok(End::Interrupted), Err(failure)) => {
+                warn(&format!("{failure}.\nWhat was recorded before is here."));
+                Ok(())
+            }
+            (_, failed) => failed,
+        }
+    }
+
+    /// Listens until nobody is late any more; kills those who are when patience ends.
+    async fn reap(
+        &mut self,
+        patience: Duration,
+        late: impl Fn(&Self) -> Option<String>,
+    ) -> Result<(), Failure> {
+        let mut failed = Ok(());
+        let deadline = Instant::now() + patience;
+        while let Some(who) = late(self) {
+            match timeout_at(deadline, self.heard.recv()).await {
+                Ok(heard) => {
+                    let heard = self.hear(heard.expect("the stage keeps an ear of its own"));
+                    failed = failed.and(heard.map(drop));
+                }
+                Err(_) => {
+                    let why = format!("{who} did not finish within {patience:?}, and was killed");
+                    return failed.and(self.kill_all(why).await);
+                }
+            }
+        }
+        failed
+    }
+
+    /// Kills whoever is left, and waits until all are reaped.
+    async fn kill_all(&mut self, why: String) -> Result<(), Failure> {
+        for place in &mut self.places {
+            place.given_up = true;
+            place.signal(Signal::KILL);
+        }
+        if let Some(proxy) = &mut self.proxy {
+            proxy.give_up();
+        }
+        let deadline = Instant::now() + SHORT_PATIENCE;
+        while self.late_member().is_some() {
+            // A process that not even this ends cannot be helped; its records are there.
+            let Ok(Some(heard)) = timeout_at(deadline, self.heard.recv()).await else {
+                break;
+            };
+            drop(self.hear(heard));
+        }
+        Err(Failure::Testbed(why))
+    }
+
+    fn late_member(&self) -> Option<String> {
+        let late = self.places.iter().position(|place| place.child.is_some());
+        late.map(|node| format!("member {node}"))
+    }
+}
