@@ -101,8 +101,12 @@ impl Expression {
     /// Understands a formula, or says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let complaint = |why: String| format!("'{text}': {why}");
+        if text.len() > MOST_BYTES {
+            return Err(format!("a formula has at most {MOST_BYTES} letters"));
+        }
         let mut parser = Parser {
             tokens: tokens(text).map_err(complaint)?.into_iter().peekable(),
+            depth: 0,
         };
         let root = parser.level(0).map_err(complaint)?;
         match parser.tokens.next() {
@@ -204,16 +208,32 @@ impl Function {
             Function::Log2 => first.log2(),
             Function::Ceil => first.ceil(),
             Function::Floor => first.floor(),
-            Function::Harmonic => (1..=first.max(0.0) as u32)
-                .map(|n| f64::from(n).recip())
-                .sum(),
+            Function::Harmonic => harmonic(first),
         }
     }
 }
 
+/// The sum of the reciprocals of 1 to n.
+fn harmonic(n: f64) -> f64 {
+    let n = n.max(0.0).floor();
+    if n <= 10_000.0 {
+        return (1..=n as u32).map(|n| f64::from(n).recip()).sum();
+    }
+    // Euler's expansion; what it leaves out is below what a number of this type can tell.
+    const EULER: f64 = 0.577_215_664_901_532_9;
+    n.ln() + EULER + (2.0 * n).recip() - (12.0 * n * n).recip()
+}
+
 struct Parser {
     tokens: Peekable<IntoIter<Token>>,
+    /// How many brackets, signs and powers are open: each takes some of the stack.
+    depth: usize,
 }
+
+/// The longest formula; a chain of so many sums still fits on a stack.
+const MOST_BYTES: usize = 4_000;
+/// The deepest.
+const MOST_DEPTH: usize = 100;
 
 impl Parser {
     /// Everything that binds at least so much, from left to right.
@@ -242,6 +262,16 @@ impl Parser {
 
     /// A power binds from right to left, and more than a minus before it.
     fn power(&mut self) -> Result<Term, String> {
+        if self.depth == MOST_DEPTH {
+            return Err(format!("it is nested more than {MOST_DEPTH} deep"));
+        }
+        self.depth += 1;
+        let power = self.shallow_power();
+        self.depth -= 1;
+        power
+    }
+
+    fn shallow_power(&mut self) -> Result<Term, String> {
         if self.accept("-") {
             return Ok(Term::Negated(Box::new(self.power()?)));
         }
@@ -395,6 +425,9 @@ mod tests {
         assert_eq!(value("sqrt(nodes + 4) + ceil(0.2) + log2(8)"), Some(7.0));
         let harmonic = value("harmonic(nodes - 1)").unwrap();
         assert!((harmonic - 25.0 / 12.0).abs() < 1e-12);
+        let step = value("harmonic(10001) - harmonic(10000) - 1/10001").unwrap();
+        assert!(step.abs() < 1e-12, "{step}");
+        assert!(value("harmonic(4000000000)").unwrap() > 22.0);
     }
 
     #[test]
@@ -409,6 +442,24 @@ mod tests {
         let expression = expression.unwrap();
         let names = ["entry.messages.mean[node=0]", "messages.P2REQ"];
         assert_eq!(expression.names(), names);
+    }
+
+    #[test]
+    fn no_formula_is_too_deep_for_the_stack() {
+        let nested = |times: usize, open: &str, close: &str| {
+            format!("{}1{}", open.repeat(times), close.repeat(times))
+        };
+        for (open, close) in [("(", ")"), ("abs(", ")"), ("-", ""), ("1^", "")] {
+            assert!(
+                Expression::parse(&nested(99, open, close)).is_ok(),
+                "{open}"
+            );
+            let deep = Expression::parse(&nested(500, open, close)).unwrap_err();
+            assert!(deep.contains("more than 100 deep"), "{deep}");
+            let long = Expression::parse(&nested(200_000, open, close)).unwrap_err();
+            assert_eq!(long, "a formula has at most 4000 letters");
+        }
+        assert_eq!(value(&format!("1{}", "+1".repeat(1_999))), Some(2_000.0));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::draw::Draw;
 use crate::language::FaultError;
 use crate::percent::Percent;
-use crate::span::show_ns;
+use crate::span::{LONGEST_NS, show_ns};
 
 /// How long a link takes to carry a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,9 +64,9 @@ impl Delay {
     /// No delay at all.
     pub const NONE: Self = Delay::Constant { ns: 0 };
 
-    /// The delay of one packet, in nanoseconds.
+    /// The delay of one packet, in nanoseconds; no longer than a text can say.
     pub fn draw_ns(&self, draw: &mut Draw) -> u64 {
-        match *self {
+        let ns = match *self {
             Delay::Constant { ns } => ns,
             Delay::Uniform { mean_ns, jitter_ns } => {
                 mean_ns - jitter_ns + draw.below(2 * jitter_ns + 1)
@@ -75,13 +75,14 @@ impl Delay {
                 self.at_deviation_ns(StandardNormal.sample(draw))
             }
             Delay::Exponential { .. } | Delay::Pareto { .. } => self.at_rank_ns(draw.unit()),
-        }
+        };
+        ns.min(LONGEST_NS)
     }
 
     /// The delay that is as far up in this distribution as `deviation` is in the standard normal
     /// one. Correlated delays are drawn this way, so that each alone is distributed as asked.
     pub fn at_deviation_ns(&self, deviation: f64) -> u64 {
-        match *self {
+        let ns = match *self {
             Delay::Constant { ns } => ns,
             Delay::Normal { mean_ns, jitter_ns } => {
                 (mean_ns as f64 + deviation * jitter_ns as f64).max(0.0) as u64
@@ -94,7 +95,8 @@ impl Delay {
             Delay::Uniform { .. } | Delay::Exponential { .. } | Delay::Pareto { .. } => {
                 self.at_rank_ns(normal_rank(deviation))
             }
-        }
+        };
+        ns.min(LONGEST_NS)
     }
 
     /// The longest it can be, where there is such a thing.

@@ -6,14 +6,17 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "'{text}' is not a length of time; write a number and a unit, such as 200us, 75ms or 1.5s, \
-     of at most a hundred years"
+     of at most a year (8760h)"
 )]
 pub struct SpanError {
     text: String,
 }
 
-/// The longest length of time there is: short enough that a few of them can be added up.
-pub const LONGEST_NS: u64 = 100 * 365 * 24 * 3_600_000_000_000;
+/// The longest length of time there is, a year: short enough that hundreds of them can be added up.
+pub const LONGEST_NS: u64 = 365 * 24 * 3_600_000_000_000;
+
+/// When virtual time is over, whatever is still to come: after a hundred years.
+pub const HORIZON_NS: u64 = 100 * LONGEST_NS;
 
 /// The nanoseconds that the text says; `0` needs no unit.
 pub fn parse_ns(text: &str) -> Result<u64, SpanError> {
@@ -105,6 +108,7 @@ mod tests {
             "-1s",
             "5 ms",
             "5M",
+            "8761h",
             "99999999999h",
             "0.5",
         ] {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use algorithms::NodeId;
 use chaos::Draw;
-use chaos::span::{SpanError, parse_ns, show_ns};
+use chaos::span::{LONGEST_NS, SpanError, parse_ns, show_ns};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
@@ -133,14 +133,14 @@ pub enum Span {
 }
 
 impl Span {
-    /// One such length of time, in nanoseconds.
+    /// One such length of time, in nanoseconds; no longer than a text can say.
     pub fn draw_ns(self, draw: &mut Draw) -> u64 {
-        match self {
+        let ns = match self {
             Span::Constant(ns) => ns,
-            Span::Uniform(least_ns, most_ns) if most_ns - least_ns == u64::MAX => draw.bits(),
             Span::Uniform(least_ns, most_ns) => least_ns + draw.below(most_ns - least_ns + 1),
             Span::Exponential(mean_ns) => (-(1.0 - draw.unit()).ln() * mean_ns as f64) as u64,
-        }
+        };
+        ns.min(LONGEST_NS)
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) use links::shape;
 pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};
 pub use said::Said;
-pub(crate) use words::{AsPrinted, Assignment, whole};
+pub(crate) use words::{AsPrinted, Assignment, whole, whole_in_file};
 use words::{AskText, Between, Detecting, List, Time, Weight};
 
 /// Everything that can be said about a run; what is not said has a default.
@@ -92,12 +92,14 @@ pub struct Scenario {
     /// Entries of each node [default: 50, fewer above 200 nodes: 10,000 in all, 1 each at least]
     #[arg(long, value_name = "PER_NODE", help_heading = "Load", value_parser = words::whole::<u64>,
           conflicts_with_all = ["total", "duration"])]
+    #[serde(default, deserialize_with = "words::maybe_whole")]
     pub entries: Option<u64>,
 
     /// Entries in all, dealt to the nodes in advance by their weights [default for one-at-a-time:
     /// 1000]
     #[arg(long, value_name = "ALL", help_heading = "Load", value_parser = words::whole::<u64>,
           conflicts_with = "duration")]
+    #[serde(default, deserialize_with = "words::maybe_whole")]
     pub total: Option<u64>,
 
     /// Time after which nobody asks again, such as 10s; the run then drains
@@ -253,6 +255,7 @@ pub struct Scenario {
 
     /// Number that all chance in the run comes from [default: a fresh one, shown at the end]
     #[arg(long, help_heading = "Run", value_parser = words::whole::<u64>)]
+    #[serde(default, deserialize_with = "words::maybe_whole")]
     pub seed: Option<u64>,
 
     /// Time after which the run is given up, such as 60s; virtual in the simulator [default: 60s on
@@ -266,6 +269,7 @@ pub struct Scenario {
 
     /// Entries that pass before measuring begins [default: 0, and the whole run is measured]
     #[arg(long, value_name = "ENTRIES", help_heading = "Run", value_parser = words::whole::<u64>)]
+    #[serde(default, deserialize_with = "words::maybe_whole")]
     pub warm_up: Option<u64>,
 
     /// Record everything that happens in events.jsonl, message by message [default: false]

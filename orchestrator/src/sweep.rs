@@ -17,6 +17,7 @@ mod picture;
 mod sittings;
 mod workers;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -60,15 +61,11 @@ pub(crate) fn sweep(
     interrupted: &AtomicBool,
 ) -> Result<Swept, Failure> {
     let (mut journal, mut done) = Journal::open(grid, directory)?;
-    let known = |cell, repetition| {
-        let mut done = done.iter();
-        done.any(|run: &Done| (run.cell, run.repetition) == (cell, repetition))
-    };
+    let known = done.iter().map(|run| (run.cell, run.repetition));
+    let known = known.collect::<BTreeSet<_>>();
     let cells = 0..grid.cells.len();
     let all = cells.flat_map(|cell| (0..grid.repetitions).map(move |nth| (cell, nth)));
-    let open = all
-        .filter(|(cell, nth)| !known(*cell, *nth))
-        .collect::<Vec<_>>();
+    let open = all.filter(|run| !known.contains(run)).collect::<Vec<_>>();
     let todo = open.len();
     let mut fresh = Vec::new();
     let ran = workers::run_all(grid, &open, directory, interrupted, &mut |run: Done| {
@@ -82,7 +79,10 @@ pub(crate) fn sweep(
     let missing = todo - fresh.len();
     done.extend(fresh);
     done.sort_by_key(|run| (run.cell, run.repetition));
-    let of_cell = |cell| done.iter().filter(move |run| run.cell == cell);
+    let of_cell = |cell| {
+        let first = done.partition_point(|run| run.cell < cell);
+        done[first..].iter().take_while(move |run| run.cell == cell)
+    };
     let cells = 0..grid.cells.len();
     let aggregates = cells.map(|cell| {
         let mut aggregates = aggregate(of_cell(cell).map(|run| &run.summary));

@@ -7,32 +7,34 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use common::{Finished, Place, words};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Far longer than any of these takes, however busy the machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs the program; if it hangs, ends it and fails.
 fn bounded(place: &Place, line: &str) -> Finished {
-    let mut child = place
+    let child = place
         .command(words(line))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program can be started");
-    let begun = Instant::now();
-    while child.try_wait().expect("it is our child").is_none() {
-        if begun.elapsed() > PATIENCE {
-            child.kill().expect("it is our child");
-            child.wait().expect("it is our child");
-            panic!("it hangs: {line}");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    Finished::new(child.wait_with_output().expect("it is over"))
+    let id = Pid::from_child(&child);
+    let (tell, told) = mpsc::channel();
+    // Read meanwhile: who writes much would wait for a reader otherwise.
+    thread::spawn(move || tell.send(child.wait_with_output()));
+    let Ok(output) = told.recv_timeout(PATIENCE) else {
+        kill_process(id, Signal::KILL).expect("it is our child");
+        panic!("it hangs: {line}");
+    };
+    Finished::new(output.expect("it is our child"))
 }
 
 fn pipe(path: &Path) {
@@ -231,5 +233,130 @@ fn what_a_terminal_would_obey_is_written_out() {
         for text in [said.stdout, said.stderr] {
             assert!(!text.contains('\u{1b}'), "{line}: {text:?}");
         }
+    }
+}
+
+/// Numbers that would take all memory or time, or overflow, are refused by name.
+#[test]
+fn numbers_have_bounds_that_are_named() {
+    let place = Place::new();
+    place.file(
+        "seed.toml",
+        "algorithm = \"raymond\"\nseed = 9223372036854775808\n",
+    );
+    place.file(
+        "total.toml",
+        "algorithm = \"raymond\"\ntotal = 9223372036854775808\n",
+    );
+    place.file(
+        "warm.toml",
+        "algorithm = \"raymond\"\nwarm-up = 18446744073709551615\n",
+    );
+    place.file(
+        "clients.toml",
+        "algorithm = \"raymond\"\nclients = 4294967295\n",
+    );
+    let faults = "\"loss 1%\", ".repeat(10_001);
+    place.file(
+        "faults.toml",
+        &format!("algorithm = \"raymond\"\nfault = [{faults}]\n"),
+    );
+    place.file(
+        "often.toml",
+        &SWEEP.replace("= 1\n", "= 18446744073709551615\n"),
+    );
+    place.file("many.toml", &SWEEP.replace("= 1\n", "= 100000000\n"));
+    let deep = format!("{}nodes{}", "(".repeat(1_900), ")".repeat(1_900));
+    let curve = format!(
+        "[plot]\nx = \"nodes\"\ny = \"messages\"\n[[plot.curve]]\nlabel = \"c\"\nformula = \"{deep}\"\n"
+    );
+    let sizes = SWEEP.replace("nodes = 3\n", "") + "nodes = [3, 5]\n" + &curve;
+    place.file("curve.toml", &sizes);
+    let trees = format!(
+        "algorithm = \"raymond\"\ntopology = \"{}ring\"\n",
+        "tree-of:".repeat(100_000)
+    );
+    place.file("trees.toml", &trees);
+    place.file("late.csv", "node,request_ns\n0,18446744073709551615\n");
+    for (line, culprit) in [
+        (
+            "run ./seed.toml",
+            "seed.toml:2: '9223372036854775808' is not a whole number below 2^63",
+        ),
+        ("run ./total.toml", "below 2^63"),
+        ("run ./warm.toml", "below 2^63"),
+        (
+            "run ./clients.toml",
+            "4294967295 clients at each of 10 nodes are too many",
+        ),
+        (
+            "run ./faults.toml",
+            "10001 faults are too many; at most 10000",
+        ),
+        ("sweep often.toml", "below 2^63"),
+        ("sweep many.toml", "more than 1000000 runs"),
+        ("sweep curve.toml", "nested more than 100 deep"),
+        ("sweep often.toml --repetitions 7", "below 2^63"),
+        ("run ./trees.toml", "a tree of a tree is that tree"),
+        (
+            "run lfrt -n 10 --topology ring-chords:13000000",
+            "each has only 9 others",
+        ),
+        (
+            "run raymond --workload trace --arrivals late.csv",
+            "more than a year",
+        ),
+        (
+            "run raymond --engine sim --fault 'every 2ns isolate random for 1ns'",
+            "write at least every 1ms",
+        ),
+        (
+            "run raymond --engine sim --fault 'every 2ns loss 1% for 1ns'",
+            "write at least every 1us",
+        ),
+        (
+            "run raymond --fault 'delay message REQUEST by 1000000000000T'",
+            "a delay of more than a year",
+        ),
+        ("run raymond --delay 3153600000s", "of at most a year"),
+        (
+            "run raymond --workload open --rate 0.000000001",
+            "cannot be",
+        ),
+    ] {
+        let refused = bounded(&place, line).expect(2);
+        let words = refused.stderr.split_whitespace().collect::<Vec<_>>();
+        let said = words.join(" ");
+        assert!(said.contains(culprit), "{line}: {said}");
+    }
+}
+
+/// What is allowed adds up, also in a build that checks every sum.
+#[test]
+fn the_longest_times_overflow_nothing() {
+    let place = Place::new();
+    for flags in [
+        "--delay 8760h",
+        "--delay '8760h distribution exponential'",
+        "--delay '8760h 8760h distribution pareto'",
+        "--hold 8760h --entries 60",
+        "--think exp:8760h",
+        "--fault 'delay message REQUEST by 8760h'",
+        "--fault 'delay 8760h' --fault 'delay 8760h' --fault 'delay 8760h'",
+        "--workload open --gap 8760h",
+        "--fault 'at 8760h kill random' --time-limit 8760h",
+        "--fault 'rate 1bit'",
+    ] {
+        let line = format!("run raymond -n 3 --engine sim --seed 1 --entries 2 {flags}");
+        let line = line.replace(
+            "--entries 2 --hold 8760h --entries 60",
+            "--hold 8760h --entries 60",
+        );
+        let finished = bounded(&place, &line);
+        assert!(
+            [0, 3].contains(&finished.code),
+            "{flags}: {}",
+            finished.stderr
+        );
     }
 }

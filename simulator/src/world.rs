@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 use algorithms::erased::{Machine, MessageId};
 use algorithms::{NodeId, Topology};
+use chaos::span::HORIZON_NS;
 use node::conductor::{Conductor, Settled};
 use node::ledger::Ledger;
 use node::members::{Alarm, Effect, Event, Members, Record};
@@ -146,7 +147,7 @@ impl<'a> World<'a> {
         mut self,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Run, Stuck> {
-        let limit_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX);
+        let limit_ns = self.plan.time_limit_ns.unwrap_or(HORIZON_NS);
         let end = loop {
             if self.is_settled() {
                 match self.conduct()? {
@@ -285,7 +286,7 @@ impl<'a> World<'a> {
                 }
                 let held_ns = self.held_ns(message);
                 if from != to {
-                    let delay_ns = self.now_ns - sent_ns + held_ns;
+                    let delay_ns = (self.now_ns - sent_ns).saturating_add(held_ns);
                     self.delays.add(delay_ns, self.plan.bound_ns);
                 }
                 self.trace(to, |members| What::received(members, from, message));
@@ -489,7 +490,7 @@ impl<'a> World<'a> {
 
 impl Delays {
     fn add(&mut self, delay_ns: u64, bound_ns: u64) {
-        self.sum_ns += delay_ns;
+        self.sum_ns = self.sum_ns.saturating_add(delay_ns);
         self.count += 1;
         self.bound_broken += u64::from(delay_ns > bound_ns);
     }

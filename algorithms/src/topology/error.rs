@@ -81,6 +81,16 @@ pub enum TopologyError {
         /// How many nodes.
         nodes: u32,
     },
+    /// More links at each node than there are others.
+    #[error("{shape}:{most} does not fit {nodes} nodes: each has only {} others", .nodes - 1)]
+    Chords {
+        /// The shape's name.
+        shape: &'static str,
+        /// The most.
+        most: u32,
+        /// How many nodes.
+        nodes: u32,
+    },
     /// More links than we are prepared to store.
     #[error("{links} links are too many to store (at most {most}); 'complete' stores none")]
     TooMany {

@@ -159,11 +159,11 @@ impl Shape {
                 Topology::directed(nodes, &random::digraph(nodes, least, most, seed))
             }
             &Shape::RingWithChords { most } => {
-                check_links(nodes, most)?;
+                check_chords("ring-chords", nodes, most)?;
                 Topology::directed(nodes, &random::ring_with_chords(nodes, most, seed))
             }
             &Shape::Oriented { most, towards } => {
-                check_links(nodes, most)?;
+                check_chords("oriented", nodes, most)?;
                 if towards.0 >= nodes {
                     return Err(TopologyError::NoTarget { towards, nodes });
                 }
@@ -252,6 +252,17 @@ fn check_degrees(nodes: u32, least: u32, most: u32) -> Result<(), TopologyError>
     check_links(nodes, most)
 }
 
+/// No two nodes have more than one link on a ring with chords; a ring has two links each, though.
+fn check_chords(shape: &'static str, nodes: u32, most: u32) -> Result<(), TopologyError> {
+    if nodes > 1 && most > (nodes - 1).max(LEAST_CHORDS) {
+        return Err(TopologyError::Chords { shape, most, nodes });
+    }
+    check_links(nodes, most)
+}
+
+/// So many links are asked for by whoever wants a few, of however few nodes.
+const LEAST_CHORDS: u32 = 3;
+
 /// Refuses what would take too much room.
 fn check_links(nodes: u32, most: u32) -> Result<(), TopologyError> {
     let links = u64::from(nodes) * u64::from(most);
@@ -319,6 +330,9 @@ impl FromStr for Shape {
                     )),
                 }
             }
+            Some(("tree-of", shape)) if shape.trim_start().starts_with("tree-of") => Err(
+                malformed("a tree of a tree is that tree; write tree-of:oriented:3"),
+            ),
             Some(("tree-of", shape)) => Ok(Shape::TreeOf(Box::new(shape.parse()?))),
             Some(("digraph", bounds)) => {
                 let wanted = "how many links out, at least and at most? write digraph:1-3";

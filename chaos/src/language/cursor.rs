@@ -161,7 +161,7 @@ impl<'a> Cursor<'a> {
                 }
                 Err(_) => {
                     let text = &self.text[place.clone()];
-                    let right = format!("{RIGHT}, of at most a hundred years");
+                    let right = format!("{RIGHT}, of at most a year (8760h)");
                     Err(self.error(place, format!("'{text}' is not a time"), right))
                 }
             },

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::cursor::{Cursor, Token};
 use super::error::FaultError;
 use crate::fate::Member;
-use crate::span::show_ns;
+use crate::span::{LONGEST_NS, show_ns};
 
 /// Something that happens at a member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,7 +106,7 @@ impl By {
     pub fn ns(&self, bound_ns: u64) -> u64 {
         match *self {
             By::Ns(ns) => ns,
-            By::Bounds(bounds) => (bounds * bound_ns as f64) as u64,
+            By::Bounds(bounds) => ((bounds * bound_ns as f64) as u64).min(LONGEST_NS),
         }
     }
 }

@@ -130,6 +130,18 @@ impl Said {
                 Some(_) => {}
             }
         }
+        if let Some((period_ns, place)) = &self.every {
+            let least_ns = match action {
+                // Nobody has to do anything: a packet finds out for itself.
+                Action::Links { .. } => 1_000,
+                _ => 1_000_000,
+            };
+            if *period_ns < least_ns {
+                let wrong = format!("'{verb}' cannot come that often");
+                let right = format!("write at least every {}", show_ns(least_ns));
+                return error(place, wrong, &right);
+            }
+        }
         let start = match (self.when, self.every, self.at) {
             (Some((event, _)), _, _) => Start::When(event),
             (None, Some((period_ns, _)), at) => Start::Every {

@@ -1,5 +1,7 @@
 //! Deciding what faults as they are written leave open.
 
+use std::collections::BTreeMap;
+
 use super::{BadLinks, Begin, Deed, Step, Timeline};
 use crate::draw::{Draw, word_of};
 use crate::fault::{AnyFault, Late, Law};
@@ -37,8 +39,12 @@ impl Timeline {
             nodes: group.nodes,
             steps: Vec::new(),
         };
+        let mut equals = BTreeMap::<String, u64>::new();
         for entry in entries {
-            timeline.add(entry, group)?;
+            let nth = equals.entry(entry.to_string()).or_default();
+            if timeline.settle(entry, *nth, group)?.is_some() {
+                *nth += 1;
+            }
         }
         timeline.steps.sort_by_key(|step| match &step.begin {
             Begin::At(window) => (0, window.from_ns),
@@ -51,10 +57,22 @@ impl Timeline {
     /// anything.
     pub fn add(&mut self, entry: &Entry, group: &Group<'_>) -> Result<Option<usize>, FaultError> {
         let text = entry.to_string();
+        let equals = self.steps.iter().filter(|step| step.text == text);
+        let equals = equals.count() as u64;
+        self.settle(entry, equals, group)
+    }
+
+    /// The same, of a fault of which so many are there already.
+    fn settle(
+        &mut self,
+        entry: &Entry,
+        equals: u64,
+        group: &Group<'_>,
+    ) -> Result<Option<usize>, FaultError> {
+        let text = entry.to_string();
         // Read again, now that the group is known: so that what does not fit is pointed at.
         let entry = Entry::parse(&text, &group.scope())?;
-        let equals = self.steps.iter().filter(|step| step.text == text).count();
-        let identity = Draw::new([word_of(&text), equals as u64]).bits();
+        let identity = Draw::new([word_of(&text), equals]).bits();
         let deed = group.deed(&entry.action, identity, &text)?;
         if deed.is_idle() {
             return Ok(None);

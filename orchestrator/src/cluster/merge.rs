@@ -243,7 +243,8 @@ impl<'a> Account<'a> {
             } => {
                 self.token.received(at_ns, kind, node);
                 self.link(from, node, kind).received += 1;
-                self.rest.link_delay_sum_ns += delay_ns;
+                let sum_ns = &mut self.rest.link_delay_sum_ns;
+                *sum_ns = sum_ns.saturating_add(delay_ns);
                 self.rest.link_delay_count += 1;
                 self.rest.bound_broken += u64::from(delay_ns > self.plan.bound_ns);
             }

@@ -6,7 +6,9 @@ use std::path::Path;
 use algorithms::NodeId;
 use analysis::files::ENTRY_COLUMNS;
 use chaos::input;
+use chaos::span::LONGEST_NS;
 use csv::StringRecord;
+use node::plan::{MEMORY_LIMIT_BYTES, REQUEST_BYTES};
 use node::workload::Ask;
 
 use super::Scenario;
@@ -41,6 +43,11 @@ pub(super) fn read(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Vec
         let ask = row
             .ask(nodes)
             .map_err(|why| misfit(format!(":{line}: {why}")))?;
+        if asks.len() == MOST_ASKS {
+            return Err(misfit(format!(
+                ":{line}: more than {MOST_ASKS} requests, the most that fit in memory"
+            )));
+        }
         asks.push(ask);
     }
     if asks.is_empty() {
@@ -48,6 +55,17 @@ pub(super) fn read(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Vec
     }
     asks.sort_by_key(|ask| ask.at_ns);
     Ok(asks)
+}
+
+/// The most requests of a file.
+const MOST_ASKS: usize = (MEMORY_LIMIT_BYTES / REQUEST_BYTES) as usize;
+
+/// The time, if it is one that a person could write.
+fn in_time(column: &str, ns: u64) -> Result<u64, String> {
+    match ns <= LONGEST_NS {
+        true => Ok(ns),
+        false => Err(format!("{column} is {ns}, more than a year ({LONGEST_NS})")),
+    }
 }
 
 type Columns = BTreeMap<&'static str, usize>;
@@ -88,7 +106,7 @@ impl Row<'_> {
         };
         Ok(Ask {
             node: NodeId(node),
-            at_ns: self.needed("request_ns")?,
+            at_ns: in_time("request_ns", self.needed("request_ns")?)?,
             priority: match self.number("priority")? {
                 Some(priority) => Some(
                     u32::try_from(priority)
@@ -96,7 +114,10 @@ impl Row<'_> {
                 ),
                 None => None,
             },
-            hold_ns: self.number(HOLD)?.or(inside),
+            hold_ns: match self.number(HOLD)?.or(inside) {
+                Some(hold_ns) => Some(in_time(HOLD, hold_ns)?),
+                None => None,
+            },
         })
     }
 

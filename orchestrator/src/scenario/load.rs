@@ -3,11 +3,15 @@
 use std::path::Path;
 
 use algorithms::NodeId;
+use chaos::span::LONGEST_NS;
 use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Urgency, Workload};
 
 use super::resolve::{Misfit, node_of};
 use super::words::{AskText, List, Weight};
 use super::{Kind, Scenario, arrivals};
+
+/// The most clients of all members together: each has an alarm of its own.
+const MOST_CLIENTS: u64 = 10_000_000;
 
 /// The workload that was said, checked.
 pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Workload, Misfit> {
@@ -37,6 +41,13 @@ pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<
         weights,
         clients: match scenario.clients {
             Some(0) => return Err(Misfit::new("clients", "a member has at least one client")),
+            Some(clients) if u64::from(clients) * u64::from(nodes) > MOST_CLIENTS => {
+                let why = format!(
+                    "{clients} clients at each of {nodes} nodes are too many; at most \
+                     {MOST_CLIENTS} in all"
+                );
+                return Err(Misfit::new("clients", why));
+            }
             clients => clients.unwrap_or(1),
         },
     };
@@ -140,7 +151,7 @@ fn mean_gap_ns(scenario: &Scenario) -> Result<u64, Misfit> {
         (None, None) => Ok(50_000_000),
         (Some(rate), None) => {
             let gap_ns = 1e9 / rate;
-            if rate > 0.0 && (1.0..u64::MAX as f64).contains(&gap_ns) {
+            if rate > 0.0 && (1.0..=LONGEST_NS as f64).contains(&gap_ns) {
                 Ok(gap_ns.round() as u64)
             } else {
                 let why = format!("{rate} requests per second cannot be; write 20 or 0.5");

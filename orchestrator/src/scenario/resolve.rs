@@ -10,6 +10,7 @@ use algorithms::registry::{Entry, Order};
 use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
 use chaos::Delay;
+use chaos::span::LONGEST_NS;
 use node::plan::{MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes};
 use node::run::Engine;
 use node::workload::{Arrivals, Quota, Workload};
@@ -131,6 +132,8 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         Some(Between(least_ns, most_ns)) => (least_ns, most_ns),
         None => node::plan::default_detect_after_ns(),
     };
+    let bound_ns = bound_ns(scenario, engine, &delay)?;
+    trouble::within_reason(&faults, bound_ns)?;
     let time_limit_ns = time_limit_ns(scenario, engine, &workload)?;
     let plan = Plan {
         algorithm: entry.name.to_owned(),
@@ -142,7 +145,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         workload,
         delay,
         links: order,
-        bound_ns: bound_ns(scenario, engine, &delay)?,
+        bound_ns,
         seed,
         time_limit_ns,
         warm_up_entries,
@@ -361,11 +364,13 @@ fn bound_ns(scenario: &Scenario, engine: Engine, delay: &Delay) -> Result<u64, M
         (None, Delay::Exponential { mean_ns }) => 20 * mean_ns,
         (None, Delay::Pareto { .. } | Delay::Lognormal { .. }) => delay.at_deviation_ns(4.0),
     };
-    Ok(match engine {
+    let bound_ns = match engine {
         Engine::Sim => largest_ns,
         // Processes of a busy machine take their time, too.
         Engine::Cluster => largest_ns + 50_000_000,
-    })
+    };
+    // No delay is longer than that.
+    Ok(bound_ns.min(LONGEST_NS))
 }
 
 fn time_limit_ns(
@@ -394,7 +399,7 @@ fn default_limit_ns(workload: &Workload) -> u64 {
         // Nobody knows when the last of so many will come.
         (_, Quota::PerNode(_) | Quota::Total(_)) => 0,
     };
-    RUN_NS.max(last_request_ns.saturating_add(DRAIN_NS))
+    RUN_NS.max(last_request_ns.saturating_add(DRAIN_NS).min(LONGEST_NS))
 }
 
 /// A seed nobody has chosen, short enough to type.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use algorithms::Topology;
 use algorithms::registry::{self, Entry, Links};
-use chaos::language::{Action, Scope};
+use chaos::language::{Action, By, MessageFault, Scope};
 use chaos::partition::Edges;
-use chaos::span::show_ns;
+use chaos::span::{LONGEST_NS, show_ns};
 use chaos::timeline::{Deed, Group, Step, Timeline};
 use chaos::{FaultError, Reach, input};
 use node::plan::{Detector, UseTransport};
@@ -27,6 +27,30 @@ pub(super) struct Stricken<'a> {
     pub(super) folder: &'a Path,
 }
 
+/// The most faults of a scenario: each looks at every packet or message of its links.
+const MOST_FAULTS: usize = 10_000;
+
+/// Refuses messages that are delayed for longer than a text can say, by so many bounds.
+pub(super) fn within_reason(timeline: &Timeline, bound_ns: u64) -> Result<(), Misfit> {
+    let too_late = |step: &&Step| match &step.deed {
+        Deed::Message(MessageFault::Delay(_, By::Bounds(bounds))) => {
+            bounds * bound_ns as f64 > LONGEST_NS as f64
+        }
+        _ => false,
+    };
+    match timeline.steps.iter().find(too_late) {
+        None => Ok(()),
+        Some(step) => {
+            let why = format!(
+                "'{}' is a delay of more than a year: T is {}",
+                step.text,
+                show_ns(bound_ns)
+            );
+            Err(Misfit::new("fault", why))
+        }
+    }
+}
+
 /// All faults that were asked for, with nothing left to decide.
 pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timeline, Misfit> {
     let links = group.links;
@@ -40,8 +64,13 @@ pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timel
         seed: group.seed,
         read: &read,
     };
+    let said = said(scenario);
+    if said.len() > MOST_FAULTS {
+        let why = format!("{} faults are too many; at most {MOST_FAULTS}", said.len());
+        return Err(Misfit::new("fault", why));
+    }
     let mut entries = Vec::new();
-    for (key, words) in said(scenario) {
+    for (key, words) in said {
         let entry = match key {
             "fault" => chaos::Entry::parse(words, &group.scope()),
             _ => on_all_links(key, words, &group.scope()),

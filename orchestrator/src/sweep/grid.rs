@@ -2,6 +2,7 @@
 //!
 //! `docs/sweeps.md` has every key, with an example.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use analysis::expression::Expression;
@@ -11,7 +12,7 @@ use toml::{Table, Value};
 
 use crate::carried;
 use crate::names::directory_name;
-use crate::scenario::{Resolved, Said};
+use crate::scenario::{Resolved, Said, whole_in_file};
 
 /// What a sweep file says.
 #[derive(Clone, Debug, Deserialize)]
@@ -19,9 +20,9 @@ use crate::scenario::{Resolved, Said};
 pub(crate) struct Words {
     #[serde(default)]
     name: Option<String>,
-    #[serde(default = "repetitions")]
+    #[serde(default = "repetitions", deserialize_with = "whole_in_file")]
     repetitions: u64,
-    #[serde(default = "seed")]
+    #[serde(default = "seed", deserialize_with = "whole_in_file")]
     seed: u64,
     /// Quantities beside the columns of a summary.
     #[serde(default)]
@@ -120,6 +121,18 @@ const NAME: &str = "variant";
 /// More cells than this are a mistake.
 const MOST_CELLS: usize = 100_000;
 
+/// More runs than this are a mistake, too: a row of each is kept in memory.
+const MOST_RUNS: u64 = 1_000_000;
+
+fn check_runs(cells: usize, repetitions: u64) -> Result<(), String> {
+    match (cells as u64).saturating_mul(repetitions) {
+        runs if runs <= MOST_RUNS => Ok(()),
+        _ => Err(format!(
+            "repetitions: {cells} cells, {repetitions} times each, are more than {MOST_RUNS} runs"
+        )),
+    }
+}
+
 impl Grid {
     /// Reads a sweep file.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
@@ -193,6 +206,11 @@ impl Grid {
         }
         let varied = keys.len();
         keys.extend(axes.iter().map(|(key, _)| key.clone()));
+        let all = combinations.len().saturating_mul(variants.len());
+        if all > MOST_CELLS {
+            return Err(format!("grid and variants: more than {MOST_CELLS} cells"));
+        }
+        check_runs(all, words.repetitions)?;
         let mut cells = Vec::new();
         for variant in &variants {
             let said = flat("", variant);
@@ -324,6 +342,7 @@ impl Grid {
         if repetitions == 0 {
             return Err("--repetitions: at least 1".to_owned());
         }
+        check_runs(self.cells.len(), repetitions).map_err(|why| format!("--{why}"))?;
         self.repetitions = repetitions;
         Ok(())
     }
@@ -366,13 +385,15 @@ fn axes(grid: &Table) -> Result<Vec<(String, Vec<Value>)>, String> {
         Value::Array(values) if values.is_empty() => Err(format!(
             "grid.{key}: an empty list leaves no cell; a list of values has at least one"
         )),
+        Value::Array(values) if values.len() > MOST_CELLS => {
+            Err(format!("grid.{key}: more than {MOST_CELLS} values"))
+        }
         Value::Array(values) => {
-            let twice = |place: &usize| values[..*place].contains(&values[*place]);
-            match (0..values.len()).find(twice) {
+            let mut seen = BTreeSet::new();
+            match values.iter().find(|value| !seen.insert(value.to_string())) {
                 None => Ok((key, values.clone())),
-                Some(place) => Err(format!(
-                    "grid.{key}: {} is there twice; repetitions = 10 runs every cell so often",
-                    values[place]
+                Some(twice) => Err(format!(
+                    "grid.{key}: {twice} is there twice; repetitions = 10 runs every cell so often"
                 )),
             }
         }
