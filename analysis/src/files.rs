@@ -70,7 +70,7 @@ pub fn write_into(
     tables::write_nodes(dir, run)?;
     faults::write(dir, plan, run)?;
     tables::write_summary(dir, &judgement.summary)?;
-    hlog::write(dir, plan, run)?;
+    hlog::write(dir, plan, run, provenance)?;
     Record::new(plan, run, judgement, provenance).write(dir)
 }
 

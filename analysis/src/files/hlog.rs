@@ -11,9 +11,10 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use node::plan::Plan;
-use node::run::{Lengths, Run, SHORTEST_INTERVAL_NS};
+use node::run::{Engine, Lengths, Run, SHORTEST_INTERVAL_NS};
 
-use super::FilesError;
+use super::record::from_utc;
+use super::{FilesError, Provenance};
 use crate::stays::stays;
 use crate::times::handovers;
 
@@ -25,11 +26,17 @@ const INTERVALS: u64 = 50;
 /// Nanoseconds in a millisecond: the log's readable maximum is in milliseconds.
 const DIVISOR: f64 = 1e6;
 
-pub(super) fn write(dir: &Path, plan: &Plan, run: &Run) -> Result<(), FilesError> {
+pub(super) fn write(
+    dir: &Path,
+    plan: &Plan,
+    run: &Run,
+    from: &Provenance,
+) -> Result<(), FilesError> {
     let path = dir.join(NAME);
+    let zero = zero(run.engine, &from.started);
     let create = || {
         let mut writer = BufWriter::new(File::create(&path)?);
-        log(&mut writer, plan, run)?;
+        log(&mut writer, plan, run, zero)?;
         writer.flush()
     };
     create().map_err(|source: io::Error| FilesError::io("write", &path, source))
@@ -43,17 +50,25 @@ pub(super) fn check_there(dir: &Path) -> Result<(), FilesError> {
     opened.map(|_| ())
 }
 
-/// Writes the log. Times count from the run's start, which is put at the beginning of the epoch, so
-/// that a simulated run repeats to the byte.
-fn log(writer: &mut impl Write, plan: &Plan, run: &Run) -> io::Result<()> {
+/// The moment from which the log counts: when processes were started. A simulated run has no such
+/// moment; it begins with the epoch, so that it repeats to the byte.
+fn zero(engine: Engine, started: &str) -> SystemTime {
+    match engine {
+        Engine::Sim => SystemTime::UNIX_EPOCH,
+        Engine::Cluster => from_utc(started).unwrap_or(SystemTime::UNIX_EPOCH),
+    }
+}
+
+/// Writes the log of a run that began at that moment.
+fn log(writer: &mut impl Write, plan: &Plan, run: &Run, zero: SystemTime) -> io::Result<()> {
     // Of a round trip that was told after the end, it is known only in which long interval it was.
     let length_ns = interval_ns(run.ended_ns).max(run.round_trips.interval_ns());
     let mut serializer = V2DeflateSerializer::new();
     let mut log = IntervalLogWriterBuilder::new()
         .add_comment("[Histogram log format version 1.3]")
         .add_comment("values are nanoseconds, times count from the start of the run")
-        .with_start_time(SystemTime::UNIX_EPOCH)
-        .with_base_time(SystemTime::UNIX_EPOCH)
+        .with_start_time(zero)
+        .with_base_time(zero)
         .with_max_value_divisor(DIVISOR)
         .begin_log_with(writer, &mut serializer)?;
     for ((interval, tag), lengths) in intervals(plan, run, length_ns) {
@@ -132,6 +147,20 @@ mod tests {
         assert_eq!(u64::MAX / interval_ns(u64::MAX), 36);
     }
 
+    /// Tools show when it was; of virtual time there is nothing to show.
+    #[test]
+    fn processes_began_at_a_real_moment() {
+        let started = "2026-02-28T23:59:59Z";
+        assert_eq!(zero(Engine::Sim, started), SystemTime::UNIX_EPOCH);
+        let mut bytes = Vec::new();
+        let began = zero(Engine::Cluster, started);
+        let run = run(vec![entry(0, 0, 0, 1_000_000)]);
+        log(&mut bytes, &plan("raymond", 2), &run, began).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.contains("#[StartTime: 1772323199.000 "), "{text}");
+        assert!(text.contains("#[BaseTime: 1772323199.000 "), "{text}");
+    }
+
     #[test]
     fn the_log_gives_back_what_was_measured() {
         let run = run(vec![
@@ -140,7 +169,13 @@ mod tests {
             entry(0, 1_000_000, 3_000_000, 4_000_000),
         ]);
         let mut bytes = Vec::new();
-        log(&mut bytes, &plan("raymond", 2), &run).unwrap();
+        log(
+            &mut bytes,
+            &plan("raymond", 2),
+            &run,
+            SystemTime::UNIX_EPOCH,
+        )
+        .unwrap();
         let mut read = Vec::new();
         for line in IntervalLogIterator::new(&bytes) {
             let LogEntry::Interval(interval) = line.unwrap() else {
@@ -200,7 +235,13 @@ mod tests {
         let mut run = run(vec![entry(0, 5, 5, 249_000_000)]);
         run.round_trips.add(250_000_000, 1);
         let mut bytes = Vec::new();
-        log(&mut bytes, &plan("raymond", 2), &run).unwrap();
+        log(
+            &mut bytes,
+            &plan("raymond", 2),
+            &run,
+            SystemTime::UNIX_EPOCH,
+        )
+        .unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.contains("Tag=rtt,0.250,0.010,"), "{text}");
     }

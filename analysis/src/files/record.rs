@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use algorithms::params::Params;
 use algorithms::{NodeId, Topology, registry};
@@ -40,6 +40,33 @@ pub struct Provenance {
     pub started: String,
     /// When it was over.
     pub finished: String,
+}
+
+/// The moment that [`utc`] has written so.
+pub(super) fn from_utc(text: &str) -> Option<SystemTime> {
+    let numbers = text.strip_suffix('Z')?.split(['-', 'T', ':']);
+    let numbers = numbers.map(|part| part.parse::<u64>().ok());
+    let numbers = numbers.collect::<Option<Vec<_>>>()?;
+    let [
+        year @ 1970..=9999,
+        month @ 1..=12,
+        day,
+        hour,
+        minute,
+        second,
+    ] = numbers[..]
+    else {
+        return None;
+    };
+    // The year begins with March, so that a day is added at its end and nowhere else.
+    let (year, month) = match month {
+        1 | 2 => (year - 1, month + 9),
+        _ => (year, month - 3),
+    };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5;
+    let days = (days + day).checked_sub(719_469)?;
+    let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
+    UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
 /// A moment as `2026-02-28T23:59:59Z`.
@@ -353,7 +380,6 @@ struct Form {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
 
     use super::*;
 
@@ -366,5 +392,17 @@ mod tests {
         assert_eq!(at(1_709_251_199), "2024-02-29T23:59:59Z");
         assert_eq!(at(1_735_689_599), "2024-12-31T23:59:59Z");
         assert_eq!(at(4_107_542_400), "2100-03-01T00:00:00Z");
+        for seconds in [0, 951_782_399, 951_782_400, 1_772_323_199, 4_107_542_399] {
+            let moment = UNIX_EPOCH + Duration::from_secs(seconds);
+            assert_eq!(from_utc(&utc(moment)), Some(moment), "{}", utc(moment));
+        }
+        for wrong in [
+            "",
+            "2026-13-01T00:00:00Z",
+            "2026-01-01",
+            "1969-12-31T23:59:59Z",
+        ] {
+            assert_eq!(from_utc(wrong), None, "{wrong}");
+        }
     }
 }
