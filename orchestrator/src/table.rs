@@ -1,7 +1,14 @@
 //! Tables that a person enjoys.
 
-/// As wide as a table gets; the last column is wrapped to fit.
+use std::io::{self, IsTerminal};
+use std::ops::RangeInclusive;
+
+use terminal_size::{Width, terminal_size_of};
+
+/// As wide as a table gets, unless the terminal says otherwise; the last column is wrapped to fit.
 const WIDTH: usize = 100;
+/// Wider lines are hard to read, narrower ones hold no table.
+const WIDTHS: RangeInclusive<usize> = 60..=140;
 /// As narrow as its last column gets, whatever the others take.
 const LAST_AT_LEAST: usize = 24;
 
@@ -57,8 +64,20 @@ impl Table {
             .collect()
     }
 
-    /// The table as text: headings, a rule, rows.
+    /// The table as text: headings, a rule, rows; as wide as the terminal, if it goes to one.
     pub(crate) fn show(&self) -> String {
+        let terminal = match io::stdout().is_terminal() {
+            true => terminal_size_of(io::stdout()),
+            false => None,
+        };
+        let columns = terminal.map(|(Width(columns), _)| usize::from(columns));
+        self.show_within(columns.map_or(WIDTH, |columns| {
+            columns.clamp(*WIDTHS.start(), *WIDTHS.end())
+        }))
+    }
+
+    /// The table as text of at most that width, where its first columns leave so much.
+    fn show_within(&self, most: usize) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
@@ -68,7 +87,7 @@ impl Table {
         let mut widths: Vec<usize> = (0..columns).map(width).collect();
         if let Some((last, others)) = widths.split_last_mut() {
             let before = others.iter().map(|width| width + 2).sum();
-            *last = (*last).min(WIDTH.saturating_sub(before).max(LAST_AT_LEAST));
+            *last = (*last).min(most.saturating_sub(before).max(LAST_AT_LEAST));
         }
         let mut text = String::new();
         for (number, row) in self.rows.iter().enumerate() {
@@ -151,6 +170,17 @@ mod tests {
         let mut table = Table::new(["name", ""]);
         table.row(["raymond", ""]);
         assert_eq!(table.show(), "name\n───────  \nraymond\n");
+    }
+
+    #[test]
+    fn a_table_is_as_wide_as_it_may_be() {
+        let mut table = Table::new(["name", "what it is"]);
+        table.row(["raymond", &"a word ".repeat(30)]);
+        for most in [60, 100, 140] {
+            let shown = table.show_within(most);
+            let widest = shown.lines().map(|line| line.chars().count()).max();
+            assert!((most - 7..=most).contains(&widest.unwrap_or(0)), "{shown}");
+        }
     }
 
     #[test]

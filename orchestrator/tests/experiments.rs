@@ -121,3 +121,27 @@ fn run(file: &std::path::Path, flags: &[&str]) -> Value {
     let finished = place.run(line.iter().chain(flags)).expect(0);
     serde_json::from_str(&finished.stdout).expect("one JSON object")
 }
+
+/// Scripts learn the kinds of messages, the parameters and the notes of every algorithm.
+#[test]
+fn every_algorithm_is_explained_to_scripts() {
+    let place = Place::new();
+    for entry in algorithms::registry::ALL {
+        let shown = place
+            .line(&format!("explain {} --json", entry.name))
+            .expect(0);
+        let object = serde_json::from_str::<Value>(&shown.stdout).expect("JSON");
+        assert_eq!(object["name"], entry.name);
+        let messages = object["messages"].as_array().expect("a list");
+        assert!(!messages.is_empty(), "{}", entry.name);
+        let names = |key: &str| {
+            let list = object[key].as_array().expect("a list").iter();
+            list.map(|one| one["name"].as_str().expect("a name").to_owned())
+                .collect::<Vec<_>>()
+        };
+        let params = entry.params.iter().map(|param| param.name);
+        assert_eq!(names("params"), params.collect::<Vec<_>>());
+        let notes = entry.notes.iter().map(|(name, _)| *name);
+        assert_eq!(names("notes"), notes.collect::<Vec<_>>());
+    }
+}

@@ -1,5 +1,7 @@
 //! `orchestrator explain`: one algorithm, for somebody who has not read the paper.
 
+mod json;
+
 use algorithms::printed::{Defect, Printed};
 use algorithms::registry::{ClosedForm, Entry, FormKind, Graph, Links, Metric, Order};
 use algorithms::taxonomy::{self, Cell};
@@ -14,12 +16,18 @@ use crate::{Exit, Failure, again, print, scenario};
 pub(crate) struct Explain {
     /// Its name, as `orchestrator list` shows it.
     algorithm: String,
+    /// One JSON object on stdout: message kinds, parameters, notes, closed forms, defects.
+    #[arg(long)]
+    json: bool,
 }
 
 impl Explain {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
         let entry = scenario::find_algorithm(&self.algorithm).map_err(Failure::Usage)?;
-        print(&explain(entry))?;
+        print(&match self.json {
+            true => json::text(entry),
+            false => explain(entry),
+        })?;
         Ok(Exit::Holds)
     }
 }

@@ -195,7 +195,7 @@ fn claims(directory: &Path, papers: &[String], json: bool) -> Result<String, Str
 }
 
 /// The family's name.
-pub(super) fn family(family: Family) -> &'static str {
+pub(crate) fn family(family: Family) -> &'static str {
     match family {
         Family::Coordinator => "coordinator",
         Family::Permission => "permission",
