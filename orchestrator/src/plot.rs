@@ -30,8 +30,9 @@ pub(crate) const COLOURS: [Colour; 10] = [
     Colour(0x6E, 0x6E, 0x6E),
 ];
 /// A shape as well, around its place: not every printer has colours.
-const MARKS: [&[(i32, i32)]; 5] = [
-    // A disc, a triangle, a square, a diamond and a cross.
+const MARKS: [&[(i32, i32)]; 10] = [
+    // A disc, a triangle, a square, a diamond, a cross; a triangle that hangs, two that lie, a bar
+    // and a post.
     &[
         (4, 0),
         (3, 3),
@@ -59,6 +60,11 @@ const MARKS: [&[(i32, i32)]; 5] = [
         (-2, -2),
         (-2, -6),
     ],
+    &[(0, 6), (5, -4), (-5, -4)],
+    &[(-6, 0), (4, 5), (4, -5)],
+    &[(6, 0), (-4, 5), (-4, -5)],
+    &[(6, 2), (-6, 2), (-6, -2), (6, -2)],
+    &[(2, 6), (-2, 6), (-2, -6), (2, -6)],
 ];
 /// For words.
 pub(crate) const INK: Colour = Colour(0, 0, 0);
@@ -66,7 +72,7 @@ pub(crate) const INK: Colour = Colour(0, 0, 0);
 pub(crate) const RULE: Colour = Colour(0xD9, 0xDD, 0xE1);
 
 /// How the n-th of several series looks: its colour and its mark. When the colours begin anew, each
-/// comes with the next mark, so that no two of the first fifty look alike.
+/// comes with the next mark, so that no two of the first hundred look alike.
 pub(crate) fn look(nth: usize) -> (Colour, &'static [(i32, i32)]) {
     let (round, place) = (nth / COLOURS.len(), nth % COLOURS.len());
     (COLOURS[place], MARKS[(place + round) % MARKS.len()])

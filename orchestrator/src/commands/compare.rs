@@ -426,11 +426,14 @@ impl<'a> Comparison<'a> {
                     interval: moments.interval(0.95),
                 })
             });
-            let theory = self.of(cells[0], "expected_messages_per_entry");
+            let theory = cells.iter().map(|&cell| {
+                let theory = self.of(cell, "expected_messages_per_entry")?;
+                Some(theory.moments.mean)
+            });
             Row {
                 name: name.clone(),
                 dots: dots.collect(),
-                theory: theory.map(|theory| theory.moments.mean),
+                theory: theory.collect(),
             }
         });
         let dots = Dots {

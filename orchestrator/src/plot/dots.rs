@@ -17,8 +17,8 @@ pub(crate) struct Row {
     pub(crate) name: String,
     /// One for each of the series, where there is one.
     pub(crate) dots: Vec<Option<Dot>>,
-    /// What theory says, drawn as a stroke.
-    pub(crate) theory: Option<f64>,
+    /// What theory says of each of them, drawn as a stroke; one for all where it says the same.
+    pub(crate) theory: Vec<Option<f64>>,
 }
 
 /// A value, and the interval around it if there is one.
@@ -50,11 +50,19 @@ impl Dots<'_> {
             let middle = TOP + ROW * (number as f64 + 0.5);
             drawing.line((LEFT, middle), (WIDTH - RIGHT, middle), RULE, 1.0);
             drawing.text((LEFT - 12.0, middle + 4.0), Anchor::End, &row.name);
-            if let Some(theory) = row.theory {
-                let x = axis.at(theory);
-                drawing.line((x, middle - 13.0), (x, middle + 13.0), INK, 2.0);
-            }
             let first = middle - APART * (self.series.len() as f64 - 1.0) / 2.0;
+            let alike = row.theory.windows(2).all(|pair| pair[0] == pair[1]);
+            for (nth, theory) in row.theory.iter().enumerate() {
+                let Some(theory) = theory else {
+                    continue;
+                };
+                let (y, half) = match alike {
+                    true => (middle, 13.0),
+                    false => (first + APART * nth as f64, APART / 2.0),
+                };
+                let x = axis.at(*theory);
+                drawing.line((x, y - half), (x, y + half), INK, 2.0);
+            }
             for (nth, dot) in row.dots.iter().enumerate() {
                 if let Some(dot) = dot {
                     let y = first + APART * nth as f64;
@@ -72,8 +80,10 @@ impl Dots<'_> {
             let (low, high) = dot.interval.unwrap_or((dot.value, dot.value));
             [low, dot.value, high]
         });
-        let theory = self.rows.iter().filter_map(|row| row.theory);
-        let numbers = ends.chain(theory).filter(|number| number.is_finite());
+        let theory = self.rows.iter().flat_map(|row| row.theory.iter().flatten());
+        let numbers = ends
+            .chain(theory.copied())
+            .filter(|number| number.is_finite());
         let (low, high) = numbers.fold((f64::INFINITY, 0.0), |(low, high), number| {
             (number.min(low), number.max(high))
         });
@@ -100,7 +110,11 @@ impl Dots<'_> {
             drawing.text((x + 12.0, y), Anchor::Start, name);
             x += 40.0 + 8.0 * name.chars().count() as f64;
         }
-        if self.rows.iter().any(|row| row.theory.is_some()) {
+        if self
+            .rows
+            .iter()
+            .any(|row| row.theory.iter().any(Option::is_some))
+        {
             drawing.line((x, y - 13.0), (x, y + 5.0), INK, 2.0);
             drawing.text((x + 12.0, y), Anchor::Start, "closed form");
         }
@@ -146,7 +160,10 @@ mod tests {
             title: "compare",
             x: "messages per entry",
             series: vec!["sim", "cluster"],
-            rows: vec![row("raymond", 4.0, Some(3.6)), row("lamport", 27.0, None)],
+            rows: vec![
+                row("raymond", 4.0, vec![Some(3.6)]),
+                row("lamport", 27.0, vec![None]),
+            ],
         };
         let svg = dots.svg();
         for word in [
@@ -160,5 +177,37 @@ mod tests {
         }
         // A dot for each of the two, and one in the legend.
         assert_eq!(svg.matches("<circle").count(), 3);
+    }
+
+    /// What theory says of one engine need not be what it says of the other.
+    #[test]
+    fn each_series_has_its_own_closed_form() {
+        let strokes = |theory: Vec<Option<f64>>| {
+            let dot = Dot {
+                value: 4.0,
+                interval: None,
+            };
+            let dots = Dots {
+                title: "costs",
+                x: "messages per entry",
+                series: vec!["sim", "cluster"],
+                rows: vec![Row {
+                    name: "banta-efficient".to_owned(),
+                    dots: vec![Some(dot); 2],
+                    theory,
+                }],
+            };
+            let svg = dots.svg();
+            let strokes = svg
+                .lines()
+                .filter(|line| line.contains("stroke-width=\"2\""));
+            let strokes = strokes.filter(|line| line.contains(&INK.to_string()));
+            strokes.collect::<std::collections::BTreeSet<_>>().len()
+        };
+        // One of them is the legend's.
+        assert_eq!(strokes(vec![None, None]), 0);
+        assert_eq!(strokes(vec![Some(3.0), Some(3.0)]), 2);
+        assert_eq!(strokes(vec![Some(3.0), Some(2.0)]), 3);
+        assert_eq!(strokes(vec![None, Some(2.0)]), 2);
     }
 }

@@ -53,7 +53,7 @@ fn by_priority(
     let row = |line: &PriorityLine| dots::Row {
         name: format!("priority {}", line.priority),
         dots: dots(line).into_iter().map(|value| value.map(dot)).collect(),
-        theory: None,
+        theory: Vec::new(),
     };
     let picture = Dots {
         title,

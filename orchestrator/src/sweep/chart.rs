@@ -128,24 +128,28 @@ impl Chart<'_> {
         for (number, line) in self.lines.iter().enumerate() {
             let (Colour(red, green, blue), mark) = look(number);
             let colour = RGBColor(red, green, blue);
+            let hidden = self.hidden_below(number);
+            let width = 2 + 4 * hidden;
+            let mark = larger(mark, hidden);
             let points = line.points.iter();
             let places = points.clone().map(|point| (point.x, point.y));
             let drawn = match line.dashed {
-                false => chart.draw_series(LineSeries::new(places, colour.stroke_width(2))),
+                false => chart.draw_series(LineSeries::new(places, colour.stroke_width(width))),
                 true => {
                     chart.draw_series(DashedLineSeries::new(places, 6, 5, colour.stroke_width(1)))
                 }
             };
             let drawn = drawn.map_err(said)?.label(&line.label);
-            let sample = move || PathElement::new([(0, 0), (18, 0)], colour.stroke_width(2));
+            let sample = move || PathElement::new([(0, 0), (18, 0)], colour.stroke_width(width));
             if line.dashed {
                 drawn.legend(move |place| EmptyElement::at(place) + sample());
                 continue;
             }
-            let marked = move || Polygon::new(mark, colour.filled());
-            let in_the_middle = move || mark.iter().map(|(x, y)| (x + 9, *y)).collect::<Vec<_>>();
+            let marked = || Polygon::new(mark.clone(), colour.filled());
+            let middle = mark.iter().map(|(x, y)| (x + 9, *y)).collect::<Vec<_>>();
             drawn.legend(move |place| {
-                EmptyElement::at(place) + sample() + Polygon::new(in_the_middle(), colour.filled())
+                let mark = Polygon::new(middle.clone(), colour.filled());
+                EmptyElement::at(place) + sample() + mark
             });
             let places = points.clone().map(|point| (point.x, point.y));
             let marks = places.map(|place| EmptyElement::at(place) + marked());
@@ -220,7 +224,33 @@ fn across() -> PathElement<(i32, i32)> {
     PathElement::new([(-9, 0), (9, 0)], BLACK.stroke_width(2))
 }
 
+/// A mark that looks out from under so many others.
+fn larger(mark: &[(i32, i32)], others: u32) -> Vec<(i32, i32)> {
+    let share = 1.0 + 0.7 * f64::from(others);
+    let far = |way: i32| (f64::from(way) * share).round() as i32;
+    mark.iter().map(|&(x, y)| (far(x), far(y))).collect()
+}
+
 impl Chart<'_> {
+    /// How many of the lines that are drawn later lie on this one; it is drawn wider, so that it can
+    /// be seen below them.
+    fn hidden_below(&self, number: usize) -> u32 {
+        let near = |a: f64, b: f64| (a - b).abs() <= 0.005 * a.abs().max(b.abs());
+        let on_it = |a: &Point, b: &Point| a.x == b.x && near(a.y, b.y);
+        let line = &self.lines[number];
+        let covers = |later: &&Line| {
+            let mut points = line.points.iter().zip(&later.points);
+            !later.dashed
+                && later.points.len() == line.points.len()
+                && points.all(|(a, b)| on_it(a, b))
+        };
+        let later = self.lines[number + 1..].iter();
+        match line.dashed {
+            true => 0,
+            false => later.filter(covers).count() as u32,
+        }
+    }
+
     /// Where the labels hide fewest points: at a corner if one is as empty as the sides.
     fn emptiest_place(&self) -> SeriesLabelPosition {
         use SeriesLabelPosition::*;
@@ -318,9 +348,11 @@ mod tests {
     /// The seventh has another colour than the first, and the eleventh another mark.
     #[test]
     fn no_two_lines_of_a_full_chart_look_alike() {
-        let looks = (0..50).map(look);
+        let looks = (0..100).map(look);
         let distinct = looks.collect::<BTreeSet<_>>();
-        assert_eq!(distinct.len(), 50);
+        assert_eq!(distinct.len(), 100);
+        let marks = (0..10).map(|nth| look(nth).1);
+        assert_eq!(marks.collect::<BTreeSet<_>>().len(), 10);
         let mut full = chart(false);
         let labels = (0..12).map(|nth| format!("series {nth}"));
         full.lines = labels
@@ -334,6 +366,20 @@ mod tests {
         for colour in COLOURS {
             assert!(svg.contains(&colour.to_string()), "{colour}");
         }
+    }
+
+    /// Of two equal lines the first is wider, and is seen below the second.
+    #[test]
+    fn no_line_hides_another() {
+        let mut two = chart(false);
+        let mut other = chart(false).lines;
+        other[0].label = "lamport".to_owned();
+        two.lines.append(&mut other);
+        assert_eq!([two.hidden_below(0), two.hidden_below(1)], [1, 0]);
+        let svg = two.svg().unwrap();
+        assert!(svg.contains("stroke-width=\"6\""), "{svg}");
+        two.lines[1].points[0].y *= 1.2;
+        assert_eq!(two.hidden_below(0), 0);
     }
 
     #[test]

@@ -84,10 +84,19 @@ pub(crate) fn line_name(key: &str, value: &str) -> String {
             let ids = ids.trim_matches(['[', ']']).replace('"', "");
             format!("as printed: {ids}")
         }
-        // A number by itself would say nothing.
-        _ if value.parse::<f64>().is_ok() => format!("{key}={value}"),
+        // A number, a time or a share by itself would say nothing.
+        _ if is_quantity(value) => format!("{key}={value}"),
         _ => value.to_owned(),
     }
+}
+
+/// Whether a value is an amount of something and no name: `5`, `1ms 500us`, `exp:1ms`, `5%`.
+fn is_quantity(value: &str) -> bool {
+    let amount = ["exp:", "uniform:"]
+        .iter()
+        .find_map(|law| value.strip_prefix(law));
+    let amount = amount.unwrap_or(value);
+    amount.starts_with(|c: char| c.is_ascii_digit() || c == '-')
 }
 
 /// What a closed form says about the metric in this cell.
@@ -169,6 +178,9 @@ mod tests {
     fn a_line_says_what_it_is() {
         assert_eq!(line_name("algorithm", "raymond"), "raymond");
         assert_eq!(line_name("nodes", "5"), "nodes=5");
+        assert_eq!(line_name("think", "exp:1ms"), "think=exp:1ms");
+        assert_eq!(line_name("delay", "1ms 500us"), "delay=1ms 500us");
+        assert_eq!(line_name("topology", "tree:2"), "tree:2");
         assert_eq!(line_name("as-printed", "[]"), "repaired");
         let print = line_name("as-printed", r#"["F7", "F8"]"#);
         assert_eq!(print, "as printed: F7, F8");
