@@ -45,6 +45,7 @@ pub(crate) static ENTRY: Entry = Entry {
     wants_peer_events: true,
     token: None,
     notes: NOTES,
+    small_world: "--wants 1,1,0",
     state_bytes: votes::state_bytes,
     defects: votes::defects::BMAV,
     forms: FORMS,

@@ -28,7 +28,7 @@ use crate::contract::{
 };
 use crate::erased::Of;
 use crate::params::{Domain, Param};
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
@@ -104,6 +104,7 @@ const DEFECTS: &[Defect] = &[
                must ask again at once",
         rules: &["asks-back"],
         with: &[("start", "staircase")],
+        shows: Shows::World(World::of(&[1, 1, 1], Fails::Deadlock)),
         schedule: "req 1; req 2; 1>0:REQUEST; req 0; 2>0:REQUEST; 2>1:REQUEST; 0>1:REPLY; exit 1; \
                    0>1:REQUEST; 0>2:REPLY; 1>2:REPLY; exit 2; 1>0:REPLY",
         result: "deadlock: 0 waits for 2, which it has not asked",
@@ -114,6 +115,7 @@ const DEFECTS: &[Defect] = &[
         what: "a reply that arrives takes its sender out of R, but not out of I, which property a \
                wants to be part of R",
         rules: &["reply-ends-informing"],
+        shows: Shows::World(World::of(&[1, 1], Fails::ProtocolError)),
         schedule: "req 0; 0>1:REQUEST; 1>0:REPLY; exit 0; req 1; 1>0:REQUEST; 0>1:REPLY; exit 1; \
                    1>0:RELEASE",
         result: "every exit sends RELEASEs to nodes that do not keep the sender's status",
@@ -130,6 +132,7 @@ const DEFECTS: &[Defect] = &[
         what: "the survey lets a node ask those who have asked it since its last request, and at \
                first nobody has",
         rules: &["starts-by-asking"],
+        shows: Shows::World(World::of(&[1, 1], Fails::Exclusion)),
         schedule: "req 0; req 1",
         result: "0 and 1 are inside",
         ..Defect::BLANK
@@ -140,6 +143,7 @@ const DEFECTS: &[Defect] = &[
                for the other again",
         rules: &["asks-back", "waits-for-the-new"],
         with: &[("start", "staircase")],
+        shows: Shows::World(World::of(&[1, 1, 1], Fails::Exclusion)),
         schedule: "req 1; req 2; 1>0:REQUEST; req 0; 2>0:REQUEST; 2>1:REQUEST; 0>1:REPLY; exit 1; \
                    0>1:REQUEST; 0>2:REPLY; 1>2:REPLY; 1>0:REPLY",
         result: "0 and 2 are inside",

@@ -28,7 +28,7 @@ use crate::contract::{
 };
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
@@ -115,6 +115,7 @@ const DEFECTS: &[Defect] = &[Defect {
            INQUIRE is out, never learns it",
     rules: &["the-overtaken-are-told"],
     with: &[("quorums", "mq")],
+    shows: Shows::World(World::of(&[1, 1, 1], Fails::Deadlock)),
     schedule: "req 0; req 1; req 2; 0>1:REQUEST; 1>2:REQUEST; 0>2:REQUEST; 2>1:REQUEST; 1>2:FAILED; \
                2>0:LOCKED",
     result: "deadlock: 1 keeps its own lock, which 0 needs, and hopes for 2's, which 0 has",

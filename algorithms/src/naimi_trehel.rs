@@ -25,7 +25,7 @@ use crate::contract::{
     Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
 };
 use crate::erased::Of;
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
@@ -87,6 +87,7 @@ const DEFECTS: &[Defect] = &[
         what: "the survey forwards every request at a site that does not want in, at an idle \
                holder too",
         rules: &["idle-holder-sends"],
+        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST; 0>0:REQUEST; 0>1:REQUEST",
         result: "deadlock: the request comes back to 1, which is now its own next; 0 has the \
                  token and no use for it",

@@ -29,7 +29,7 @@ use crate::contract::{
 };
 use crate::erased::Of;
 use crate::naimi_trehel::LIGHT;
-use crate::printed::Defect;
+use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
@@ -104,6 +104,7 @@ const DEFECTS: &[Defect] = &[
         id: "banta-NQ1",
         what: "the survey does not say what an idle holder does with a request",
         rules: &["idle-holder-sends"],
+        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 queues it until it next leaves, which may be never",
         ..Defect::BLANK
@@ -112,6 +113,10 @@ const DEFECTS: &[Defect] = &[
         id: "banta-NQ2",
         what: "the survey does not say that whoever passes a request on turns to the requester",
         rules: &["path-reversal"],
+        shows: Shows::Run(Run {
+            flags: "--workload one-at-a-time",
+            costs: Costs::Messages,
+        }),
         schedule: "req 1; 1>0:REQUEST; 0>1:TOKEN; exit 1; req 2; 2>0:REQUEST; 0>1:REQUEST; \
                    1>2:TOKEN; exit 2; req 0; 0>1:REQUEST; 1>2:REQUEST",
         result: "more messages, nothing worse: the detour is paid again by the next request",

@@ -25,15 +25,200 @@ pub struct Defect {
     pub needs_printed: &'static [&'static str],
     /// Defects that must be repaired, or they hide it.
     pub needs_repaired: &'static [&'static str],
-    /// Parameters under which its schedule shows it; the others are as they come.
+    /// Parameters under which it shows; the others are as they come.
     pub with: &'static [(&'static str, &'static str)],
+    /// What shows it.
+    pub shows: Shows,
     /// A schedule that shows it, as the explorer prints one.
     pub schedule: &'static str,
     /// What then happens.
     pub result: &'static str,
 }
 
+/// What shows a defect: there it fails as printed, and is fine once repaired.
+#[derive(Clone, Copy, Debug)]
+pub enum Shows {
+    /// It is told and cannot be run.
+    Nothing,
+    /// A small world, explored whole.
+    World(World),
+    /// A simulated run, where no schedule ends badly.
+    Run(Run),
+}
+
+/// A small world, as `orchestrator explore` takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    /// How often each node wants in.
+    pub wants: &'static [u32],
+    /// How urgent each node's requests are; empty if none is.
+    pub priorities: &'static [u32],
+    /// The links; empty for the usual ones.
+    pub topology: &'static str,
+    /// What has happened before; empty if nothing has.
+    pub after: &'static str,
+    /// When timers go off; empty for at any moment.
+    pub timers: &'static str,
+    /// How many nodes may crash.
+    pub crash: u32,
+    /// How often a link may be cut.
+    pub cut: u32,
+    /// Whether only safety is looked at: under these rules somebody may wait for ever anyhow.
+    pub safety_only: bool,
+    /// What goes wrong there.
+    pub fails: Fails,
+}
+
+/// What goes wrong in a small world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fails {
+    /// Too many are inside.
+    Exclusion,
+    /// Somebody is let in who did not ask.
+    Uninvited,
+    /// A message arrives that cannot arrive.
+    ProtocolError,
+    /// Somebody waits and nothing can happen.
+    Deadlock,
+    /// Not everybody can be served, whatever happens.
+    Trapped,
+    /// Nothing, but the schedule takes more messages.
+    Messages,
+}
+
+/// A simulated run, with seed 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// The flags of `orchestrator run`.
+    pub flags: &'static str,
+    /// What it costs.
+    pub costs: Costs,
+}
+
+/// What is worse in a run that is as printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Costs {
+    /// Nobody enters any more, though messages go on.
+    LiveLock,
+    /// An entry takes more messages.
+    Messages,
+    /// The longest wait is longer.
+    Wait,
+}
+
+impl World {
+    /// One with the usual links, nothing that happened before, timers that go off at any moment and no
+    /// faults.
+    pub(crate) const fn of(wants: &'static [u32], fails: Fails) -> Self {
+        Self {
+            wants,
+            priorities: &[],
+            topology: "",
+            after: "",
+            timers: "",
+            crash: 0,
+            cut: 0,
+            safety_only: false,
+            fails,
+        }
+    }
+
+    /// The flags of `orchestrator explore` that make it.
+    fn flags(&self) -> String {
+        let numbers = |numbers: &[u32]| {
+            let words: Vec<_> = numbers.iter().map(u32::to_string).collect();
+            words.join(",")
+        };
+        let mut flags = match self.wants {
+            // One number would be everybody's.
+            [one] => format!(" -n 1 --wants {one}"),
+            several => format!(" --wants {}", numbers(several)),
+        };
+        if !self.priorities.is_empty() {
+            flags.push_str(&format!(" --priority {}", numbers(self.priorities)));
+        }
+        for (flag, text) in [
+            ("topology", self.topology),
+            ("after", self.after),
+            ("timers", self.timers),
+        ] {
+            if !text.is_empty() {
+                flags.push_str(&format!(" --{flag} {}", quoted(text)));
+            }
+        }
+        for (flag, number) in [("crash", self.crash), ("cut", self.cut)] {
+            if number > 0 {
+                flags.push_str(&format!(" --{flag} {number}"));
+            }
+        }
+        if self.safety_only {
+            flags.push_str(" --safety-only");
+        }
+        flags
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "=:,._-".contains(letter);
+    match word.chars().all(plain) {
+        true => word.to_owned(),
+        false if word.contains('\'') => format!("\"{word}\""),
+        false => format!("'{word}'"),
+    }
+}
+
 impl Defect {
+    /// The line that shows it, behind `orchestrator`. Where other defects are needed for it, or it only
+    /// costs messages, its schedule is replayed, for a search would come across the others first.
+    pub fn line_as_printed(&self, algorithm: &str) -> Option<String> {
+        let printed = format!("--as-printed={}", quoted(self.id));
+        match self.shows {
+            Shows::World(world) if self.is_replayed() => {
+                let (nodes, params) = (world.wants.len(), self.params());
+                let topology = match world.topology {
+                    "" => String::new(),
+                    shape => format!(" --topology {}", quoted(shape)),
+                };
+                let replay = format!("--replay {}", quoted(self.schedule));
+                Some(format!(
+                    "explore {algorithm} -n {nodes}{topology}{params} {printed} {replay}"
+                ))
+            }
+            Shows::Nothing | Shows::World(_) | Shows::Run(_) => {
+                let line = self.line_repaired(algorithm)?;
+                Some(format!("{line} {printed}"))
+            }
+        }
+    }
+
+    /// The line that shows the same world, or run, repaired.
+    pub fn line_repaired(&self, algorithm: &str) -> Option<String> {
+        let params = self.params();
+        match self.shows {
+            Shows::Nothing => None,
+            Shows::World(world) => Some(format!("explore {algorithm}{}{params}", world.flags())),
+            Shows::Run(Run { flags, .. }) => Some(format!(
+                "run {algorithm} --engine sim --seed 1 {flags}{params}"
+            )),
+        }
+    }
+
+    /// Whether its schedule shows it, and not a search.
+    pub fn is_replayed(&self) -> bool {
+        let Shows::World(world) = self.shows else {
+            return false;
+        };
+        !self.needs_printed.is_empty() || world.fails == Fails::Messages
+    }
+
+    fn params(&self) -> String {
+        let with = self.with.iter();
+        let with =
+            with.map(|(name, value)| format!(" --param {}", quoted(&format!("{name}={value}"))));
+        with.collect()
+    }
+
     /// One that says nothing; another says what differs.
     pub(crate) const BLANK: Self = Self {
         id: "",
@@ -42,6 +227,7 @@ impl Defect {
         needs_printed: &[],
         needs_repaired: &[],
         with: &[],
+        shows: Shows::Nothing,
         schedule: "",
         result: "",
     };

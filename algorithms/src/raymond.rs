@@ -25,7 +25,7 @@ use crate::contract::{
     Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
 };
 use crate::erased::Of;
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
 };
@@ -103,6 +103,10 @@ const DEFECTS: &[Defect] = &[
         what: "the survey serves a site's queue only when the privilege comes, so an idle root \
                neither lets it go nor uses it",
         rules: &["idle-root-serves"],
+        shows: Shows::World(World {
+            topology: "path",
+            ..World::of(&[0, 1], Fails::Deadlock)
+        }),
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 has the privilege and no use for it, 1 waits",
         ..Defect::BLANK

@@ -95,6 +95,9 @@ pub struct Entry {
     pub crashes: u32,
     /// About how many bytes a node's state takes, among so many nodes.
     pub state_bytes: fn(nodes: u64) -> u64,
+    /// The flags of `orchestrator explore` for a small world that it can look at whole; empty where
+    /// three nodes that want in once each are one.
+    pub small_world: &'static str,
     /// What is wrong in the printed text.
     pub defects: &'static [Defect],
     /// What it costs, as formulas with their conditions.
@@ -267,6 +270,7 @@ impl Entry {
         wants_peer_events: false,
         notes: &[],
         crashes: 0,
+        small_world: "",
         defects: &[],
         forms: &[],
 

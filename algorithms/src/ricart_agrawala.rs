@@ -30,7 +30,7 @@ use crate::contract::{
 };
 use crate::erased::Of;
 use crate::params::{Domain, Param};
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
@@ -109,6 +109,7 @@ const DEFECTS: &[Defect] = &[Defect {
            have no bound",
     rules: &["own-number-is-seen"],
     with: &[("modulo", "3")],
+    shows: Shows::World(World::of(&[2, 1], Fails::Exclusion)),
     schedule: "req 0; 0>1:REQUEST; 1>0:REPLY; exit 0; req 1; 1>0:REQUEST; req 0; 0>1:REQUEST; \
                1>0:REPLY; 0>1:REPLY",
     result: "0 and 1 are inside: 0 asks with 1 twice, which lies far enough from 1's number 2 to \

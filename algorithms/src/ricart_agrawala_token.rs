@@ -28,7 +28,7 @@ use crate::contract::{
     Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
 };
 use crate::erased::Of;
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{Entry, Family, Graph, Links, Order};
 use crate::setup::Setup;
 
@@ -89,6 +89,7 @@ const DEFECTS: &[Defect] = &[
         id: "banta-RT1",
         what: "the survey has no rule for an idle holder: a request that reaches it is only noted",
         rules: &["idle-holder-sends"],
+        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 has the token and no use for it, 1 waits",
         ..Defect::BLANK

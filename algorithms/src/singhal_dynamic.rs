@@ -26,7 +26,7 @@ use crate::contract::{
     Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
 };
 use crate::erased::Of;
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
@@ -93,6 +93,7 @@ const DEFECTS: &[Defect] = &[Defect {
     what: "the survey copies the inform set into the request set at the exit and does not say that \
            it is emptied",
     rules: &["inform-set-is-emptied"],
+    shows: Shows::World(World::of(&[2, 2], Fails::ProtocolError)),
     schedule: "req 0; req 1; 1>0:REQUEST; exit 0; req 0; 0>1:REPLY; exit 1; 0>1:REQUEST; 1>0:REPLY; \
                exit 0; req 1; 1>0:REQUEST; 0>1:REPLY; 0>1:REPLY",
     result: "0 replies to 1 at every exit, asked or not; in a larger group that lets two in",

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
 use crate::erased::Of;
 use crate::params::{Domain, Param};
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
@@ -113,6 +113,7 @@ const DEFECTS: &[Defect] = &[
         what: "a request can be stranded when a message is slower than the token's way over two \
                others: its number then looks old",
         rules: &["retry"],
+        shows: Shows::World(World::of(&[1, 1, 2], Fails::Deadlock)),
         schedule: "req 1; req 2; 2>0:REQUEST; req 0; 0>2:TOKEN; exit 2; 0>2:REQUEST; req 2; \
                    2>0:TOKEN; exit 0; 1>0:REQUEST; 0>1:TOKEN; exit 1; 2>0:REQUEST; 2>1:REQUEST",
         result: "deadlock: 1 holds the token idle, 2 waits until somebody else happens to ask",

@@ -30,7 +30,7 @@ use crate::contract::{
     Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
 };
 use crate::erased::Of;
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{Entry, Family, Graph, Links, Order};
 use crate::setup::Setup;
 
@@ -89,6 +89,7 @@ const DEFECTS: &[Defect] = &[
         id: "banta-SK1",
         what: "the survey has no rule for an idle holder: a request that reaches it is only noted",
         rules: &["idle-holder-sends"],
+        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 has the privilege and no use for it, 1 waits",
         ..Defect::BLANK
@@ -97,6 +98,7 @@ const DEFECTS: &[Defect] = &[
         id: "banta-SK2",
         what: "the survey does not say that a leaving node marks its own request as served in LN",
         rules: &["served-is-marked"],
+        shows: Shows::World(World::of(&[1, 1], Fails::ProtocolError)),
         schedule: "req 1; 1>0:REQUEST; 0>1:PRIVILEGE; exit 1; req 0; 0>1:REQUEST; 1>0:PRIVILEGE; \
                    exit 0; 0>1:PRIVILEGE",
         result: "the privilege goes to 1, which did not ask again: a protocol error",

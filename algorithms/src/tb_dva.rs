@@ -47,6 +47,7 @@ pub(crate) static ENTRY: Entry = Entry {
     links: Links::Patient,
     token: None,
     notes: &[("attempts", "commits that an entry took")],
+    small_world: "--wants 1,1,0 --timers patient",
     // A number each; the buffer is empty at rest.
     state_bytes: |nodes| size_of::<TbDva>() as u64 + 8 * nodes,
     forms: &[

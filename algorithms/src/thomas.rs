@@ -25,7 +25,7 @@ use crate::contract::{
 };
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
-use crate::printed::Defect;
+use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 use crate::registry::{
     Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
 };
@@ -63,6 +63,7 @@ pub(crate) static ENTRY: Entry = Entry {
     links: Links::Patient,
     token: None,
     notes: &[("attempts", "rounds of votes that an entry took")],
+    small_world: "--timers patient",
     // A weight and a number each.
     state_bytes: |nodes| size_of::<Thomas>() as u64 + 16 * nodes,
     defects: DEFECTS,
@@ -115,6 +116,10 @@ const DEFECTS: &[Defect] = &[
         id: "kanrar-TH-D1",
         what: "a candidate without a majority waits for ever for votes that its rivals have",
         rules: &["losers-withdraw"],
+        shows: Shows::World(World {
+            timers: "patient",
+            ..World::of(&[1, 1, 1], Fails::Deadlock)
+        }),
         schedule: "req 0; req 1; req 2; 0>1:REQ; 0>2:REQ; 1>0:REQ; 1>2:REQ; 2>0:REQ; 2>1:REQ",
         result: "deadlock: everybody has voted for itself",
         ..Defect::BLANK
@@ -124,6 +129,10 @@ const DEFECTS: &[Defect] = &[
         what: "losers that wait equally long meet again",
         rules: &["back-off-is-random"],
         needs_repaired: &["kanrar-TH-D1"],
+        shows: Shows::Run(Run {
+            flags: "-n 3 --workload batch --delay 4ms",
+            costs: Costs::LiveLock,
+        }),
         schedule: "req 0; req 1; req 2; 0>1:REQ; 0>2:REQ; 1>0:REQ; 1>2:REQ; 2>0:REQ; 2>1:REQ; \
                    timer 0:T1; timer 1:T1; timer 2:T1; 0>1:REL; 0>2:REL; 1>0:REL; 1>2:REL; 2>0:REL; \
                    2>1:REL; timer 0:TB; timer 1:TB; timer 2:TB",

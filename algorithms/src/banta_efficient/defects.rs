@@ -1,6 +1,6 @@
 //! What is wrong in chapter 5 of the thesis.
 
-use crate::printed::Defect;
+use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 
 pub(super) const DEFECTS: &[Defect] = &[
     Defect {
@@ -9,6 +9,7 @@ pub(super) const DEFECTS: &[Defect] = &[
                goes there",
         rules: &["idle-holder-is-good"],
         needs_printed: &["banta-E7"],
+        shows: Shows::World(World::of(&[0, 2], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1; req 1",
         result: "deadlock: the request is lost, 1 has the token and waits for it",
         ..Defect::BLANK
@@ -18,6 +19,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "\"append\" does not empty the local queue, so its sites are queued again with the \
                next request",
         rules: &["append-empties"],
+        shows: Shows::World(World::of(&[0, 1, 1], Fails::Uninvited)),
         schedule: "req 1; req 2; 1>0:REQUEST; 2>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1",
         result: "the queue is [1 1 2]: 1 sends the token to itself, an uninvited entry",
         ..Defect::BLANK
@@ -28,6 +30,7 @@ pub(super) const DEFECTS: &[Defect] = &[
                left",
         rules: &["wait-is-a-timer"],
         needs_printed: &["banta-E5"],
+        shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
         schedule: "req 1; req 2; 1>0:REQUEST; 2>0:REQUEST; timer 0:wait; 0>2:UPDATE; \
                    0>1:TOKEN; exit 1",
         result: "deadlock: 2's request was there in time, but 0 files it when it is good no more",
@@ -39,6 +42,10 @@ pub(super) const DEFECTS: &[Defect] = &[
                before the wait ends",
         rules: &["strays-are-forwarded"],
         with: &[("wait", "2T")],
+        shows: Shows::World(World {
+            timers: "bounded:1,ties=either",
+            ..World::of(&[0, 1, 1], Fails::Deadlock)
+        }),
         schedule: "req 1; 1>0:REQUEST; req 2; 0>2:UPDATE; timer 0:wait; 2>0:REQUEST; 0>1:TOKEN; \
                    exit 1",
         result: "deadlock: 0 files 2's request, which took exactly T like the update before it, and \
@@ -49,6 +56,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         id: "banta-E5",
         what: "a request that takes longer than T is filed where nobody reads it",
         rules: &["strays-are-forwarded"],
+        shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
         schedule: "req 1; req 2; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1; 0>2:UPDATE; \
                    2>0:REQUEST",
         result: "deadlock: 2 waits until 0 happens to be the good site again",
@@ -59,6 +67,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "an update that takes longer than T is believed, though it was overtaken by a newer \
                one",
         rules: &["epochs"],
+        shows: Shows::World(World::of(&[1, 2, 2], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST; req 2; 2>0:REQUEST; timer 0:wait; req 0; 0>1:TOKEN; exit 1; \
                    1>0:UPDATE; 0>1:REQUEST; timer 1:wait; req 1; 1>2:TOKEN; exit 2; 2>1:UPDATE; \
                    0>2:UPDATE; timer 2:wait; 2>0:TOKEN; exit 0; req 2; 2>1:REQUEST; 1>2:REQUEST",
@@ -72,6 +81,7 @@ pub(super) const DEFECTS: &[Defect] = &[
                read when the token comes by",
         rules: &["every-exit-appends"],
         needs_printed: &["banta-E5"],
+        shows: Shows::World(World::of(&[1, 1, 1, 1], Fails::Deadlock)),
         schedule: "req 1; req 2; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; 2>0:REQUEST; 0>2:UPDATE; \
                    0>3:UPDATE; req 0; req 3; 0>1:REQUEST; 3>1:REQUEST; exit 1; timer 1:wait; \
                    1>0:TOKEN; exit 0; 0>3:TOKEN; 1>2:UPDATE; exit 3",
@@ -83,6 +93,10 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "an idle holder that wants in asks itself, tells everybody that it is the good site, \
                and waits 2T",
         rules: &["holder-enters"],
+        shows: Shows::Run(Run {
+            flags: "--workload one-at-a-time",
+            costs: Costs::Messages,
+        }),
         schedule: "req 0; timer 0:wait; exit 0",
         result: "right, but n-1 messages and a wait for what is free",
         ..Defect::BLANK

@@ -1,6 +1,6 @@
 //! What is wrong in chapter 6 of the thesis. All schedules are with k = 2 and mode=drain.
 
-use crate::printed::Defect;
+use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 
 pub(super) const DEFECTS: &[Defect] = &[
     Defect {
@@ -8,6 +8,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "an idle holder serves requests at the end of receive_token, which the first holder \
                has never run",
         rules: &["starts-awake"],
+        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 has the token and only files the request; there is no first cycle",
         ..Defect::BLANK
@@ -17,6 +18,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "the good site waits for k releases, also when fewer sites were before it",
         rules: &["releases-are-those-owed"],
         needs_repaired: &["banta-K1"],
+        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN",
         result: "deadlock: 1 waits for 2 releases that nobody owes",
         ..Defect::BLANK
@@ -26,6 +28,10 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "the semaphore is never put back to k",
         rules: &["semaphore-is-restored"],
         needs_repaired: &["banta-K1"],
+        shows: Shows::World(World {
+            after: "req 0; req 1; req 2; req 3; 1>0:REQUEST; 2>0:REQUEST; 3>0:REQUEST; exit 0",
+            ..World::of(&[2, 2, 2, 1], Fails::Deadlock)
+        }),
         schedule: "req 0; req 1; req 2; req 3; 1>0:REQUEST; 2>0:REQUEST; 3>0:REQUEST; exit 0; \
                    timer 0:wait; 0>1:TOKEN; 1>2:TOKEN; 2>3:TOKEN; exit 1; exit 2; 1>3:RELEASE; \
                    2>3:RELEASE; req 0; req 1; req 2; 0>3:REQUEST; 1>3:REQUEST; 2>3:REQUEST; \
@@ -38,6 +44,10 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "\"min(token_queue[k], good_site)\" read as numbers: it means the one nearer the front",
         rules: &["nearer-is-nearer"],
         needs_repaired: &["banta-K1"],
+        shows: Shows::World(World {
+            after: "req 0; req 4; req 3; req 2; req 1; 4>0:REQUEST; 3>0:REQUEST; 2>0:REQUEST; 1>0:REQUEST; exit 0",
+            ..World::of(&[1, 1, 1, 1, 1], Fails::Deadlock)
+        }),
         schedule: "req 0; req 4; req 3; req 2; req 1; 4>0:REQUEST; 3>0:REQUEST; 2>0:REQUEST; \
                    1>0:REQUEST; exit 0; timer 0:wait; 0>4:TOKEN; 4>3:TOKEN; 3>2:TOKEN; 2>1:TOKEN; \
                    exit 4; exit 3; 4>1:RELEASE; 3>1:RELEASE; exit 1",
@@ -49,6 +59,10 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "a release that overtakes the token finds a site that does not wait for one",
         rules: &["early-releases-count"],
         needs_repaired: &["banta-K1"],
+        shows: Shows::World(World {
+            after: "req 0; req 1; req 2; req 3; req 4; 1>0:REQUEST; 2>0:REQUEST; 3>0:REQUEST; 4>0:REQUEST; exit 0",
+            ..World::of(&[1, 1, 1, 1, 1], Fails::Deadlock)
+        }),
         schedule: "req 0; req 1; req 2; req 3; req 4; 1>0:REQUEST; 2>0:REQUEST; 3>0:REQUEST; \
                    4>0:REQUEST; exit 0; timer 0:wait; 0>1:TOKEN; exit 1; 1>3:RELEASE; 1>2:TOKEN; \
                    2>3:TOKEN; 3>4:TOKEN; exit 2; 2>4:RELEASE",
@@ -60,6 +74,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "\"wait_for(token_request)\" and the request handler both take the same request",
         rules: &["request-is-queued-once"],
         needs_repaired: &["banta-K1"],
+        shows: Shows::World(World::of(&[0, 1], Fails::Uninvited)),
         schedule: "req 1; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1; timer 1:wait",
         result: "1 is queued twice and sends the token to itself: an uninvited entry",
         ..Defect::BLANK
@@ -69,6 +84,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "a request that comes too late is filed where nobody reads it, as in chapter 5",
         rules: &["strays-are-forwarded"],
         needs_repaired: &["banta-K1"],
+        shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
         schedule: "req 1; req 2; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1; 0>2:UPDATE; \
                    2>0:REQUEST",
         result: "deadlock: 2 waits until 0 happens to be the good site again",
@@ -79,6 +95,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "an update that was overtaken by a newer one is believed, as in chapter 5",
         rules: &["epochs"],
         needs_repaired: &["banta-K1"],
+        shows: Shows::World(World::of(&[1, 2, 2], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST; req 2; 2>0:REQUEST; timer 0:wait; req 0; 0>1:TOKEN; exit 1; \
                    1>0:UPDATE; 0>1:REQUEST; timer 1:wait; req 1; 1>2:TOKEN; exit 2; 2>1:UPDATE; \
                    0>2:UPDATE; timer 2:wait; 2>0:TOKEN; exit 0; req 2; 2>1:REQUEST; 1>2:REQUEST",
@@ -92,6 +109,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         rules: &["every-visit-appends"],
         needs_printed: &["banta-K7"],
         needs_repaired: &["banta-K1"],
+        shows: Shows::World(World::of(&[1, 1, 1, 1], Fails::Deadlock)),
         schedule: "req 1; req 2; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; 2>0:REQUEST; 0>2:UPDATE; \
                    0>3:UPDATE; req 0; req 3; 0>1:REQUEST; 3>1:REQUEST; exit 1; timer 1:wait; \
                    1>0:TOKEN; exit 0; 0>3:TOKEN; 0>3:RELEASE; 1>2:UPDATE; exit 3",
@@ -104,6 +122,10 @@ pub(super) const DEFECTS: &[Defect] = &[
                and waits 2T, as in chapter 5",
         rules: &["holder-enters"],
         needs_repaired: &["banta-K1"],
+        shows: Shows::Run(Run {
+            flags: "--workload one-at-a-time",
+            costs: Costs::Messages,
+        }),
         schedule: "req 0; timer 0:wait; exit 0",
         result: "right, but n-1 messages and a wait for what is free",
         ..Defect::BLANK

@@ -1,6 +1,6 @@
 //! What is wrong in chapter 4 of the thesis.
 
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 
 pub(super) const DEFECTS: &[Defect] = &[
     Defect {
@@ -8,6 +8,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "a holder that wants in asks its good site, itself, and from then on only files requests",
         rules: &["holder-enters"],
         with: &[("rules", "preliminary")],
+        shows: Shows::World(World::of(&[1], Fails::Deadlock)),
         schedule: "req 0",
         result: "deadlock: 0 has the token and waits for it, and whoever asks 0 waits too",
         ..Defect::BLANK
@@ -17,6 +18,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "an update that was overtaken by a newer one is believed (section 4.3)",
         rules: &["epochs"],
         with: &[("rules", "preliminary")],
+        shows: Shows::World(World::of(&[1, 1, 2], Fails::Deadlock)),
         schedule: STALE_POINTER,
         result: "deadlock: a request follows an old update back to its owner, which files it; the \
                  token idles elsewhere",
@@ -40,6 +42,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "the history records requests that were served (section 4.6), so one that is queued \
                is queued again by the next site with a copy",
         rules: &["queued-is-recorded"],
+        shows: Shows::World(World::of(&[1, 1, 1], Fails::Uninvited)),
         schedule: "req 1; req 2; 1>0:REQUEST; 0>1:TOKEN; 2>0:REQUEST; req 0; 0>1:REQUEST#2; \
                    0>1:REQUEST; exit 1; 1>0:TOKEN; exit 0; 0>2:TOKEN; exit 2",
         result: "2 is queued twice and sends the token to itself: an uninvited entry",
@@ -49,6 +52,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         id: "banta-N2",
         what: "numbers do not help against an update that was overtaken (section 4.6)",
         rules: &["epochs"],
+        shows: Shows::World(World::of(&[1, 1, 2], Fails::Deadlock)),
         schedule: STALE_POINTER,
         result: "the deadlock of banta-S2",
         ..Defect::BLANK
@@ -58,7 +62,9 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "\"at most n-1 sites\" see a request: it is passed on even where it has been before, \
                and after it was queued",
         rules: &["seen-is-dropped"],
-        schedule: "req 1; req 2; 1>0:REQUEST",
+        shows: Shows::World(World::of(&[1, 2, 1], Fails::Messages)),
+        schedule: "req 1; 1>0:REQUEST; req 2; 2>0:REQUEST; req 0; 0>1:TOKEN; 0>1:REQUEST#2; exit 1; \
+                   0>1:REQUEST; req 1; 1>0:TOKEN; 1>0:REQUEST#2; exit 0; 1>0:REQUEST",
         result: "more messages, nothing worse: a copy runs after the token that its owner has \
                  already had",
         ..Defect::BLANK

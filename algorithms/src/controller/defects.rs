@@ -3,7 +3,7 @@
 //! A defect of the part they share is listed by both. Every schedule is a shortest one, as the
 //! explorer finds it with `--as-printed=ID` and the parameters given.
 
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 
 const ONE: &[(&str, &str)] = &[("max_req", "1")];
 
@@ -13,6 +13,7 @@ const C1: Defect = Defect {
     what: "wake_up is a message and the controller stays free until it hears it, so two requests \
            wake it twice; and it does not look whether it is free when it hears it",
     rules: &["requests-dispatch"],
+    shows: Shows::World(World::of(&[1, 1], Fails::Exclusion)),
     schedule: "req 0; req 1; 1>0:REQUEST; 0>0:WAKE_UP; 0>0:WAKE_UP; 0>1:GRANT",
     result: "two are inside",
     ..Defect::BLANK
@@ -26,6 +27,7 @@ pub(super) const CDC: &[Defect] = &[
         what: "nothing carries request_queue to the new controller",
         rules: &["queue-travels"],
         with: ONE,
+        shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST; 0>1:GRANT; exit 1; req 2; 2>0:REQUEST; 1>0:EXIT; \
                    0>1:BECOME; 0>2:INFORM",
         result: "whoever was queued waits for ever",
@@ -37,6 +39,7 @@ pub(super) const CDC: &[Defect] = &[
                before that is granted as well",
         rules: &["take-over-dispatches"],
         with: ONE,
+        shows: Shows::World(World::of(&[2, 1], Fails::Exclusion)),
         schedule: "req 0; exit 0; req 0; 0>1:BECOME; req 1; 0>1:REQUEST; 1>1:WAKE_UP; \
                    1>0:GRANT",
         result: "two are inside",
@@ -50,6 +53,7 @@ pub(super) const CDC: &[Defect] = &[
         what: "the second in the queue, who becomes controller, may be the controller itself",
         rules: &["target-is-another"],
         with: ONE,
+        shows: Shows::World(World::of(&[1, 1, 1], Fails::ProtocolError)),
         schedule: "req 1; 1>0:REQUEST; 0>1:GRANT; exit 1; req 2; 2>0:REQUEST; req 0; 1>0:EXIT",
         result: "N-1 messages move the role to where it is, against property 7",
         ..Defect::BLANK
@@ -59,6 +63,7 @@ pub(super) const CDC: &[Defect] = &[
         what: "\"any node other than i, j\" need not exist",
         rules: &["target-may-lack"],
         with: ONE,
+        shows: Shows::World(World::of(&[1, 1], Fails::ProtocolError)),
         schedule: "req 0; req 1; 1>0:REQUEST; exit 0",
         result: "the choice of the next controller is undefined, for two nodes at the first exit",
         ..Defect::BLANK
@@ -73,6 +78,7 @@ const C3: Defect = Defect {
     rules: &["exit-to-granter"],
     needs_printed: &["rana-C4"],
     with: ONE,
+    shows: Shows::World(World::of(&[2, 2, 1], Fails::Deadlock)),
     schedule: "req 0; req 1; 1>0:REQUEST; exit 0; 0>2:BECOME; 2>1:GRANT; exit 1; req 1; \
                    1>2:REQUEST; req 2; 1>2:EXIT; 2>0:BECOME; req 0; 0>1:GRANT; 0>1:INFORM; \
                    exit 1; 2>1:INFORM; 1>2:EXIT",
@@ -86,6 +92,7 @@ const C4: Defect = Defect {
            for the controller",
     rules: &["epochs", "hop-limit"],
     with: ONE,
+    shows: Shows::World(World::of(&[1, 1, 3], Fails::Trapped)),
     schedule: "req 0; exit 0; 0>1:BECOME; req 1; exit 1; 1>2:BECOME; req 2; exit 2; \
                    2>0:BECOME; req 0; 2>1:INFORM; req 1; 1>0:REQUEST; exit 0; 0>2:BECOME; \
                    2>1:GRANT; exit 1; 1>2:EXIT; 2>1:INFORM; 0>1:INFORM; 0>2:INFORM; req 2",
@@ -99,6 +106,7 @@ const C5: Defect = Defect {
            role, and is sent back",
     rules: &["role-goes-first"],
     with: ONE,
+    shows: Shows::World(World::of(&[1, 0, 1], Fails::ProtocolError)),
     schedule: "req 0; exit 0; 0>2:INFORM; req 2; 2>1:REQUEST",
     result: "requests go to and fro until the role arrives: wasted messages, as many as fit",
     ..Defect::BLANK
@@ -119,6 +127,7 @@ pub(super) const DDC: &[Defect] = &[
         id: "rana-D1",
         what: "first_in_q is never assigned",
         rules: &["first-is-set"],
+        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST",
         result: "the first request ever is never granted",
         ..Defect::BLANK
@@ -128,6 +137,7 @@ pub(super) const DDC: &[Defect] = &[
         what: "last_in_q is not cleared when the head taken from first_in_q is also the tail",
         rules: &["tail-is-cleared"],
         needs_repaired: &["rana-D1"],
+        shows: Shows::World(World::of(&[1, 1], Fails::Deadlock)),
         schedule: "req 0; exit 0; req 1; 1>0:REQUEST",
         result: "the next request is linked behind one that is finished: nobody enters any more",
         ..Defect::BLANK
@@ -137,6 +147,7 @@ pub(super) const DDC: &[Defect] = &[
         what: "next_requestor may be overtaken by request_granted from the same controller",
         rules: &["link-is-awaited"],
         needs_repaired: &["rana-D1"],
+        shows: Shows::World(World::of(&[1, 1, 1], Fails::Deadlock)),
         schedule: "req 0; req 1; 1>0:REQUEST; req 2; 2>0:REQUEST; exit 0; 0>1:GRANT; exit 1; \
                    1>0:EXIT; 0>1:NEXT",
         result: "an exit does not say who is next: whoever was linked waits for ever",
@@ -149,6 +160,7 @@ pub(super) const DDC: &[Defect] = &[
         rules: &["queue-travels"],
         needs_repaired: &["rana-D1"],
         with: ONE,
+        shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST; 0>1:GRANT; exit 1; req 2; 2>0:REQUEST; 1>0:EXIT; \
                    0>1:INFORM; 0>2:BECOME",
         result: "whoever was queued waits for ever",
@@ -161,6 +173,7 @@ pub(super) const DDC: &[Defect] = &[
         rules: &["take-over-dispatches"],
         needs_repaired: &["rana-D1"],
         with: ONE,
+        shows: Shows::World(World::of(&[2, 1], Fails::Exclusion)),
         schedule: "req 0; exit 0; req 0; 0>1:BECOME; req 1; 0>1:REQUEST; 1>1:WAKE_UP; \
                    1>0:GRANT",
         result: "two are inside",
@@ -173,6 +186,7 @@ pub(super) const DDC: &[Defect] = &[
         rules: &["link-is-awaited"],
         needs_repaired: &["rana-D1"],
         with: ONE,
+        shows: Shows::World(World::of(&[1, 1, 1], Fails::Deadlock)),
         schedule: "req 0; req 1; 1>0:REQUEST; req 2; 2>0:REQUEST; exit 0; 0>2:BECOME; \
                    2>1:GRANT; exit 1; 0>1:NEXT; 0>1:INFORM; 1>2:EXIT; 2>0:BECOME; 2>1:INFORM",
         result: "an exit does not say who is next: whoever was linked waits for ever",
@@ -184,18 +198,21 @@ pub(super) const DDC: &[Defect] = &[
         rules: &["target-is-another"],
         needs_repaired: &["rana-D1"],
         with: ONE,
+        shows: Shows::World(World::of(&[1, 1], Fails::ProtocolError)),
         schedule: "req 1; 1>0:REQUEST; req 0; 0>1:GRANT; exit 1; 1>0:EXIT",
         result: "N-1 messages move the role to where it is, against property 7",
         ..Defect::BLANK
     },
     Defect {
         needs_repaired: &["rana-D1"],
+        shows: Shows::World(World::of(&[1, 1, 1], Fails::Exclusion)),
         schedule: "req 0; req 1; 1>0:REQUEST; 0>0:WAKE_UP; exit 0; 0>1:GRANT; req 2; 2>0:REQUEST; \
                    0>0:WAKE_UP; 0>2:GRANT",
         ..C1
     },
     Defect {
         needs_repaired: &["rana-D1"],
+        shows: Shows::World(World::of(&[1, 3, 1], Fails::Deadlock)),
         schedule: "req 0; exit 0; 0>1:BECOME; req 1; exit 1; 1>0:INFORM; 1>2:BECOME; req 2; \
                    exit 2; 2>0:BECOME; 2>1:INFORM; req 1; req 2; 2>0:REQUEST; req 0; \
                    1>0:REQUEST; 0>2:GRANT; 0>2:INFORM; exit 2; 2>1:EXIT",
@@ -203,6 +220,7 @@ pub(super) const DDC: &[Defect] = &[
     },
     Defect {
         needs_repaired: &["rana-D1"],
+        shows: Shows::World(World::of(&[2, 2, 1], Fails::Trapped)),
         schedule: "req 0; exit 0; req 0; 0>1:BECOME; req 1; 0>1:REQUEST; exit 1; 1>0:BECOME; \
                    req 2; 2>0:REQUEST; exit 0; 0>2:BECOME; exit 2; 2>1:INFORM; 0>1:INFORM; \
                    1>2:INFORM; 0>2:INFORM; req 1",
@@ -210,6 +228,7 @@ pub(super) const DDC: &[Defect] = &[
     },
     Defect {
         needs_repaired: &["rana-D1"],
+        shows: Shows::World(World::of(&[1, 0, 1], Fails::ProtocolError)),
         schedule: "req 0; exit 0; 0>2:INFORM; req 2; 2>1:REQUEST",
         ..C5
     },

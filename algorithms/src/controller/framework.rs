@@ -12,7 +12,7 @@ use super::rows::tail_at_home::TailAtHome;
 use super::rows::tree::Tree;
 use crate::erased::{Machine, Of};
 use crate::params::Params;
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{Entry, Family, Graph, Links, Order};
 
 pub(crate) static ENTRY: Entry = Entry {
@@ -92,6 +92,7 @@ const DEFECTS: &[Defect] = &[Defect {
            between two controllers",
     rules: &["everybody-remembers"],
     with: &[("inform", "none"), ("seek", "broadcast"), ("max_req", "1")],
+    shows: Shows::World(World::of(&[2, 0, 0], Fails::Deadlock)),
     schedule: "req 0; exit 0; req 0; 0>1:REQUEST; 0>1:BECOME; 0>2:REQUEST",
     result: "deadlock: the old controller has let go, the new one has not begun, nobody heard it",
     ..Defect::BLANK

@@ -8,7 +8,7 @@ use super::machine::{
     IDLE_HOLDER_SERVES, MERGED_ON_ARRIVAL, SERVED_IS_KNOWN, WIDE_GOES_EVERYWHERE,
 };
 use super::printed::{COUNTED_ANEW, DUMMIES_OUTWARD, PASSED_ON, ROUTED_BY_ORQ};
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 
 pub(super) const LFRT: &[Defect] = &[
     IDLE_HOLDER,
@@ -40,6 +40,11 @@ pub(super) const LFRT_P: &[Defect] = &[
                if it is the first, or a higher, request from that neighbour, and loses others",
         rules: &[PASSED_ON],
         needs_printed: &["kanrar-L2"],
+        shows: Shows::World(World {
+            topology: "edges:2>1,1>0",
+            priorities: &[1, 2, 3],
+            ..World::of(&[0, 1, 1], Fails::Deadlock)
+        }),
         schedule: "on edges:2>1,1>0; priorities 1,2,3; req 1; req 2; 1>0:REQUEST; 2>1:REQUEST; \
                    0>1:TOKEN; exit 1",
         result: "deadlock: 1, which aged to 3, kept 2's request back, and ORQ is empty",
@@ -88,6 +93,10 @@ const IDLE_HOLDER: Defect = Defect {
     id: "kanrar-L1",
     what: "only leaving hands the token on: an idle holder just queues who asks, itself too",
     rules: &[IDLE_HOLDER_SERVES],
+    shows: Shows::World(World {
+        topology: "edges:0>1,1>2,2>0",
+        ..World::of(&[0, 1, 0], Fails::Deadlock)
+    }),
     schedule: "on edges:0>1,1>2,2>0; req 1; 1>2:REQUEST; 2>0:REQUEST",
     result: "deadlock: 0 has the token and no use for it, 1 waits",
     ..Defect::BLANK
@@ -98,6 +107,10 @@ const ASTRAY: Defect = Defect {
     what: "requests bounce, dummies bring the token back, and Step 6 follows LRQ's first entry, which \
            need not belong to ORQ's first",
     rules: &[ROUTED_BY_ORQ],
+    shows: Shows::World(World {
+        topology: "edges:2>1,1>0",
+        ..World::of(&[1, 1, 1], Fails::ProtocolError)
+    }),
     schedule: "on edges:2>1,1>0; req 1; req 2; 1>0:REQUEST; req 0; 2>1:REQUEST; 0>1:TOKEN; exit 1; \
                0>1:REQUEST; 1>2:TOKEN",
     result: "the token, meant for 0, is at 2, which takes out its own entry: a protocol error",
@@ -109,6 +122,10 @@ const COUNTED: Defect = Defect {
     what: "count_bounce is never reset, so a second request of the same node overshoots it",
     rules: &[COUNTED_ANEW],
     needs_printed: &["kanrar-L2"],
+    shows: Shows::World(World {
+        topology: "edges:2>0,2>1,1>0",
+        ..World::of(&[3, 0, 3], Fails::ProtocolError)
+    }),
     schedule: "on edges:2>0,2>1,1>0; req 0; req 2; 2>0:REQUEST; 2>1:REQUEST; 1>0:REQUEST; \
                0>1:BOUNCE; 1>2:BOUNCE; exit 0; 0>2:TOKEN; exit 2; req 0; 0>2:REQUEST; 2>0:TOKEN; \
                req 2; 2>0:REQUEST; 2>1:REQUEST; 1>0:REQUEST; 0>1:BOUNCE; exit 0; 0>2:TOKEN; exit 2; \
@@ -125,6 +142,10 @@ const DUMMIES: Defect = Defect {
            example sends none",
     rules: &[DUMMIES_OUTWARD],
     needs_printed: &["kanrar-L2"],
+    shows: Shows::World(World {
+        topology: "edges:2>1,1>0",
+        ..World::of(&[2, 1, 1], Fails::Trapped)
+    }),
     schedule: "on edges:2>1,1>0; req 0; req 1; 1>0:REQUEST; req 2; 2>1:REQUEST; 1>0:REQUEST; exit 0; \
                0>1:TOKEN; exit 1; 1>0:TOKEN; 0>1:TOKEN; 1>2:TOKEN; exit 2; req 0; 0>1:REQUEST; \
                1>2:REQUEST; 2>1:TOKEN; 1>0:TOKEN; 0>1:TOKEN; 1>2:TOKEN; 2>1:TOKEN; 1>0:TOKEN",
@@ -138,6 +159,10 @@ const SERVED: Defect = Defect {
     what: "a copy of a served request that travels slowly is taken for a new one",
     rules: &[SERVED_IS_KNOWN],
     needs_repaired: &["kanrar-L2"],
+    shows: Shows::World(World {
+        topology: "edges:2>0,2>1,1>0",
+        ..World::of(&[1, 0, 1], Fails::ProtocolError)
+    }),
     schedule: "on edges:2>0,2>1,1>0; req 2; 2>0:REQUEST; 2>1:REQUEST; 0>2:TOKEN; exit 2; req 0; \
                0>2:REQUEST; 2>0:TOKEN; 1>0:REQUEST; exit 0; 0>1:TOKEN; 1>2:FIND; 2>1:FOUND; \
                1>2:TOKEN",
@@ -150,6 +175,10 @@ const MERGED: Defect = Defect {
     what: "a request that meets the token in between is bounced on every edge and forgotten",
     rules: &[MERGED_ON_ARRIVAL],
     needs_repaired: &["kanrar-L2"],
+    shows: Shows::World(World {
+        topology: "edges:2>1,1>0",
+        ..World::of(&[0, 1, 1], Fails::Deadlock)
+    }),
     schedule: "on edges:2>1,1>0; req 2; 2>1:REQUEST; 1>0:REQUEST; req 1; 0>1:TOKEN; 1>2:TOKEN; \
                1>0:REQUEST; exit 2",
     result: "deadlock: the token came by 1 and did not hear of its request",
@@ -169,6 +198,11 @@ const NEVER_BACK: Defect = Defect {
            way may lead there",
     rules: &[WIDE_GOES_EVERYWHERE],
     needs_repaired: &["kanrar-L2"],
+    shows: Shows::World(World {
+        topology: "edges:2>0,2>1,1>0",
+        cut: 1,
+        ..World::of(&[1, 0, 1], Fails::Deadlock)
+    }),
     schedule: "on edges:2>0,2>1,1>0; req 2; 2>1:REQUEST; 1>0:REQUEST; req 0; 0>1:TOKEN; 0>1:REQUEST; \
                cut 1-2; link-down 2@1; link-down 1@2; 1>0:RELAY; 0>2:RELAY; exit 2; 2>0:REQUEST; \
                2>0:REQUEST; 1>0:REQUEST",

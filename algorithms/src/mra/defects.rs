@@ -2,7 +2,7 @@
 
 use super::machine::{CROSSED_IS_IGNORED, IDLE_HOLDER_SERVES};
 use super::printed::{NEXT_HOPS, ONLY_ORIGINATORS};
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 
 pub(super) const MRA: &[Defect] = &[
     IDLE_HOLDER,
@@ -76,6 +76,10 @@ const IDLE_HOLDER: Defect = Defect {
     id: "kanrar-M1",
     what: "only leaving hands the token on: an idle holder just queues who asks, itself too",
     rules: &[IDLE_HOLDER_SERVES],
+    shows: Shows::World(World {
+        topology: "path",
+        ..World::of(&[0, 1], Fails::Deadlock)
+    }),
     schedule: "req 1; 1>0:REQUEST",
     result: "deadlock: 0 has the token and no use for it, 1 waits",
     ..Defect::BLANK
@@ -86,6 +90,10 @@ const PATHS: Defect = Defect {
     what: "lists of paths, the way back filed at the front: a site's own entry, or one that RQ does \
            not mean, is taken for the way to RQ's first",
     rules: &[NEXT_HOPS],
+    shows: Shows::World(World {
+        topology: "path",
+        ..World::of(&[1, 1, 1], Fails::ProtocolError)
+    }),
     schedule: "req 1; req 2; 1>0:REQUEST; req 0; 2>1:REQUEST; 0>1:TOKEN; exit 1; 0>1:REQUEST; \
                1>2:TOKEN",
     result: "the token, meant for 0, is at 2, which knows no way on: a protocol error",
@@ -97,6 +105,10 @@ const RETURN: Defect = Defect {
     what: "the request for the token's return is an ordinary one (Step 3): its sender gets into RQ",
     rules: &[ONLY_ORIGINATORS],
     needs_printed: &["kanrar-M5"],
+    shows: Shows::World(World {
+        topology: "edges:0-1,1-2,1-3",
+        ..World::of(&[0, 0, 1, 1], Fails::Uninvited)
+    }),
     schedule: "on edges:0-1,1-2,1-3; req 2; req 3; 2>1:REQUEST; 3>1:REQUEST; 1>0:REQUEST; \
                0>1:TOKEN; 1>2:TOKEN; exit 2; 2>1:TOKEN",
     result: "1 enters and did not ask",
@@ -108,6 +120,10 @@ const CROSSED: Defect = Defect {
     what: "a request that crosses the token on an edge is accepted by the old holder and sent back",
     rules: &[CROSSED_IS_IGNORED],
     needs_repaired: &["kanrar-M5"],
+    shows: Shows::World(World {
+        topology: "path",
+        ..World::of(&[0, 1, 1], Fails::ProtocolError)
+    }),
     schedule: "req 2; 2>1:REQUEST; 1>0:REQUEST; req 1; 1>0:REQUEST; 0>1:TOKEN; 0>1:REQUEST",
     result: "1 is asked to pass on its own request: a protocol error",
     ..Defect::BLANK

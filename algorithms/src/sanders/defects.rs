@@ -1,6 +1,6 @@
 //! What is wrong in the paper, with schedules that show it.
 
-use crate::printed::Defect;
+use crate::printed::{Defect, Fails, Shows, World};
 
 /// Two nodes that ask each other.
 const PAIR: (&str, &str) = ("structure", "0/0,1;1/0,1");
@@ -13,6 +13,7 @@ const fn defect(
     id: &'static str,
     what: &'static str,
     rules: &'static [&'static str],
+    shows: Shows,
     with: &'static [(&'static str, &'static str)],
     schedule: &'static str,
     result: &'static str,
@@ -21,6 +22,7 @@ const fn defect(
         id,
         what,
         rules,
+        shows,
         with,
         schedule,
         result,
@@ -30,7 +32,7 @@ const fn defect(
 
 /// One that is told and cannot be run.
 const fn told(id: &'static str, what: &'static str, result: &'static str) -> Defect {
-    defect(id, what, &[], &[], "", result)
+    defect(id, what, &[], Shows::Nothing, &[], "", result)
 }
 
 pub(super) const ALL: &[Defect] = &[
@@ -40,7 +42,8 @@ pub(super) const ALL: &[Defect] = &[
         "a node's request to itself travels like any other message, and until it arrives the node \
          grants as if it did not want in; the proof assumes that it arrives at once",
         &["own-request-is-at-once"],
-        &[PAIR, BASIC],
+        Shows::World(World::of(&[1, 1], Fails::Exclusion)),
+        &[PAIR, DEADLOCK_FREE],
         "req 0; req 1; 0>1:REQUEST; 1>0:REQUEST; 0>0:REQUEST; 0>1:GRANT; 1>0:GRANT; 1>1:REQUEST",
         "0 and 1 are inside: each has granted before it had asked itself",
     ),
@@ -49,6 +52,7 @@ pub(super) const ALL: &[Defect] = &[
         "Figure 1b is not Ricart and Agrawala's algorithm under the basic rules: a node that has \
          granted itself defers everybody, smaller stamps too",
         &["late-self-grant"],
+        Shows::World(World::of(&[1, 1], Fails::Deadlock)),
         &[("structure", "complete")],
         "req 0; req 1; 0>1:REQUEST; 1>0:REQUEST",
         "deadlock: each waits for the other",
@@ -68,7 +72,8 @@ pub(super) const ALL: &[Defect] = &[
         "sanders-S5",
         "a RELEASE sets CSSTAT to FREE whoever sends it; harmless where property a holds",
         &["release-is-the-holders"],
-        &[("structure", "0,1/0,1;0,1/1,2;0,2/0,1,2"), BASIC, UNSAFE],
+        Shows::World(World::of(&[1, 1, 1], Fails::Exclusion)),
+        &[("structure", "0,1/0,1;0,1/1,2;0,2/0,1,2"), UNSAFE],
         "req 0; req 1; 1>2:REQUEST; 2>1:GRANT; exit 1; 1>0:RELEASE; req 2; 2>0:REQUEST; \
          2>1:REQUEST; 0>1:REQUEST; 1>0:GRANT; 0>2:GRANT; 1>2:GRANT",
         "0 and 2 are inside: 1's RELEASE frees what 0 holds for itself",
@@ -78,6 +83,7 @@ pub(super) const ALL: &[Defect] = &[
         "sanders-F1",
         "an INQUIRE is answered on arrival or never: if the FAIL comes later, it is forgotten",
         &["inquiries-are-remembered"],
+        Shows::World(World::of(&[1, 1], Fails::Deadlock)),
         &[PAIR, DEADLOCK_FREE],
         "req 0; req 1; 0>1:REQUEST; 1>0:REQUEST; 0>1:FAIL",
         "deadlock: 1 holds its own grant, which 0 needs, and knows that it is not next",
@@ -87,6 +93,7 @@ pub(super) const ALL: &[Defect] = &[
         "a newcomer that lands behind a smaller request in the queue gets no FAIL while the holder \
          is larger",
         &["all-but-the-head-are-told"],
+        Shows::World(World::of(&[1, 1, 1], Fails::Deadlock)),
         &[("structure", "mq")],
         "req 0; req 1; req 2; 0>1:REQUEST; 0>2:REQUEST; 1>2:REQUEST; 2>1:REQUEST; 1>2:FAIL; \
          2>0:GRANT",
@@ -97,6 +104,7 @@ pub(super) const ALL: &[Defect] = &[
         "an INQUIRE that crosses a RELEASE makes a node yield a grant it no longer holds, and a \
          YIELD frees CSSTAT whoever it names",
         &["only-held-grants-are-yielded"],
+        Shows::World(World::of(&[1, 1, 2], Fails::Exclusion)),
         &[("structure", "0,2/0,2;0,1/0,1;0,2/0,2")],
         "req 1; req 2; 2>0:REQUEST; req 0; 0>2:GRANT; exit 2; 0>2:REQUEST; req 2; 1>0:REQUEST; \
          0>2:INQUIRE; 2>0:RELEASE; 0>1:GRANT; 2>0:GRANT; 2>0:REQUEST; 2>0:YIELD",
@@ -107,6 +115,7 @@ pub(super) const ALL: &[Defect] = &[
         "\"has received a FAIL\" never ends: a node that was let in after all answers INQUIRE with \
          YIELD",
         &["fails-expire"],
+        Shows::World(World::of(&[1, 1, 1], Fails::Exclusion)),
         &[("structure", "0,2/0,2;1,2/1,2;2/2"), DEADLOCK_FREE],
         "req 0; req 1; 0>2:REQUEST; req 2; 2>0:GRANT; exit 0; 0>2:RELEASE; 1>2:REQUEST; 2>1:GRANT",
         "1 and 2 are inside: 2 yields from inside because of a FAIL of long ago",
@@ -140,6 +149,10 @@ pub(super) const ALL: &[Defect] = &[
         "who asks because of a death does not say so: the other still counts on the grant of the \
          dead",
         &["deaths-travel"],
+        Shows::World(World {
+            crash: 1,
+            ..World::of(&[1, 1, 1], Fails::Exclusion)
+        }),
         &[("structure", "centralised"), RECOVERY],
         "req 0; req 1; req 2; 2>0:REQUEST; exit 0; 0>2:FAIL; crash 0; down 0@1; 1>2:REQUEST; \
          0>2:GRANT; 2>1:GRANT",
@@ -149,6 +162,11 @@ pub(super) const ALL: &[Defect] = &[
         "sanders-L2",
         "the same under the basic rules",
         &["deaths-travel"],
+        Shows::World(World {
+            crash: 1,
+            safety_only: true,
+            ..World::of(&[1, 1, 1], Fails::Exclusion)
+        }),
         &[
             ("structure", "0,1/0,1;0,1/0,1;0,2/0,2"),
             BASIC,
@@ -163,6 +181,10 @@ pub(super) const ALL: &[Defect] = &[
         "sanders-L3",
         "who is in R already is no addition, and its grant of the time before the death counts",
         &["old-grants-are-void"],
+        Shows::World(World {
+            crash: 1,
+            ..World::of(&[1, 1, 0], Fails::Exclusion)
+        }),
         &[("structure", "0,2/0,1,2;1,2/1,2;2/2"), RECOVERY],
         "req 0; 0>1:REQUEST; req 1; 1>0:GRANT; 1>2:REQUEST; 2>1:GRANT; crash 2; down 2@0",
         "0 and 1 are inside: 1 granted to 0 before it asked 2",
@@ -172,6 +194,10 @@ pub(super) const ALL: &[Defect] = &[
         "recovery is given for the basic rules too, but the survivors are then in Figure 1b's \
          situation, which deadlocks",
         &["recovery-is-deadlock-free"],
+        Shows::World(World {
+            crash: 1,
+            ..World::of(&[0, 1, 1], Fails::Deadlock)
+        }),
         &[("structure", "centralised"), RECOVERY],
         "req 1; req 2; crash 0; down 0@1; 1>2:REQUEST; down 0@2; 2>1:REQUEST",
         "deadlock: 1 and 2 have each granted themselves",
@@ -180,6 +206,10 @@ pub(super) const ALL: &[Defect] = &[
         "sanders-L5",
         "additions to R are asked only if the grant of the dead was still missing",
         &["additions-are-always-asked"],
+        Shows::World(World {
+            crash: 1,
+            ..World::of(&[0, 1, 1, 1], Fails::Deadlock)
+        }),
         &[
             ("structure", "0/0;0,1/0,1;0,2,3/0,2,3;0,1,3/0,1,3"),
             RECOVERY,
@@ -193,6 +223,10 @@ pub(super) const ALL: &[Defect] = &[
         "it is not said that what the dead asked and answered is purged, and that the condition to \
          enter is looked at again",
         &["the-dead-are-forgotten"],
+        Shows::World(World {
+            crash: 1,
+            ..World::of(&[1, 1, 0], Fails::Deadlock)
+        }),
         &[("structure", "mq"), RECOVERY],
         "req 0; req 1; 0>1:REQUEST; crash 2; down 2@0; down 2@1",
         "deadlock: 1 has all the grants it still needs, and does not notice",
@@ -204,6 +238,10 @@ pub(super) const ALL: &[Defect] = &[
             "nor that the last messages of the dead are dropped once the death is known; harmless \
              where a RELEASE is the holder's alone",
             &["mail-of-the-dead-is-dropped"],
+            Shows::World(World {
+                crash: 1,
+                ..World::of(&[1, 1, 1], Fails::Exclusion)
+            }),
             &[("structure", "0,1/0,1;0,1/0,1;0,2/0,2"), RECOVERY],
             "req 1; 1>0:REQUEST; req 0; 0>1:GRANT; exit 1; req 2; crash 1; down 1@0; \
              1>0:RELEASE; 2>0:REQUEST; 0>2:GRANT",

@@ -3,7 +3,7 @@
 //! Leaving any of these unrepaired runs the [`published`](super::published) machine; K3 is what that
 //! machine does by itself.
 
-use crate::printed::Defect;
+use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 
 /// A defect that is told and cannot be run: missing text, or what follows from the others.
 const fn told(id: &'static str, what: &'static str, result: &'static str) -> Defect {
@@ -20,6 +20,7 @@ const K1: Defect = Defect {
     what: "step 1 always votes for oneself, though a process has one vote until the RELEASE",
     rules: &["own-vote-is-a-vote"],
     needs_printed: &["kanrar-K3"],
+    shows: Shows::World(World::of(&[1, 1, 0], Fails::Exclusion)),
     schedule: "req 0; 0>1:REQ; req 1; 1>0:VOTE; 1>2:REQ; 2>1:VOTE",
     result: "two inside after six steps: 1's vote counts for 0 and for 1",
     ..Defect::BLANK
@@ -39,6 +40,7 @@ const K3: Defect = Defect {
         "inside-answers-busy",
         "busy-to-the-early",
     ],
+    shows: Shows::World(World::of(&[1, 1, 0], Fails::Exclusion)),
     schedule: "req 0; req 1; 0>2:REQ; 2>0:VOTE; timer 1:T1; timer 1:T2",
     result: "two inside after six steps: 0 has two of three votes, 1 sees no rival",
     ..Defect::BLANK
@@ -50,6 +52,10 @@ const K4: Defect = Defect {
     what: "a process inside that answers BUSY does not help",
     rules: &["votes-are-handed-over", "busy-to-the-early"],
     needs_repaired: &["kanrar-K3"],
+    shows: Shows::World(World {
+        timers: "patient",
+        ..World::of(&[1, 1, 0], Fails::Exclusion)
+    }),
     schedule: "req 0; req 1; 1>0:REQ; 0>1:REQ; 1>0:NO; 0>1:NO; 0>2:REQ; 1>2:REQ; 2>1:NO; 1>0; \
                2>0:VOTE; 1>2; timer 1:T2",
     result: "the P2REQ reaches it just before its deciding VOTE: two inside though timers are right",
@@ -62,6 +68,7 @@ const K4_AGAIN: Defect = Defect {
     what: "nor does one that on entering also answers those who asked before",
     rules: &["votes-are-handed-over"],
     needs_repaired: &["kanrar-K3", "kanrar-K4"],
+    shows: Shows::World(World::of(&[1, 1, 0], Fails::Exclusion)),
     schedule: "req 0; req 1; 0>2:REQ; 2>0:VOTE; timer 1:T1; timer 1:T2",
     result: "as K3: a timer that is early, or a message that is late, lets two in",
     ..Defect::BLANK
@@ -105,6 +112,7 @@ pub(crate) const NHME: &[Defect] = &[
         what: "n counts those who do not respond, but an older rival is silent by rule",
         rules: &["silence-is-not-absence"],
         needs_printed: &["kanrar-K3"],
+        shows: Shows::World(World::of(&[1, 1], Fails::Exclusion)),
         schedule: "req 0; req 1; timer 0:T1; timer 1:T1; 0>1:P2REQ; 1>0:P2REQ; 1>0:P2V; timer 0:T2; \
                    timer 1:T2",
         result: "everybody in S wins: 0 is silent, so 1 needs nobody",
@@ -120,6 +128,10 @@ pub(crate) const NHME: &[Defect] = &[
         what: "there is no rule for a P2REQ that comes before its receiver is in phase 2",
         rules: &["early-questions-wait"],
         needs_printed: &["kanrar-K3"],
+        shows: Shows::Run(Run {
+            flags: "-n 12 --workload batch --delay '1ms 1ms' --param tau=1 --time-limit 20s",
+            costs: Costs::Messages,
+        }),
         schedule: "req 0; req 1; timer 0:T1; 0>1:P2REQ; timer 1:T1; 1>0:P2REQ; timer 0:T2; \
                    timer 1:T2",
         result: "the oldest goes back to step 1, a younger one enters, and retries multiply",
@@ -157,10 +169,10 @@ pub(crate) const BMAV: &[Defect] = &[
         what: "a majority enters whatever it holds, even if what it needs is with those who wait",
         rules: &["holdings-before-majority"],
         needs_printed: &["kanrar-K3"],
-        with: &[("resources", "R1:2=0,1;R2:3=0,1,2")],
-        schedule: "req 0; req 1; req 2; 0>2:REQ; 1>2:REQ; 2>3:REQ; 2>4:REQ; 2>5:REQ; 3>2:VOTE; \
-                   4>2:VOTE; 5>2:VOTE",
-        result: "2 is inside and needs R1, 0 and 1 have it and wait: a resource deadlock",
+        with: &[("resources", "R1:1=0;R2:2=0,1")],
+        shows: Shows::World(World::of(&[1, 1, 0], Fails::ProtocolError)),
+        schedule: "req 0; req 1; 0>1:REQ; 1>2:REQ; 2>1:VOTE",
+        result: "1 is inside and needs R1, 0 has it and waits: a resource deadlock",
         ..Defect::BLANK
     },
     told(

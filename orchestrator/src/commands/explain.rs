@@ -73,7 +73,7 @@ fn explain(entry: &Entry) -> String {
     if !entry.defects.is_empty() {
         page.heading("Defects of the printed text, repaired unless --as-printed=ID");
         for defect in entry.defects {
-            explain_defect(&mut page, defect);
+            explain_defect(&mut page, entry.name, defect);
         }
     }
     page.heading("Try");
@@ -115,15 +115,12 @@ fn examples(entry: &Entry) -> Vec<String> {
         format!("run {name}"),
         format!("run {name} --engine sim --workload one-at-a-time"),
         format!("run {name} --engine sim --think 0 --hold 2ms --delay 1ms --warm-up 100"),
-        format!("explore {name}"),
+        format!("explore {name} {}", entry.small_world)
+            .trim_end()
+            .to_owned(),
     ];
-    let broken = entry.defects.iter().find(|defect| !defect.rules.is_empty());
-    if let Some(defect) = broken {
-        let with = defect.with.iter();
-        let with = with.map(|(name, value)| format!(" --param '{name}={value}'"));
-        let with = with.collect::<String>();
-        lines.push(format!("explore {name}{with} --as-printed={}", defect.id));
-    }
+    let mut defects = entry.defects.iter();
+    lines.extend(defects.find_map(|defect| defect.line_as_printed(name)));
     lines
 }
 
@@ -215,7 +212,7 @@ fn closed_form(form: &ClosedForm) -> String {
     format!("{metric}: {how} {}", form.formula)
 }
 
-fn explain_defect(page: &mut Page, defect: &Defect) {
+fn explain_defect(page: &mut Page, algorithm: &str, defect: &Defect) {
     page.paragraph(2, &format!("{}: {}", defect.id, defect.what));
     if defect.rules.is_empty() {
         page.paragraph(6, &format!("Told, not run: {}", defect.result));
@@ -234,6 +231,10 @@ fn explain_defect(page: &mut Page, defect: &Defect) {
         if !others.is_empty() {
             page.paragraph(6, &format!("{what} {}.", others.join(", ")));
         }
+    }
+    if let Some(line) = defect.line_as_printed(algorithm) {
+        let program = again::program();
+        page.line(&format!("      {} {line}", again::quoted(&program)));
     }
 }
 
