@@ -175,6 +175,9 @@ fn eventful(plan: &Plan) -> Run {
                 duplicates: 5,
                 rejected: 6,
                 bytes: 7,
+                unsent: 8,
+                overflowed: Some(9),
+                rejected_for: std::array::from_fn(|reason| 10 + reason as u64),
             },
         )]
         .into(),

@@ -11,6 +11,8 @@ use std::fmt;
 use algorithms::NodeId;
 use serde::{Deserialize, Serialize};
 
+use crate::frame::Rejected;
+
 pub use faults::{FaultKind, FaultOutcome, FaultTarget, Happened, deaths, sort_by_time};
 pub use round_trips::{Lengths, RoundTrips, SHORTEST_INTERVAL_NS};
 
@@ -206,6 +208,13 @@ pub struct TransportRow {
     pub rejected: u64,
     /// Bytes handed to the socket.
     pub bytes: u64,
+    /// Handed to the socket, which did not take them.
+    pub unsent: u64,
+    /// Dropped by the kernel because the member's socket was full, where that is known.
+    pub overflowed: Option<u64>,
+    /// Received and not believed, for each reason of [`Rejected::ALL`]. What the network doubled is
+    /// among these, and not in `rejected`.
+    pub rejected_for: [u64; Rejected::ALL.len()],
 }
 
 /// What one member took of the machine.

@@ -256,6 +256,13 @@ impl Transport {
         None
     }
 
+    /// The path does not take datagrams of the usual size: those made from now on are so short that
+    /// every path takes them. Messages that were cut already stay as they are.
+    pub fn narrow(&mut self) {
+        let narrow = Config::NARROW_DATAGRAM_BYTES;
+        self.config.datagram_bytes = self.config.datagram_bytes.min(narrow);
+    }
+
     /// Asks for heartbeats to a peer, so that its silence is noticed while nothing else is said.
     pub fn watch(&mut self, now: u64, peer: NodeId, watched: bool) {
         self.with_link(peer, &mut |_| {}, |link, desk| {

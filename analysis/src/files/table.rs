@@ -16,7 +16,10 @@ pub(super) struct Table {
 }
 
 /// Columns that runs of earlier versions do not have.
-const ADDED: [&str; 3] = ["overtaken", "remark", "step"];
+const ADDED: [&str; 5] = ["overtaken", "remark", "step", "unsent", "overflowed"];
+
+/// The same, for all columns that begin so.
+const ADDED_KIND: &str = "rejected_";
 
 /// The most rows of a table: as many requests as a run may record.
 const MOST_ROWS: usize = (node::plan::MEMORY_LIMIT_BYTES / node::plan::REQUEST_BYTES) as usize;
@@ -36,18 +39,17 @@ pub(super) fn maybe(value: Option<impl ToString>) -> Field {
 
 impl Table {
     /// Writes the header and the rows.
-    pub(super) fn write<const N: usize>(
+    pub(super) fn write<R: IntoIterator<Item = Field>>(
         &self,
         dir: &Path,
-        rows: impl Iterator<Item = [Field; N]>,
+        rows: impl Iterator<Item = R>,
     ) -> Result<(), FilesError> {
-        debug_assert_eq!(N, self.columns.len());
         let path = dir.join(self.name);
         let write = || {
             let mut writer = csv::Writer::from_path(&path)?;
             writer.write_record(self.columns)?;
             for row in rows {
-                writer.write_record(row.iter().map(|field| field.as_deref().unwrap_or("")))?;
+                writer.write_record(row.into_iter().map(Option::unwrap_or_default))?;
             }
             writer.flush()?;
             Ok(())
@@ -68,8 +70,9 @@ impl Table {
         let header = reader.headers().map_err(|error| unreadable(&path, error))?;
         let place = |&column: &&'static str| {
             let place = header.iter().position(|name| name == column);
-            let added = ADDED.contains(&column).then_some(header.len());
-            place.or(added).ok_or_else(|| FilesError::Header {
+            let added = ADDED.contains(&column) || column.starts_with(ADDED_KIND);
+            let missing = added.then_some(header.len());
+            place.or(missing).ok_or_else(|| FilesError::Header {
                 path: path.clone(),
                 column,
                 expected: self.columns.join(","),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use algorithms::NodeId;
 use chaos::input;
+use node::frame::Rejected;
 use node::plan::Plan;
 use node::run::{Engine, MessageRow, NoteRow, RequestRow, Run, TransportRow, UsageRow};
 
@@ -56,8 +57,30 @@ const TRANSPORT: Table = Table {
         "duplicates",
         "rejected",
         "bytes",
+        "unsent",
+        "overflowed",
+        "rejected_too_short",
+        "rejected_wrong_version",
+        "rejected_other_run",
+        "rejected_other_algorithm",
+        "rejected_not_for_us",
+        "rejected_unknown_source",
+        "rejected_bad_mac",
+        "rejected_malformed",
+        "rejected_stale_source",
+        "rejected_stale_destination",
+        "rejected_duplicate",
+        "rejected_replayed",
+        "rejected_other_session",
     ],
 };
+
+/// The columns of `transport.csv` that say why datagrams were rejected, in the order of
+/// [`Rejected::ALL`].
+fn rejection_columns() -> impl Iterator<Item = &'static str> {
+    let reasons = TRANSPORT.columns.iter().copied();
+    reasons.filter(|column| column.starts_with("rejected_"))
+}
 
 const NODES: Table = Table {
     name: "nodes.csv",
@@ -245,7 +268,7 @@ pub(super) fn read_counters(dir: &Path, plan: &Plan) -> Result<Notes, FilesError
 
 pub(super) fn write_transport(dir: &Path, run: &Run) -> Result<(), FilesError> {
     let rows = run.transport.iter().map(|(node, row)| {
-        [
+        let counts = [
             known(node),
             known(&row.datagrams_sent),
             known(&row.datagrams_received),
@@ -254,7 +277,11 @@ pub(super) fn write_transport(dir: &Path, run: &Run) -> Result<(), FilesError> {
             known(&row.duplicates),
             known(&row.rejected),
             known(&row.bytes),
-        ]
+            known(&row.unsent),
+            maybe(row.overflowed),
+        ];
+        let reasons = row.rejected_for.iter().map(known);
+        counts.into_iter().chain(reasons)
     });
     TRANSPORT.write(dir, rows)
 }
@@ -264,6 +291,10 @@ pub(super) fn read_transport(
     plan: &Plan,
 ) -> Result<BTreeMap<NodeId, TransportRow>, FilesError> {
     let rows = TRANSPORT.read(dir, |row| {
+        let mut rejected_for = [0; Rejected::ALL.len()];
+        for (count, column) in rejected_for.iter_mut().zip(rejection_columns()) {
+            *count = row.optional(column)?.unwrap_or_default();
+        }
         let counts = TransportRow {
             datagrams_sent: row.number("datagrams_sent")?,
             datagrams_received: row.number("datagrams_received")?,
@@ -272,6 +303,9 @@ pub(super) fn read_transport(
             duplicates: row.number("duplicates")?,
             rejected: row.number("rejected")?,
             bytes: row.number("bytes")?,
+            unsent: row.optional("unsent")?.unwrap_or_default(),
+            overflowed: row.optional("overflowed")?,
+            rejected_for,
         };
         Ok((row.member("node", plan)?, counts))
     })?;
@@ -382,5 +416,16 @@ fn one_row<R: std::io::Read>(mut reader: csv::Reader<R>) -> Result<HeaderAndRow,
     match rows.next() {
         None => Ok((header, row)),
         Some(_) => Err("it has more than one row, expected one".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_to_reject_a_datagram_has_its_column() {
+        let reasons = Rejected::ALL.map(|reason| format!("rejected_{reason}"));
+        assert_eq!(rejection_columns().collect::<Vec<_>>(), reasons);
     }
 }

@@ -2,6 +2,10 @@
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::io::Errno;
+use rustix::net::sockopt::{Ipv4PathMtuDiscovery, set_ip_mtu_discover};
 
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -12,6 +16,8 @@ use tokio::net::UdpSocket;
 pub struct Port {
     socket: UdpSocket,
     state: UdpSocketState,
+    /// A datagram was too long for the path in one piece.
+    narrow: AtomicBool,
 }
 
 /// Room for a batch of datagrams from a port.
@@ -23,6 +29,9 @@ pub struct Inbox {
 
 /// No datagram is longer, and no bundle of datagrams either.
 const LONGEST: usize = 65_536;
+
+/// What UDP carries at most, even when the kernel cuts it into several datagrams.
+pub(super) const LONGEST_DATAGRAM: usize = 65_507;
 
 impl Port {
     /// Binds the address, with that many bytes of kernel buffer asked for on each side; the kernel
@@ -38,7 +47,13 @@ impl Port {
         Ok(Self {
             state: UdpSocketState::new(UdpSockRef::from(&socket))?,
             socket,
+            narrow: AtomicBool::new(false),
         })
+    }
+
+    /// Whether the path has turned out not to take every datagram in one piece.
+    pub fn is_narrow(&self) -> bool {
+        self.narrow.load(Ordering::Relaxed)
     }
 
     /// Where it is bound.
@@ -88,8 +103,26 @@ impl Port {
             segment_size: each,
             src_ip,
         };
-        self.state
-            .try_send(UdpSockRef::from(&self.socket), &transmit)
+        let send = || {
+            self.state
+                .try_send(UdpSockRef::from(&self.socket), &transmit)
+        };
+        match send() {
+            // Shorter datagrams can be made in future, but this one must still get through: it may be
+            // somebody else's, or carry what cannot be cut again.
+            Err(error) if is_too_long(&error) && contents.len() <= LONGEST_DATAGRAM => {
+                self.narrow.store(true, Ordering::Relaxed);
+                self.allow_fragments()?;
+                send()
+            }
+            sent => sent,
+        }
+    }
+
+    /// Lets the kernel send a datagram in pieces that is too long for the path.
+    fn allow_fragments(&self) -> io::Result<()> {
+        let dont = Ipv4PathMtuDiscovery::DONT;
+        set_ip_mtu_discover(&self.socket, dont).map_err(io::Error::from)
     }
 }
 
@@ -119,6 +152,11 @@ impl Default for Inbox {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Whether a datagram is longer than the path takes in one piece.
+fn is_too_long(error: &io::Error) -> bool {
+    Errno::from_io_error(error) == Some(Errno::MSGSIZE)
 }
 
 /// Whether the socket is still good: there was nothing, no room, or somebody else's port is closed.

@@ -303,7 +303,7 @@ impl Member {
 
     /// Lets out what is on disk, and sets the timer for what comes next.
     fn let_out(&mut self, control: &ControlChannel) -> Result<(), String> {
-        self.transmit()?;
+        self.transmit();
         self.report_idleness(control);
         let alarm_ns = self.alarms.next_ns().map(|at_ns| self.zero_ns + at_ns);
         let next = match self.arrivals.is_empty() {
@@ -342,8 +342,8 @@ impl Member {
     fn keep_counters(&mut self, now_ns: u64) {
         if now_ns >= self.counters_due_ns {
             self.counters_due_ns = now_ns + COUNTERS_EVERY_NS;
-            self.recorder
-                .add(now_ns, &Record::Transport(self.transport.counters().into()));
+            let counts = self.wire_counts();
+            self.recorder.add(now_ns, &Record::Transport(counts));
         }
     }
 
@@ -404,8 +404,8 @@ impl Member {
 
     fn finish(&mut self, control: &ControlChannel) -> Result<(), String> {
         let now_ns = self.now_ns();
-        self.recorder
-            .add(now_ns, &Record::Transport(self.transport.counters().into()));
+        let counts = self.wire_counts();
+        self.recorder.add(now_ns, &Record::Transport(counts));
         self.flush()?;
         let state_bytes = self
             .members

@@ -118,6 +118,9 @@ impl Config {
     pub const MIN_DATAGRAM_BYTES: usize =
         frame::MAX_OVERHEAD + packet::MAX_HEAD + packet::MAX_SEGMENT_OVERHEAD + 32;
 
+    /// What every path takes: IPv4 promises packets of 576 bytes, of which IP and UDP take 28.
+    pub const NARROW_DATAGRAM_BYTES: usize = 576 - 28;
+
     /// The largest datagram budget: what UDP over IPv4 can carry.
     pub const MAX_DATAGRAM_BYTES: usize = 65_507;
 

@@ -165,8 +165,14 @@ impl Conversation {
         let mut count = 0;
         loop {
             let taken = datagram.len() + packet::MAX_SEGMENT_OVERHEAD + MAC_BYTES;
-            let Some(room) = config.datagram_bytes.checked_sub(taken) else {
-                break;
+            let room = match count {
+                // The first has room in any case: if the path became narrow after it was cut, it
+                // leaves in a datagram longer than those of today.
+                0 => usize::MAX,
+                _ => match config.datagram_bytes.checked_sub(taken) {
+                    Some(room) => room,
+                    None => break,
+                },
             };
             let Some(segment) = self.sender.next(room, frame, &self.window) else {
                 break;

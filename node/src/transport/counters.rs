@@ -52,6 +52,9 @@ impl From<&Counters> for TransportRow {
             duplicates: counters.duplicates,
             rejected: counters.rejected(),
             bytes: counters.bytes_sent,
+            unsent: 0,
+            overflowed: None,
+            rejected_for: counters.rejected,
         }
     }
 }

@@ -204,3 +204,34 @@ fn members_of_a_large_group_share_no_state() {
     assert_eq!(world.messages(A).count(), 39);
     assert!(world.settled());
 }
+
+/// A path that takes less than was thought: what was cut for a wider one still gets through (the
+/// kernel sends it in pieces), and what comes later is cut for this one.
+#[test]
+fn a_path_that_turns_out_narrow_gets_shorter_datagrams() {
+    for order in [Order::Fifo, Order::Any] {
+        let config = Config {
+            order,
+            ..Config::default()
+        };
+        let mut world = World::new(config, 2, Weather::FAIR, 3);
+        world.cut.insert((A, B));
+        world.send(A, B, &token(5_000));
+        world.run_for(100 * MS);
+        assert!(world.sent.iter().any(|sent| sent.3.len() > 1_000));
+        world.member(A).narrow();
+        world.heal();
+        world.run_for(1_000 * MS);
+        assert_eq!(world.messages(B).count(), 1, "{order:?}");
+        world.sent.clear();
+        world.send(A, B, &token(5_001));
+        world.run_for(1_000 * MS);
+        assert_eq!(world.messages(B).count(), 2, "{order:?}");
+        let longest = world.sent.iter().map(|sent| sent.3.len()).max();
+        assert!(
+            longest <= Some(Config::NARROW_DATAGRAM_BYTES),
+            "{longest:?}"
+        );
+        assert!(world.settled());
+    }
+}

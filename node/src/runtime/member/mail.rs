@@ -10,6 +10,7 @@ use tracing::{debug, info};
 use super::Member;
 use crate::members::Members;
 use crate::record::Record;
+use crate::run::TransportRow;
 use crate::runtime::recorder::Recorder;
 use crate::stamp;
 use crate::transport;
@@ -79,15 +80,31 @@ impl Member {
     }
 
     /// Sends what the transport has to send.
-    pub(super) fn transmit(&mut self) -> Result<(), String> {
+    ///
+    /// A datagram that the kernel does not take (a full queue, a firewall, no route) is lost like one
+    /// that the network loses: the bundle counts it, and the transport sends its contents again.
+    pub(super) fn transmit(&mut self) {
         let now_ns = monotonic_ns();
-        let mut sent = Ok(());
         while let Some(peer) = self.transport.poll_transmit(now_ns, &mut self.datagram) {
             let to = self.book[peer.index()];
-            sent = sent.and(self.bundle.send(&self.port, to, &self.datagram));
+            if let Err(error) = self.bundle.send(&self.port, to, &self.datagram) {
+                debug!(%error, "datagrams were not taken");
+            }
         }
-        sent.and(self.bundle.flush(&self.port))
-            .map_err(|error| format!("cannot send: {error}"))
+        if let Err(error) = self.bundle.flush(&self.port) {
+            debug!(%error, "datagrams were not taken");
+        }
+        if self.port.is_narrow() {
+            self.transport.narrow();
+        }
+    }
+
+    /// What the transport and the socket have counted.
+    pub(super) fn wire_counts(&self) -> TransportRow {
+        TransportRow {
+            unsent: self.bundle.unsent(),
+            ..self.transport.counters().into()
+        }
     }
 }
 
