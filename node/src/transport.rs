@@ -39,9 +39,13 @@
 //!   after a quarter of a window.
 //! * A **repetition** leaves when the acknowledgement is overdue by RFC 6298: smoothed round trip
 //!   plus four deviations, but at least `floor`, and on top of that `ack_delay`, because the peer
-//!   may hold its answer back that long. It doubles with each repetition up to `cap`, which bounds
-//!   how long after a cut has healed the link stays silent. Everything under way is then given up
-//!   for lost, and goes out again within a window of two datagrams.
+//!   may hold its answer back that long. Before the first
+//!   sample, what the round trips to others take counts, if that is longer than `first`. It doubles
+//!   with each repetition up to `cap`, which bounds how long after a cut has healed the link stays
+//!   silent; hearing anything of the peer ends the long pauses. Everything under way is then given
+//!   up for lost, and goes out again within a window of two datagrams.
+//! * A datagram with **repetitions** takes a credit of the member's budget (`budget.rs`), so that
+//!   hundreds of links together do not flood a network that is late.
 //! * A segment that three later frames have **overtaken** is sent again without waiting.
 //! * A **heartbeat** leaves only for a peer that is watched and has been silent for a quarter of
 //!   the silence that matters.
@@ -61,6 +65,7 @@
 //! too long; `session.rs` has the handshake.
 
 mod acks;
+mod budget;
 mod config;
 mod conversation;
 mod counters;
@@ -80,6 +85,8 @@ use std::collections::{BTreeMap, VecDeque};
 use algorithms::NodeId;
 
 use crate::frame::{Header, Rejected, Seal};
+use budget::Budget;
+use conversation::Outgoing;
 use link::{Desk, Link};
 
 pub use config::{Config, Contract, Timing};
@@ -121,6 +128,9 @@ pub struct Transport {
     links: BTreeMap<NodeId, Box<Link>>,
     /// Links that may have something to send, each once.
     ready: VecDeque<NodeId>,
+    /// Links whose repetitions wait for a credit, each once, in their order.
+    waiting: VecDeque<NodeId>,
+    budget: Budget,
     /// No deadline of any link is earlier.
     earliest: Option<u64>,
     overflow: Option<Overflow>,
@@ -142,6 +152,8 @@ impl Transport {
             number: 0,
             links: BTreeMap::new(),
             ready: VecDeque::new(),
+            waiting: VecDeque::new(),
+            budget: Budget::default(),
             earliest: None,
             overflow: None,
             counters: Counters::default(),
@@ -199,14 +211,17 @@ impl Transport {
         if self.earliest.is_none_or(|earliest| now < earliest) {
             return;
         }
+        let presumed = self.budget.presumed(now, &self.config.timing);
         let mut desk = Desk {
             config: &self.config,
             counters: &mut self.counters,
+            budget: &mut self.budget,
             sink,
         };
         let mut earliest = None;
         for (&peer, link) in &mut self.links {
             if link.deadline(desk.config).is_some_and(|at| at <= now) {
+                link.presume(presumed);
                 link.tick(now, &mut desk);
                 if link.has_something() && !link.queued {
                     link.queued = true;
@@ -221,37 +236,70 @@ impl Transport {
     /// The time at which [`tick`](Self::tick) is to be called; it may turn out to have been too
     /// early, never too late.
     pub fn next_deadline(&self) -> Option<u64> {
-        self.earliest
+        let wait = !self.waiting.is_empty();
+        let credit_at = wait.then(|| self.budget.next_at(&self.config.timing));
+        earlier(self.earliest, credit_at)
     }
 
     /// Writes the next datagram that is to leave into `datagram`, and says to whom. To be called
     /// until there is none.
     pub fn poll_transmit(&mut self, now: u64, datagram: &mut Vec<u8>) -> Option<NodeId> {
+        let (peer, repeats) = self.next_to_send(now)?;
+        let link = self.links.get_mut(&peer).expect("only links send");
+        link.presume(self.budget.presumed(now, &self.config.timing));
+        self.number += 1;
+        let header = Header {
+            source: self.identity.me,
+            destination: peer,
+            source_incarnation: self.identity.incarnation,
+            destination_incarnation: link.incarnation(),
+            number: self.number,
+        };
+        self.seal.begin(&header, datagram);
+        let frame = Outgoing {
+            number: self.number,
+            repeats,
+        };
+        link.write(now, frame, datagram, &self.config, &mut self.counters);
+        self.seal.close(datagram);
+        if link.has_something() && !link.queued {
+            link.queued = true;
+            self.ready.push_back(peer);
+        }
+        self.earliest = earlier(self.earliest, link.deadline(&self.config));
+        self.counters.datagrams_sent += 1;
+        self.counters.bytes_sent += datagram.len() as u64;
+        Some(peer)
+    }
+
+    /// The link whose turn it is: one that has more than repetitions to send, or else the one whose
+    /// repetitions have waited longest, if there is a credit. Says as well whether what leaves may
+    /// repeat something.
+    fn next_to_send(&mut self, now: u64) -> Option<(NodeId, bool)> {
+        let timing = &self.config.timing;
         while let Some(peer) = self.ready.pop_front() {
             let link = self.links.get_mut(&peer).expect("only links are ready");
             link.queued = false;
-            if !link.has_something() {
-                continue;
+            if link.has_more_than_repetitions() {
+                let repeats = link.has_repetition() && self.budget.take(now, timing);
+                return Some((peer, repeats));
             }
-            self.number += 1;
-            let header = Header {
-                source: self.identity.me,
-                destination: peer,
-                source_incarnation: self.identity.incarnation,
-                destination_incarnation: link.incarnation(),
-                number: self.number,
-            };
-            self.seal.begin(&header, datagram);
-            link.write(now, self.number, datagram, &self.config, &mut self.counters);
-            self.seal.close(datagram);
-            if link.has_something() {
-                link.queued = true;
-                self.ready.push_back(peer);
+            if link.has_something() && !link.waiting {
+                link.waiting = true;
+                self.waiting.push_back(peer);
             }
-            self.earliest = earlier(self.earliest, link.deadline(&self.config));
-            self.counters.datagrams_sent += 1;
-            self.counters.bytes_sent += datagram.len() as u64;
-            return Some(peer);
+        }
+        while let Some(&peer) = self.waiting.front() {
+            let link = self.links.get_mut(&peer).expect("only links wait");
+            let repeats = link.has_repetition();
+            if repeats && !self.budget.take(now, timing) {
+                return None;
+            }
+            self.waiting.pop_front();
+            link.waiting = false;
+            if repeats {
+                return Some((peer, true));
+            }
         }
         None
     }
@@ -354,6 +402,7 @@ impl Transport {
         let mut desk = Desk {
             config,
             counters: &mut self.counters,
+            budget: &mut self.budget,
             sink,
         };
         let outcome = act(link, &mut desk);

@@ -69,18 +69,30 @@ impl Port {
     /// Fills the inbox with what has arrived, and says how many of its places that took: 0 if
     /// nothing is there.
     pub fn receive(&self, inbox: &mut Inbox) -> io::Result<usize> {
-        let received = self.socket.try_io(Interest::READABLE, || {
-            let mut rooms = inbox.room.chunks_mut(LONGEST);
-            let mut rooms: [IoSliceMut<'_>; BATCH_SIZE] = std::array::from_fn(|_| {
-                IoSliceMut::new(rooms.next().expect("as many rooms as a batch has"))
-            });
-            self.state
-                .recv(UdpSockRef::from(&self.socket), &mut rooms, &mut inbox.about)
-        });
+        let received = self
+            .socket
+            .try_io(Interest::READABLE, || self.receive_now(inbox));
         match received {
             Err(error) if is_passing(&error) => Ok(0),
             received => received,
         }
+    }
+
+    /// The same for whoever does not know whether anything is there, and asks the kernel.
+    pub fn receive_more(&self, inbox: &mut Inbox) -> io::Result<usize> {
+        match self.receive_now(inbox) {
+            Err(error) if is_passing(&error) => Ok(0),
+            received => received,
+        }
+    }
+
+    fn receive_now(&self, inbox: &mut Inbox) -> io::Result<usize> {
+        let mut rooms = inbox.room.chunks_mut(LONGEST);
+        let mut rooms: [IoSliceMut<'_>; BATCH_SIZE] = std::array::from_fn(|_| {
+            IoSliceMut::new(rooms.next().expect("as many rooms as a batch has"))
+        });
+        self.state
+            .recv(UdpSockRef::from(&self.socket), &mut rooms, &mut inbox.about)
     }
 
     /// How many datagrams of equal length one call can send.

@@ -255,7 +255,7 @@ impl Member {
         }
         let mut inbox = Inbox::new();
         loop {
-            self.handle_due()?;
+            self.handle_due(&mut inbox)?;
             self.flush()?;
             if !self.hits.is_empty() {
                 self.wait_for_faults(control).await?;
@@ -287,13 +287,14 @@ impl Member {
     }
 
     /// Handles what has arrived and what is due, until a fault must come into force first.
-    fn handle_due(&mut self) -> Result<(), String> {
+    fn handle_due(&mut self, inbox: &mut Inbox) -> Result<(), String> {
         for _ in 0..EVENTS_PER_TURN {
             if !self.hits.is_empty() || !self.handle_one()? {
                 break;
             }
         }
         let now_ns = self.now_ns();
+        self.take_all_before_ticking(inbox)?;
         self.tick(now_ns);
         self.look_out(now_ns);
         self.note_congestion(now_ns)?;

@@ -68,14 +68,24 @@ impl Default for Timing {
 }
 
 impl Timing {
+    /// What a round trip is taken for on a path whose shortest one took so long, when nothing is
+    /// known of queues.
+    pub(super) fn at_rest_ns(&self, least_ns: u64) -> u64 {
+        self.first_ns.max(2 * least_ns)
+    }
+
     /// What suits members on one machine; slower paths are measured.
     pub const LOOPBACK: Self = Self {
         ack_delay_ns: 5_000_000,
         floor_ns: 5_000_000,
         first_ns: 50_000_000,
-        cap_ns: 250_000_000,
+        cap_ns: 2_000_000_000,
     };
 }
+
+/// The longest pause between repetitions, and between the calls of a handshake, on links with
+/// sessions: a silence ends those, so that patience would only make sessions begin later.
+const SESSION_CAP_NS: u64 = 250_000_000;
 
 impl Config {
     /// Patient links in order, with datagrams that pass everywhere.
@@ -101,7 +111,10 @@ impl Config {
                 silence_ns: plan.silence_ns,
             },
         };
-        let usual = Timing::default().cap_ns;
+        let usual = match contract {
+            Contract::Patient { .. } => Timing::default().cap_ns,
+            Contract::Sessions { .. } => SESSION_CAP_NS,
+        };
         let cap_ns = contract.silence_ns().map_or(usual, |ns| usual.min(ns / 2));
         Self {
             order: plan.links,

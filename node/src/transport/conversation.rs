@@ -12,6 +12,9 @@ use super::sender::Sender;
 use super::window::Window;
 use crate::frame::{MAC_BYTES, Rejected};
 
+/// How long a timer of repetitions is left alone at most.
+const LOOK_AGAIN_NS: u64 = 250_000_000;
+
 /// Everything that begins afresh with a session.
 #[derive(Clone, Debug)]
 pub(super) struct Conversation {
@@ -19,8 +22,28 @@ pub(super) struct Conversation {
     receiver: Receiver,
     acks: Acks,
     window: Window,
-    /// When what is under way is given up for lost.
+    /// When to see whether what is under way is to be given up for lost.
     resend_at: Option<u64>,
+    /// Since when it is under way and nothing was heard of it.
+    flying_since: u64,
+}
+
+/// A frame that is about to leave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outgoing {
+    /// Its number.
+    pub number: u64,
+    /// Whether it may carry what was sent before.
+    pub repeats: bool,
+}
+
+/// What an acknowledgement told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Learned {
+    /// The round trip that was measured, if one was.
+    pub round_trip_ns: Option<u64>,
+    /// How many segments are now known to have arrived.
+    pub segments: u64,
 }
 
 impl Conversation {
@@ -31,6 +54,7 @@ impl Conversation {
             acks: Acks::default(),
             window: Window::new(config.datagram_bytes, config.window_bytes),
             resend_at: None,
+            flying_since: 0,
         }
     }
 
@@ -59,28 +83,49 @@ impl Conversation {
         self.sender.unconfirmed(config.order == Order::Any)
     }
 
-    /// Learns what has arrived at the other end; gives the round trip that was measured, if one was.
+    /// Learns what has arrived at the other end.
     pub fn acknowledge(
         &mut self,
         now: u64,
         ack: &Ack,
         trips: &mut RoundTrips,
         config: &Config,
-    ) -> Result<Option<u64>, Rejected> {
+    ) -> Result<Learned, Rejected> {
         let progress = self.sender.acknowledge(ack)?;
-        let measured = match ack.echo {
+        let round_trip_ns = match ack.echo {
             0 => None,
             frame => trips.answered(now, frame, 1_000 * u64::from(ack.held_us)),
         };
         if let Some(number) = progress.overtaken {
             self.window.overtaken(number, self.sender.next_new());
         }
-        if progress.any {
+        if progress.segments > 0 {
             self.window.acknowledged(progress.bytes);
-            let running = self.sender.is_flying();
-            self.resend_at = running.then(|| now + trips.timeout(&config.timing));
+            self.resend_at = None;
+            if self.sender.is_flying() {
+                self.wait_for_answer(now, trips, config);
+            }
         }
-        Ok(measured)
+        Ok(Learned {
+            round_trip_ns,
+            segments: progress.segments,
+        })
+    }
+
+    /// The other end is alive: what is under way is given up for lost soon, if it had been left alone
+    /// for long.
+    pub fn heard(&mut self, now: u64, trips: &mut RoundTrips, config: &Config) {
+        if trips.heard() {
+            let soon = now + trips.timeout(now, &config.timing);
+            self.resend_at = self.resend_at.map(|at| at.min(soon));
+        }
+    }
+
+    /// Begins to wait for an answer. How long that is may change while it waits, because what long
+    /// round trips tell fades; so it looks again before long.
+    fn wait_for_answer(&mut self, now: u64, trips: &RoundTrips, config: &Config) {
+        self.flying_since = now;
+        self.resend_at = Some(now + trips.timeout(now, &config.timing).min(LOOK_AGAIN_NS));
     }
 
     /// Takes the segments of one frame.
@@ -147,6 +192,16 @@ impl Conversation {
         self.acks.is_due() || self.sender.has_next(&self.window)
     }
 
+    /// Whether something is to be sent again.
+    pub fn has_repetition(&self) -> bool {
+        self.sender.has_repetition(&self.window)
+    }
+
+    /// Whether a frame is to leave for more than repetitions.
+    pub fn has_more_than_repetitions(&self) -> bool {
+        self.acks.is_due() || self.sender.has_new(&self.window)
+    }
+
     /// What a frame that leaves now acknowledges.
     pub fn write_ack(&mut self, now: u64) -> Ack {
         self.acks.write(now, self.receiver.arrived())
@@ -156,12 +211,13 @@ impl Conversation {
     pub fn write_segments(
         &mut self,
         now: u64,
-        frame: u64,
+        frame: Outgoing,
         datagram: &mut Vec<u8>,
         trips: &RoundTrips,
         config: &Config,
         counters: &mut Counters,
     ) -> usize {
+        let Outgoing { number, repeats } = frame;
         let mut count = 0;
         loop {
             let taken = datagram.len() + packet::MAX_SEGMENT_OVERHEAD + MAC_BYTES;
@@ -174,7 +230,7 @@ impl Conversation {
                     None => break,
                 },
             };
-            let Some(segment) = self.sender.next(room, frame, &self.window) else {
+            let Some(segment) = self.sender.next(room, number, &self.window, repeats) else {
                 break;
             };
             packet::write_segment(segment.number, segment.part, segment.pieces, datagram);
@@ -186,7 +242,7 @@ impl Conversation {
             }
         }
         if count > 0 && self.resend_at.is_none() {
-            self.resend_at = Some(now + trips.timeout(&config.timing));
+            self.wait_for_answer(now, trips, config);
         }
         count
     }
@@ -200,9 +256,14 @@ impl Conversation {
     }
 
     /// Time passes.
-    pub fn tick(&mut self, now: u64, trips: &mut RoundTrips) {
+    pub fn tick(&mut self, now: u64, trips: &mut RoundTrips, config: &Config) {
         self.acks.tick(now);
         if self.resend_at.is_some_and(|at| at <= now) {
+            let late_at = self.flying_since + trips.timeout(now, &config.timing);
+            if now < late_at {
+                self.resend_at = Some(late_at.min(now + LOOK_AGAIN_NS));
+                return;
+            }
             self.resend_at = None;
             self.sender.give_up_flying();
             self.window.timed_out(self.sender.next_new());
@@ -224,7 +285,11 @@ mod tests {
         let mut datagram = Vec::new();
         let mut write = |number| {
             datagram.clear();
-            talk.write_segments(0, number, &mut datagram, &trips, &CONFIG, &mut counters)
+            let frame = Outgoing {
+                number,
+                repeats: true,
+            };
+            talk.write_segments(0, frame, &mut datagram, &trips, &CONFIG, &mut counters)
         };
         numbers.filter(|&number| write(number) > 0).count()
     }

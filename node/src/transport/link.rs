@@ -2,13 +2,14 @@
 
 use algorithms::NodeId;
 
+use super::budget::Budget;
 use super::config::Config;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, Outgoing};
 use super::counters::Counters;
 use super::event::Event;
 use super::packet::{Head, Say};
 use super::replay::Replay;
-use super::rtt::RoundTrips;
+use super::rtt::{Presumed, RoundTrips};
 use super::session::{Session, Silence, Turn};
 use crate::frame::{Header, Rejected};
 
@@ -21,6 +22,8 @@ pub(super) struct Link {
     buried: bool,
     /// Whether it stands in the transport's queue of links with something to send.
     pub queued: bool,
+    /// Whether it stands in the queue of links whose repetitions wait for a credit.
+    pub waiting: bool,
     replay: Replay,
     session: Session,
     talk: Conversation,
@@ -31,6 +34,7 @@ pub(super) struct Link {
 pub(super) struct Desk<'a> {
     pub config: &'a Config,
     pub counters: &'a mut Counters,
+    pub budget: &'a mut Budget,
     pub sink: &'a mut dyn FnMut(Event<'_>),
 }
 
@@ -42,6 +46,7 @@ impl Link {
             incarnation: 0,
             buried: false,
             queued: false,
+            waiting: false,
             replay: Replay::default(),
             session: Session::first(u32::from(me < peer)),
             talk: Conversation::new(config),
@@ -142,6 +147,7 @@ impl Link {
         let turn = self
             .session
             .hear(now, head.session, head.say, desk.config)?;
+        self.talk.heard(now, &mut self.trips, desk.config);
         if self.session.trust() {
             (desk.sink)(Event::Heard { peer: self.peer });
         }
@@ -158,11 +164,13 @@ impl Link {
             Say::Ping => self.talk.answer(now, header.number),
             Say::Carry => {}
         }
-        let measured = self
+        let learned = self
             .talk
             .acknowledge(now, &head.ack, &mut self.trips, desk.config)?;
+        desk.budget.answered(learned.segments);
         let (peer, sink) = (self.peer, &mut *desk.sink);
-        if let Some(ns) = measured {
+        if let Some(ns) = learned.round_trip_ns {
+            desk.budget.measured(now, ns);
             sink(Event::RoundTrip { peer, ns });
         }
         let mut delivered = 0;
@@ -188,11 +196,27 @@ impl Link {
         self.session.pending().is_some() || (self.session.is_up() && self.talk.has_something())
     }
 
+    /// Whether something is to be sent again.
+    pub fn has_repetition(&self) -> bool {
+        self.session.is_up() && self.talk.has_repetition()
+    }
+
+    /// Whether a frame is to leave for more than repetitions.
+    pub fn has_more_than_repetitions(&self) -> bool {
+        let says_something = self.session.pending().is_some();
+        says_something || (self.session.is_up() && self.talk.has_more_than_repetitions())
+    }
+
+    /// Other peers say this of round trips.
+    pub fn presume(&mut self, presumed: Presumed) {
+        self.trips.presume(presumed);
+    }
+
     /// Appends the body of the frame of this number.
     pub fn write(
         &mut self,
         now: u64,
-        number: u64,
+        frame: Outgoing,
         datagram: &mut Vec<u8>,
         config: &Config,
         counters: &mut Counters,
@@ -207,7 +231,7 @@ impl Link {
         let segments = match say {
             Say::Carry | Say::Ping if self.session.is_up() => {
                 self.talk
-                    .write_segments(now, number, datagram, &self.trips, config, counters)
+                    .write_segments(now, frame, datagram, &self.trips, config, counters)
             }
             Say::Carry | Say::Ping | Say::Open | Say::Accept => 0,
         };
@@ -218,7 +242,7 @@ impl Link {
             (Say::Ping | Say::Carry, _) => {}
         }
         if segments > 0 || say == Say::Ping {
-            self.trips.sent(now, number);
+            self.trips.sent(now, frame.number);
         }
         self.session.said(now, say, segments > 0);
     }
@@ -231,7 +255,7 @@ impl Link {
 
     /// Time passes.
     pub fn tick(&mut self, now: u64, desk: &mut Desk<'_>) {
-        self.talk.tick(now, &mut self.trips);
+        self.talk.tick(now, &mut self.trips, desk.config);
         match self.session.tick(now, desk.config) {
             None => {}
             Some(Silence::Suspected) => (desk.sink)(Event::Silent { peer: self.peer }),

@@ -66,8 +66,8 @@ pub(super) struct Outgoing<'a> {
 pub(super) struct Progress {
     /// Bytes known to have arrived that were not before.
     pub bytes: usize,
-    /// Whether there was any segment among them; they may be empty.
-    pub any: bool,
+    /// How many segments there were among them; they may be empty.
+    pub segments: u64,
     /// The last segment that is now given up for lost.
     pub overtaken: Option<u64>,
 }
@@ -118,13 +118,32 @@ impl Sender {
 
     /// Whether there is a segment that may leave now.
     pub fn has_next(&self, window: &Window) -> bool {
-        self.choose()
+        self.has_repetition(window) || self.has_new(window)
+    }
+
+    /// Whether there is one that was sent before.
+    pub fn has_repetition(&self, window: &Window) -> bool {
+        self.first_lost()
             .is_some_and(|(place, _)| self.may_leave(place, window))
     }
 
-    /// The segment that is to leave next in this frame, if it may and has room.
-    pub fn next(&mut self, room: usize, frame: u64, window: &Window) -> Option<Outgoing<'_>> {
-        let (place, offset) = self.choose()?;
+    /// Whether there is one that was never sent.
+    pub fn has_new(&self, window: &Window) -> bool {
+        self.sent < self.segments.len() && self.may_leave(self.sent, window)
+    }
+
+    /// The segment that is to leave next in this frame, if it may and has room: first those to be sent
+    /// again, if any may be.
+    pub fn next(
+        &mut self,
+        room: usize,
+        frame: u64,
+        window: &Window,
+        repeats: bool,
+    ) -> Option<Outgoing<'_>> {
+        let lost = repeats.then(|| self.first_lost()).flatten();
+        let lost = lost.filter(|&(place, _)| self.may_leave(place, window));
+        let (place, offset) = lost.or_else(|| self.first_new())?;
         let length = self.segments[place].length as usize;
         if length > room || !self.may_leave(place, window) {
             return None;
@@ -178,7 +197,7 @@ impl Sender {
                 self.arrived(place as usize, &mut progress);
             }
         }
-        if ack.beyond != 0 && progress.any {
+        if ack.beyond != 0 && progress.segments > 0 {
             progress.overtaken = self.give_up_overtaken();
         }
         Ok(progress)
@@ -209,7 +228,7 @@ impl Sender {
             Fate::Waiting => unreachable!("an acknowledgement of what was never sent is refused"),
         }
         kept.fate = Fate::Arrived;
-        progress.any = true;
+        progress.segments += 1;
         progress.bytes += length;
     }
 
@@ -243,17 +262,23 @@ impl Sender {
         count
     }
 
-    /// The segment whose turn it is, and where its bytes begin: first those to be sent again.
-    fn choose(&self) -> Option<(usize, usize)> {
-        if self.lost > 0 {
-            let mut offset = 0;
-            for (place, kept) in self.segments.range(..self.sent).enumerate() {
-                if kept.fate == Fate::Lost {
-                    return Some((place, offset));
-                }
-                offset += kept.length as usize;
-            }
+    /// The first segment to be sent again, and where its bytes begin.
+    fn first_lost(&self) -> Option<(usize, usize)> {
+        if self.lost == 0 {
+            return None;
         }
+        let mut offset = 0;
+        for (place, kept) in self.segments.range(..self.sent).enumerate() {
+            if kept.fate == Fate::Lost {
+                return Some((place, offset));
+            }
+            offset += kept.length as usize;
+        }
+        None
+    }
+
+    /// The first segment that was never sent, and where its bytes begin.
+    fn first_new(&self) -> Option<(usize, usize)> {
         (self.sent < self.segments.len()).then_some((self.sent, self.sent_bytes))
     }
 
@@ -296,7 +321,7 @@ mod tests {
     fn send_all(sender: &mut Sender, frames: std::ops::Range<u64>) -> Vec<(u64, Vec<u8>)> {
         let mut sent = Vec::new();
         for frame in frames {
-            let Some(segment) = sender.next(10_000, frame, &window()) else {
+            let Some(segment) = sender.next(10_000, frame, &window(), true) else {
                 break;
             };
             sent.push((segment.number, segment.pieces.concat()));
@@ -411,7 +436,7 @@ mod tests {
         send_all(&mut sender, 1..2);
         for _ in 0..4 {
             sender
-                .next(10_000, 2, &window())
+                .next(10_000, 2, &window(), true)
                 .expect("there are four more");
         }
         assert_eq!(sender.acknowledge(&ack(0, 0b1111)).unwrap().overtaken, None);

@@ -75,11 +75,11 @@ fn unanswered_messages_are_repeated_after_pauses_that_double_up_to_the_cap() {
     let mut world = world();
     world.cut.insert((A, B));
     world.send(A, B, b"hello?");
-    world.run_for(1_500 * MS);
-    // 50 ms for the unknown path and 5 ms for the other end's patience, doubled up to 250 ms.
-    let expected = [0, 55, 165, 385, 635, 885, 1_135, 1_385].map(|ms| ms * MS);
+    world.run_for(8_000 * MS);
+    // 50 ms for the unknown path and 5 ms for the other end's patience, doubled up to 2 s.
+    let expected = [0, 55, 165, 385, 825, 1_705, 3_465, 5_465, 7_465].map(|ms| ms * MS);
     assert_eq!(departures(&world, A), expected);
-    assert_eq!(world.member(A).counters().retransmissions, 7);
+    assert_eq!(world.member(A).counters().retransmissions, 8);
 }
 
 #[test]
@@ -190,6 +190,42 @@ fn a_healed_link_speaks_again_within_the_cap() {
 }
 
 #[test]
+fn a_peer_that_speaks_is_answered_long_before_the_cap() {
+    let mut world = world();
+    world.cut.extend([(A, B), (B, A)]);
+    world.send(A, B, b"at last");
+    // The next repetition would leave at 5,465 ms.
+    world.run_for(3_500 * MS);
+    world.heal();
+    world.send(B, A, b"hello");
+    world.run_for(4 * 55 * MS + 2 * DELAY);
+    assert_eq!(world.messages(B).count(), 1);
+}
+
+/// Hundreds of links that are all late together do not repeat like hundreds that are late alone.
+#[test]
+fn the_repetitions_of_all_links_share_a_budget() {
+    let mut world = World::new(Config::default(), 300, Weather::FAIR, 1);
+    let peers = (1..300).map(NodeId);
+    world.cut.extend(peers.clone().map(|peer| (A, peer)));
+    for peer in peers.clone() {
+        world.member(A).send(peer, b"hello?");
+    }
+    world.flush(A);
+    assert_eq!(world.sent.len(), 299);
+    world.run_for(20_000 * MS);
+    let repeated = world.sent.len() - 299;
+    // Sixty-four at once, then four after each pause, which doubles up to two seconds.
+    assert!((64..=140).contains(&repeated), "{repeated}");
+    // As soon as somebody answers, the others get their turn at the pace of the answers.
+    world.heal();
+    world.run_for(10_000 * MS);
+    let served = peers.filter(|&peer| world.messages(peer).count() == 1);
+    assert_eq!(served.count(), 299);
+    assert!(world.settled());
+}
+
+#[test]
 fn a_path_slower_than_every_timer_is_learned() {
     let mut world = world();
     world.weather.delay_ns = (1_000 * MS, 1_000 * MS);
@@ -220,6 +256,10 @@ fn a_silent_peer_is_suspected_and_trusted_again() {
     let suspect_after_ns = Some(1_000 * MS);
     let config = Config {
         contract: Contract::Patient { suspect_after_ns },
+        timing: Timing {
+            cap_ns: 500 * MS,
+            ..Timing::default()
+        },
         ..Config::default()
     };
     let mut world = World::new(config, 2, Weather::FAIR, 1);

@@ -1,6 +1,7 @@
 //! A member's mail: datagrams in, through the transport, into the line of arrivals; and out again.
 
 use std::collections::VecDeque;
+use std::io;
 
 use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId};
@@ -14,6 +15,9 @@ use crate::run::TransportRow;
 use crate::runtime::recorder::Recorder;
 use crate::stamp;
 use crate::transport;
+
+/// So many batches are taken in at once before the transport is told the time.
+const BATCHES_PER_TICK: usize = 64;
 
 /// Something the transport brought that has not been handled.
 #[derive(Clone, Copy)]
@@ -40,10 +44,29 @@ pub(super) enum Arrival {
 impl Member {
     /// Takes in a batch of what has arrived.
     pub(super) fn take_datagrams(&mut self, inbox: &mut Inbox) -> Result<(), String> {
-        let places = self
-            .port
-            .receive(inbox)
-            .map_err(|error| format!("cannot receive: {error}"))?;
+        let places = self.port.receive(inbox).map_err(cannot_receive)?;
+        self.take_batch(inbox, places);
+        Ok(())
+    }
+
+    /// Takes in everything that has arrived, if the transport is about to give up waiting for
+    /// something: what it waits for may be there, while this member had other things to do.
+    pub(super) fn take_all_before_ticking(&mut self, inbox: &mut Inbox) -> Result<(), String> {
+        for _ in 0..BATCHES_PER_TICK {
+            let now = monotonic_ns();
+            if self.transport.next_deadline().is_none_or(|at| now < at) {
+                break;
+            }
+            let places = self.port.receive_more(inbox).map_err(cannot_receive)?;
+            if places == 0 {
+                break;
+            }
+            self.take_batch(inbox, places);
+        }
+        Ok(())
+    }
+
+    fn take_batch(&mut self, inbox: &Inbox, places: usize) {
         let now_ns = self.now_ns();
         let mut sink = Sink {
             members: &mut self.members,
@@ -63,7 +86,6 @@ impl Member {
                 debug!(%from, ?reason, "a datagram is not believed");
             }
         }
-        Ok(())
     }
 
     /// Tells the transport the time.
@@ -106,6 +128,10 @@ impl Member {
             ..self.transport.counters().into()
         }
     }
+}
+
+fn cannot_receive(error: io::Error) -> String {
+    format!("cannot receive: {error}")
 }
 
 /// Takes what the transport brings, and puts it in line.
