@@ -16,7 +16,7 @@ use crate::safety::{self, Crowd};
 use crate::stays::stays;
 use crate::summary::{Observations, Summary};
 use crate::theory::{self, TheoryLine};
-use crate::{liveness, suspicion, times, well_formedness, words};
+use crate::{liveness, suspicion, times, well_formedness, wire, words};
 
 /// What became of one property.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,6 +228,7 @@ fn warnings(
         ));
     }
     warnings.extend(suspicion::warning(run));
+    warnings.extend(wire::warnings(plan, run));
     let doubtful = |line: &&TheoryLine| line.kind == FormKind::Mean && line.agrees == Some(false);
     warnings.extend(theory.iter().filter(doubtful).map(TheoryLine::reason));
     warnings

@@ -24,6 +24,7 @@ mod suspicion;
 mod theory;
 mod times;
 mod well_formedness;
+mod wire;
 mod words;
 
 #[cfg(test)]

@@ -162,6 +162,16 @@ fn eventful(plan: &Plan) -> Run {
         link_delay_sum_ns: 11,
         link_delay_count: 12,
         bound_broken: 13,
+        proxy: Some(chaos::Totals {
+            received: 14,
+            delivered: 15,
+            lost: 16,
+            doubled: 17,
+            under_way: 18,
+            strays: 19,
+            unsent: 20,
+            overflowed: Some(21),
+        }),
         most_inside: Some(2),
         // Only the log has them.
         round_trips: RoundTrips::default(),
@@ -228,7 +238,11 @@ fn the_columns_are_those_that_scripts_rely_on() {
     assert_eq!(header("counters.csv"), "node,name,count,sum,min,max\n");
     assert_eq!(
         header("transport.csv"),
-        "node,datagrams_sent,datagrams_received,acks,retransmissions,duplicates,rejected,bytes\n"
+        "node,datagrams_sent,datagrams_received,acks,retransmissions,duplicates,rejected,bytes,\
+         unsent,overflowed,rejected_too_short,rejected_wrong_version,rejected_other_run,\
+         rejected_other_algorithm,rejected_not_for_us,rejected_unknown_source,rejected_bad_mac,\
+         rejected_malformed,rejected_stale_source,rejected_stale_destination,rejected_duplicate,\
+         rejected_replayed,rejected_other_session\n"
     );
     assert_eq!(
         header("nodes.csv"),
@@ -447,8 +461,8 @@ fn what_no_run_could_have_written_is_refused_with_its_place() {
         ),
         (
             "transport.csv",
-            "bytes\n",
-            "bytes\n0,1,2,3,4,5,6,\n",
+            "other_session\n",
+            "other_session\n0,1,2,3,4,5,6,,8,9,0,0,0,0,0,0,0,0,0,0,0,0,0\n",
             "line 2, column bytes: found ''",
         ),
         (

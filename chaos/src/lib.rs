@@ -26,6 +26,7 @@ pub mod sample;
 pub mod span;
 pub mod table;
 pub mod timeline;
+mod totals;
 mod visible;
 pub mod window;
 #[cfg(feature = "wire")]
@@ -42,5 +43,6 @@ pub use percent::Percent;
 pub use reach::Reach;
 pub use rule::Rule;
 pub use timeline::Timeline;
+pub use totals::Totals;
 pub use visible::visible;
 pub use window::Window;

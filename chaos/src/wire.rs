@@ -5,11 +5,13 @@
 mod alarm;
 mod bundle;
 mod channel;
+mod overflow;
 mod port;
 
 pub use alarm::Alarm;
 pub use bundle::Bundle;
 pub use channel::Channel;
+pub use overflow::Overflows;
 pub use port::{Inbox, Port};
 
 use std::borrow::Cow;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use algorithms::NodeId;
+use chaos::Totals;
 use serde::{Deserialize, Serialize};
 
 use crate::frame::Rejected;
@@ -49,6 +50,8 @@ pub struct Run {
     pub round_trips: RoundTrips,
     /// What the reliable transport did at each node; empty where messages went without it.
     pub transport: BTreeMap<NodeId, TransportRow>,
+    /// What became of all datagrams at the proxy between the members, where one stood there.
+    pub proxy: Option<Totals>,
     /// What each member took of the machine (cluster only).
     pub usage: BTreeMap<NodeId, UsageRow>,
     /// What became of the faults that were asked for, and what went wrong unasked, in the order it

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use algorithms::params::Params;
 use algorithms::{NodeId, Topology, registry};
+use chaos::Totals;
 use chaos::input;
 use node::plan::{MEMORY_LIMIT_BYTES, Plan, members_bytes};
 use node::run::{End, Engine, Run, StateBytes, Window};
@@ -184,6 +185,8 @@ struct Remainder {
     link_delay_sum_ns: u64,
     link_delay_count: u64,
     bound_broken: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proxy: Option<Totals>,
     state_bytes: StateBytes,
     protocol_error_count: u64,
     protocol_errors: Vec<ProtocolError>,
@@ -232,6 +235,7 @@ impl Record {
                 link_delay_sum_ns: run.link_delay_sum_ns,
                 link_delay_count: run.link_delay_count,
                 bound_broken: run.bound_broken,
+                proxy: run.proxy,
                 state_bytes: run.state_bytes,
                 protocol_error_count: run.protocol_error_count,
                 protocol_errors: errors
@@ -313,6 +317,7 @@ impl Record {
             link_delay_sum_ns: rest.link_delay_sum_ns,
             link_delay_count: rest.link_delay_count,
             bound_broken: rest.bound_broken,
+            proxy: rest.proxy,
             most_inside: rest.most_inside,
             end: rest.end,
             ended_ns: rest.ended_ns,

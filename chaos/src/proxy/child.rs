@@ -12,6 +12,7 @@ use super::{Command, Config, Control, Journal, Proxy, Reply};
 use crate::delay::Delay;
 use crate::fate::Member;
 use crate::timeline::{Did, Timeline};
+use crate::totals::Totals;
 use crate::wire::Channel;
 
 /// What the parent says.
@@ -65,6 +66,8 @@ pub enum Report {
     Finished {
         /// What each step about links did.
         did: Vec<Did>,
+        /// What became of all datagrams.
+        totals: Totals,
     },
 }
 
@@ -112,10 +115,13 @@ async fn obey(mut parent: Channel<Order, Report>, control: Control) -> Result<()
                 ask(&control, Command::Enact(step, who)).await?;
                 Report::Enacted { step }
             }
-            Order::Finish => match ask(&control, Command::Report).await? {
-                Reply::Report(did) => Report::Finished { did },
-                other => return Err(format!("the proxy gave no report, but {other:?}")),
-            },
+            Order::Finish => {
+                let report = ask(&control, Command::Report).await?;
+                match (report, ask(&control, Command::Totals).await?) {
+                    (Reply::Report(did), Reply::Totals(totals)) => Report::Finished { did, totals },
+                    other => return Err(format!("the proxy gave no report, but {other:?}")),
+                }
+            }
         };
         parent.say(&report);
         if last {

@@ -12,6 +12,7 @@ use super::metrics;
 use crate::fate::Member;
 use crate::rule::Count;
 use crate::timeline::Did;
+use crate::totals::Totals;
 
 /// Something to do or to answer.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub enum Command {
     Enact(usize, Option<Member>),
     /// What has each step of the timeline done?
     Report,
+    /// What became of all datagrams?
+    Totals,
     /// Stop.
     Stop,
 }
@@ -58,6 +61,8 @@ pub enum Reply {
     Text(String),
     /// What each step did.
     Report(Vec<Did>),
+    /// What became of all datagrams.
+    Totals(Totals),
 }
 
 /// A member and its alias.
@@ -140,6 +145,7 @@ impl Core {
             Command::Faults => Ok(Reply::Faults(self.faults.rows())),
             Command::Metrics => Ok(Reply::Text(metrics::text(self))),
             Command::Report => Ok(Reply::Report(self.faults.report(now_ns))),
+            Command::Totals => Ok(Reply::Totals(self.totals())),
             Command::Stop => Ok(Reply::Done),
             Command::Zero(zero_ns) => {
                 self.start_at(zero_ns);

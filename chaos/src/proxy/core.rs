@@ -14,6 +14,7 @@ use super::journal::Journal;
 use super::wire::Wire;
 use crate::fate::Member;
 use crate::link::Arrival;
+use crate::totals::Totals;
 use crate::wire::{Alarm, Inbox, monotonic_ns};
 
 /// Everything the proxy's tasks share.
@@ -176,6 +177,21 @@ impl Core {
         let about = json!({ "name": self.names[member as usize], "member": source });
         self.journal.note(now_ns, "found", about);
         Some(member)
+    }
+
+    /// What became of all datagrams.
+    pub fn totals(&self) -> Totals {
+        let sum = |count: fn(&LinkCount) -> u64| self.counts.iter().map(count).sum();
+        Totals {
+            received: sum(|link| link.received),
+            delivered: sum(|link| link.delivered),
+            lost: sum(|link| link.lost),
+            doubled: sum(|link| link.doubled),
+            under_way: self.flights.count() as u64,
+            strays: self.strays,
+            unsent: self.wire.unsent(),
+            overflowed: self.wire.overflowed(),
+        }
     }
 
     fn count(&mut self, from: Member, to: Member) -> &mut LinkCount {

@@ -90,6 +90,12 @@ pub(super) fn text(core: &Core) -> String {
         "Datagrams the kernel did not take.",
     );
     line(&mut text, "chaos_unsent_total", "", core.wire.unsent());
+    if let Some(overflowed) = core.wire.overflowed() {
+        let metric = "chaos_overflowed_total";
+        let help = "Datagrams the kernel dropped because a socket of the proxy was full.";
+        head(&mut text, metric, "counter", help);
+        line(&mut text, metric, "", overflowed);
+    }
     head(
         &mut text,
         "chaos_in_flight",

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::fate::Member;
-use crate::wire::{Bundle, Port};
+use crate::wire::{Bundle, Overflows, Port};
 
 /// The aliases of all members, and where the members are.
 pub(super) struct Wire {
@@ -87,6 +87,11 @@ impl Wire {
     /// Sends what was left to be sent together.
     pub fn flush(&mut self) {
         let _ = self.bundle.flush(&self.aliases[self.bundled_from as usize]);
+    }
+
+    /// Datagrams that the kernel dropped because an alias was full, where that can be read.
+    pub fn overflowed(&self) -> Option<u64> {
+        Some(Overflows::read().ok()?.sum(self.aliases().ok()?))
     }
 
     /// Datagrams that did not leave.

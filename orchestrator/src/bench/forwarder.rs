@@ -7,6 +7,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
+use chaos::Totals;
 use chaos::proxy::child::{Order, Report};
 use chaos::wire::{Bundle, Channel, Inbox, Port};
 use node::runtime::Birth;
@@ -52,7 +53,10 @@ async fn forward() -> Result<(), String> {
             order = parent.next() => match order? {
                 None => return Ok(()),
                 Some(Order::Finish) => {
-                    parent.say(&Report::Finished { did: Vec::new() });
+                    parent.say(&Report::Finished {
+                        did: Vec::new(),
+                        totals: Totals::default(),
+                    });
                     return Ok(());
                 }
                 Some(Order::Begin(_) | Order::Zero { .. } | Order::Enact { .. }) => {}

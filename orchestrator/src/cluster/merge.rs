@@ -147,6 +147,9 @@ impl<'a> Account<'a> {
                 lost.for_each(|event| events.add(&event));
             }
         }
+        for (node, row) in &mut self.rest.transport {
+            row.overflowed = played.overflowed.get(node).copied();
+        }
         let deaths = deaths(&played.faults);
         let died =
             |who: NodeId, at_ns: u64| deaths.get(&who).is_some_and(|&died_ns| died_ns <= at_ns);
@@ -166,6 +169,7 @@ impl<'a> Account<'a> {
             engine: Engine::Cluster,
             messages: self.rest.messages,
             transport: self.rest.transport,
+            proxy: played.proxy,
             round_trips: self.rest.round_trips,
             link_delay_sum_ns: self.rest.link_delay_sum_ns,
             link_delay_count: self.rest.link_delay_count,
@@ -388,6 +392,8 @@ mod tests {
             faults: Vec::new(),
             on_links: Vec::new(),
             failure: None,
+            proxy: None,
+            overflowed: BTreeMap::new(),
         };
         let mut events = Events::begin(dir.path()).expect("a file");
         let run = merge(&plan, dir.path(), played, Some(&mut events)).expect("an account");

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use chaos::Delay;
 use chaos::proxy::child::{self, Between};
 use chaos::timeline::{Deed, Did};
+use chaos::{Delay, Totals};
 use node::plan::Plan;
 use node::runtime::Birth;
 use rustix::process::Signal;
@@ -33,6 +33,8 @@ pub(super) struct Proxy {
     pub(super) aliases: Vec<SocketAddr>,
     /// What the faults of links did, once it is over.
     pub(super) did: Option<Vec<Did>>,
+    /// What became of all datagrams, once it is over.
+    pub(super) totals: Option<Totals>,
     /// It has been reaped.
     pub(super) ended: bool,
     /// It did not finish in time, and was killed.
@@ -51,6 +53,7 @@ impl Proxy {
             child,
             aliases: Vec::new(),
             did: None,
+            totals: None,
             ended: false,
             given_up: false,
         }
@@ -70,7 +73,10 @@ impl Proxy {
         match report {
             Report::Bound { aliases } => self.aliases = aliases,
             Report::Enacted { step } => return Some(step),
-            Report::Finished { did } => self.did = Some(did),
+            Report::Finished { did, totals } => {
+                self.did = Some(did);
+                self.totals = Some(totals);
+            }
         }
         None
     }

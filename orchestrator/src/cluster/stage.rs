@@ -14,8 +14,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use algorithms::NodeId;
+use chaos::Totals;
 use chaos::timeline::Did;
-use chaos::wire::monotonic_ns;
+use chaos::wire::{Overflows, monotonic_ns};
 use node::conductor::Conductor;
 use node::control::{Order, Start};
 use node::run::{End, FaultOutcome, StateBytes, UsageRow};
@@ -73,6 +74,10 @@ pub(super) struct Played {
     pub(super) on_links: Vec<Did>,
     /// What failed, if the testbed did.
     pub(super) failure: Option<String>,
+    /// What became of all datagrams between the members, where the proxy stands there.
+    pub(super) proxy: Option<Totals>,
+    /// Datagrams that the kernel dropped at members' sockets, where that is known.
+    pub(super) overflowed: BTreeMap<NodeId, u64>,
 }
 
 impl Played {
@@ -86,6 +91,8 @@ impl Played {
             faults: Vec::new(),
             on_links: Vec::new(),
             failure: None,
+            proxy: None,
+            overflowed: BTreeMap::new(),
         }
     }
 }
@@ -148,12 +155,25 @@ impl<'a> Stage<'a> {
         self.tell_all(&Order::Go { zero_ns });
         let watched = self.watch().await;
         let ended_ns = self.now_ns();
+        let overflowed = self.overflowed();
         let stopped = self.stop(&watched).await;
         let (end, failure) = match watched.and_then(|end| stopped.map(|()| end)) {
             Ok(end) => (end, None),
             Err(failure) => (End::Failed, Some(failure.to_string())),
         };
-        Ok(self.played(end, ended_ns, failure))
+        Ok(Played {
+            overflowed,
+            ..self.played(end, ended_ns, failure)
+        })
+    }
+
+    /// What the kernel dropped at the members' sockets, while these are open.
+    fn overflowed(&self) -> BTreeMap<NodeId, u64> {
+        let overflows = Overflows::read().unwrap_or_default();
+        let nodes = (0..).map(NodeId).zip(self.addresses());
+        nodes
+            .filter_map(|(node, address)| Some((node, overflows.at(address)?)))
+            .collect()
     }
 
     /// Nanoseconds since the run began.
@@ -252,7 +272,9 @@ impl<'a> Stage<'a> {
             state_bytes,
             failure,
             faults: self.faults.mischief.outcomes(),
+            proxy: self.proxy.as_ref().and_then(|proxy| proxy.totals),
             on_links: self.proxy.map(Proxy::report).unwrap_or_default(),
+            overflowed: BTreeMap::new(),
         }
     }
 }

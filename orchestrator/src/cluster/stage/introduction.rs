@@ -50,7 +50,7 @@ impl Stage<'_> {
     }
 
     /// Where the members themselves are.
-    fn addresses(&self) -> Vec<SocketAddr> {
+    pub(super) fn addresses(&self) -> Vec<SocketAddr> {
         let ports = self.places.iter().map(|place| place.port);
         ports
             .map(|port| (Ipv4Addr::LOCALHOST, port).into())
