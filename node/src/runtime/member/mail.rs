@@ -44,7 +44,10 @@ pub(super) enum Arrival {
 impl Member {
     /// Takes in a batch of what has arrived.
     pub(super) fn take_datagrams(&mut self, inbox: &mut Inbox) -> Result<(), String> {
-        let places = self.port.receive(inbox).map_err(cannot_receive)?;
+        let places = self
+            .port
+            .receive(inbox)
+            .map_err(|error| cannot_receive(&error))?;
         self.take_batch(inbox, places);
         Ok(())
     }
@@ -57,7 +60,10 @@ impl Member {
             if self.transport.next_deadline().is_none_or(|at| now < at) {
                 break;
             }
-            let places = self.port.receive_more(inbox).map_err(cannot_receive)?;
+            let places = self
+                .port
+                .receive_more(inbox)
+                .map_err(|error| cannot_receive(&error))?;
             if places == 0 {
                 break;
             }
@@ -130,7 +136,7 @@ impl Member {
     }
 }
 
-fn cannot_receive(error: io::Error) -> String {
+fn cannot_receive(error: &io::Error) -> String {
     format!("cannot receive: {error}")
 }
 
