@@ -16,12 +16,16 @@ mod usage;
 mod witness;
 
 use std::ffi::OsString;
+use std::io;
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use chaos::wire::{Channel, to_stderr};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use rustix::thread::{CpuSet, sched_setaffinity};
+use signal_hook::consts::SIGXFSZ;
 
 use crate::control::{Order, Report};
 
@@ -62,11 +66,31 @@ impl Birth {
     }
 }
 
+/// Has a write beyond the limit of a file's size fail, rather than end the process without a word.
+pub fn survive_file_limit() -> Result<(), String> {
+    let noticed = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGXFSZ, noticed)
+        .map(drop)
+        .map_err(|error| format!("cannot watch for SIGXFSZ: {error}"))
+}
+
+/// The error, with what a person can do about it where the system's words do not say.
+pub fn explained(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("{error}; a limit on the size of files is in force (ulimit -f)"),
+        ),
+        _ => error,
+    }
+}
+
 impl Birth {
     /// Ties this process to its parent and to its processor, as far as it is told to, and lets it
     /// speak as loud as the environment asks.
     pub fn settle(&self) -> Result<(), String> {
         diagnostics::begin()?;
+        survive_file_limit()?;
         if let Some(parent) = self.parent {
             die_with(parent)?;
         }

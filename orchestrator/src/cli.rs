@@ -14,8 +14,11 @@ use crate::commands::Command;
 #[command(name = "orchestrator", version = env!("TURNSTILE_VERSION"), max_term_width = 100)]
 #[command(after_help = "\
 Exit codes: 0 everything exercised holds · 1 violated, or an exact expectation missed ·
-            2 bad usage or scenario · 3 inconclusive · 4 the testbed itself failed ·
-            130 interrupted, what was recorded is written")]
+            2 bad usage or scenario · 3 inconclusive ·
+            4 the testbed itself failed; what was recorded is kept, and marked in run.json ·
+            130 interrupted, what was recorded is written
+Signals:    SIGINT (Ctrl-C), SIGTERM, SIGHUP (unless nohup), SIGQUIT and SIGUSR1 interrupt. A second
+            one, at least 300 ms later, ends the program at once and says what it drops.")]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]

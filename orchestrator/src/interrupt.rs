@@ -1,27 +1,77 @@
-//! Ctrl-C: stop cleanly and keep what was recorded.
+//! Ctrl-C and its like: stop cleanly and keep what was recorded.
 
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::fs;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use chaos::wire::to_stderr;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
+use signal_hook::iterator::Signals;
 
+use crate::table::indented;
 use crate::{Exit, Failure};
 
-/// A flag that the first Ctrl-C, or a request to terminate, raises; the second ends the program at
+/// The signals that stop the program. Batch systems send SIGUSR1 some time before they kill, so it is
+/// among them.
+const STOPPING: [i32; 5] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1];
+
+/// A second signal sooner than this is part of the first: `timeout` signals a process and its group.
+const SAME_SIGNAL: Duration = Duration::from_millis(300);
+
+/// What to do, and then to say, when the program is stopped at once.
+type LastWords = Box<dyn FnOnce() -> String + Send>;
+
+static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+
+/// A flag that the first signal to stop raises; a second one, some time later, ends the program at
 /// once.
 pub(crate) fn flag_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let raised = Arc::new(AtomicBool::new(false));
-    let watch = || -> io::Result<()> {
-        for signal in [SIGINT, SIGTERM] {
-            // In this order, so that the first signal finds the flag down.
-            let code = i32::from(Exit::Interrupted.code());
-            flag::register_conditional_shutdown(signal, code, Arc::clone(&raised))?;
-            flag::register(signal, Arc::clone(&raised))?;
+    let failed = |error| Failure::Testbed(format!("cannot watch for Ctrl-C: {error}"));
+    // Who starts it with nohup wants it to go on when the terminal closes.
+    let watched = STOPPING
+        .iter()
+        .filter(|&&signal| signal != SIGHUP || !is_ignored(signal));
+    let mut signals = Signals::new(watched).map_err(failed)?;
+    let flag = Arc::clone(&raised);
+    let watch = move || {
+        let mut first = None;
+        for _ in signals.forever() {
+            let since = *first.get_or_insert_with(Instant::now);
+            flag.store(true, Ordering::Relaxed);
+            if since.elapsed() >= SAME_SIGNAL {
+                stop_at_once();
+            }
         }
-        Ok(())
     };
-    watch().map_err(|error| Failure::Testbed(format!("cannot watch for Ctrl-C: {error}")))?;
+    let started = thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(watch);
+    started.map(drop).map_err(failed)?;
     Ok(raised)
+}
+
+/// From now on a second signal does this before it ends the program, and says what comes back: what
+/// is dropped, and what is kept.
+pub(crate) fn before_stopping_at_once(last_words: impl FnOnce() -> String + Send + 'static) {
+    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(last_words));
+}
+
+fn stop_at_once() {
+    let last_words = LAST_WORDS.lock();
+    let last_words = last_words.unwrap_or_else(PoisonError::into_inner).take();
+    let dropped = last_words.map_or_else(|| "nothing of it is kept".to_owned(), |say| say());
+    to_stderr(&indented("stopped at once by a second signal: ", &dropped));
+    process::exit(Exit::Interrupted.code().into());
+}
+
+/// Whether whoever started this process has it ignore a signal.
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }

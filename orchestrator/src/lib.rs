@@ -77,7 +77,8 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
             return if mistake { Exit::Usage } else { Exit::Holds };
         }
     };
-    let done = match node::runtime::diagnostics::begin() {
+    let begun = node::runtime::diagnostics::begin();
+    let done = match begun.and_then(|()| node::runtime::survive_file_limit()) {
         Ok(()) => cli.command.perform(),
         Err(why) => Err(Failure::Usage(why)),
     };

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use analysis::Judgement;
 use analysis::files::{self, Draft, Events, FilesError, Provenance, utc};
-use node::run::{End, Run};
+use node::run::{End, Engine, Run};
 
 use crate::outcome::warn;
 use crate::scenario::Resolved;
@@ -118,6 +118,28 @@ impl Pending {
             directory,
             misplaced,
         })
+    }
+
+    /// What to do and to say when the program is stopped at once.
+    pub(crate) fn last_words(
+        &self,
+        resolved: &Resolved,
+    ) -> impl FnOnce() -> String + Send + 'static {
+        let (draft, target) = (self.draft.path().to_owned(), self.draft.target().to_owned());
+        let (engine, seed) = (resolved.engine, resolved.plan.seed);
+        move || match engine {
+            Engine::Cluster => format!(
+                "there are no tables of this run; what its members recorded is in {}, and the next \
+                 `orchestrator run` or `orchestrator list runs` gives it its name, {}",
+                draft.display(),
+                target.display()
+            ),
+            Engine::Sim => {
+                // Whatever stays behind is swept by the next run.
+                let _ = fs::remove_dir_all(draft).and_then(|()| fs::remove_dir(target));
+                format!("nothing is kept of this simulated run, which --seed {seed} repeats")
+            }
+        }
     }
 
     /// The run failed, and there are no tables of it. What its members recorded is kept, and the

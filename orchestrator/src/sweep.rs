@@ -24,7 +24,7 @@ use std::sync::atomic::AtomicBool;
 use analysis::Summary;
 use analysis::aggregate::{Aggregate, aggregate};
 
-use crate::Failure;
+use crate::{Failure, interrupt};
 #[cfg(test)]
 pub(crate) use grid::{Curve, Plot};
 pub(crate) use grid::{Grid, Words as GridWords, flat, label, put, shown};
@@ -67,6 +67,7 @@ pub(crate) fn sweep(
     let all = cells.flat_map(|cell| (0..grid.repetitions).map(move |nth| (cell, nth)));
     let open = all.filter(|run| !known.contains(run)).collect::<Vec<_>>();
     let todo = open.len();
+    interrupt::before_stopping_at_once(journal.last_words(todo));
     let mut fresh = Vec::new();
     let ran = workers::run_all(grid, &open, directory, interrupted, &mut |run: Done| {
         journal.add(&run)?;
@@ -74,7 +75,7 @@ pub(crate) fn sweep(
         Ok(())
     });
     // What was made is written down also where the rest failed; then that is what is told.
-    let risen = journal.rise(fresh.len());
+    let risen = journal.rise();
     ran.and(risen)?;
     let missing = todo - fresh.len();
     done.extend(fresh);

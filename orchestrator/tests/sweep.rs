@@ -236,7 +236,7 @@ fn the_first_failure_is_the_one_that_is_told() {
     fs::create_dir(place.path().join("b")).unwrap();
     symlink("nowhere", place.path().join("b/sweep.json")).unwrap();
     let failed = made("b");
-    failed.warns("cannot write results to b/failed");
+    failed.warns("cannot write b/sweep.json");
     assert!(!place.path().join("b/sweep.json").exists());
 }
 

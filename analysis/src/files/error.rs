@@ -81,7 +81,7 @@ impl FilesError {
         Self::Io {
             doing,
             path: path.to_owned(),
-            source,
+            source: node::runtime::explained(source),
         }
     }
 

@@ -1,5 +1,6 @@
 //! CSV files with errors that say where.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -184,8 +185,13 @@ fn number_word<T>() -> &'static str {
     }
 }
 
-fn written(path: &Path, error: csv::Error) -> FilesError {
-    FilesError::io("write", path, error.into())
+/// What went wrong when a table was written, as the system says it.
+pub(super) fn written(path: &Path, error: csv::Error) -> FilesError {
+    let source = match error.into_kind() {
+        csv::ErrorKind::Io(source) => source,
+        kind => io::Error::other(format!("{kind:?}")),
+    };
+    FilesError::io("write", path, source)
 }
 
 fn unreadable(path: &Path, error: csv::Error) -> FilesError {

@@ -10,7 +10,7 @@ use node::plan::Plan;
 use node::run::{Engine, MessageRow, NoteRow, RequestRow, Run, TransportRow, UsageRow};
 
 use super::FilesError;
-use super::table::{Row, Table, known, maybe};
+use super::table::{Row, Table, known, maybe, written};
 use crate::{Summary, order};
 
 /// The columns of `entries.csv`.
@@ -350,7 +350,7 @@ pub(super) fn write_summary(dir: &Path, summary: &Summary) -> Result<(), FilesEr
         writer.flush()?;
         Ok::<_, csv::Error>(())
     };
-    write().map_err(|error| FilesError::io("write", &path, error.into()))
+    write().map_err(|error| written(&path, error))
 }
 
 fn one_of(

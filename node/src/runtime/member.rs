@@ -19,10 +19,10 @@ use tracing::info;
 
 use self::events::token_kind;
 use self::mail::Arrival;
-use super::ControlChannel;
 use super::recorder::Recorder;
 use super::usage::{cpu_ms, usage};
 use super::witness::Witness;
+use super::{ControlChannel, explained};
 use crate::agenda::Agenda;
 use crate::control::{Counts, Order, Report, Start};
 use crate::frame::Seal;
@@ -321,7 +321,7 @@ impl Member {
     fn flush(&mut self) -> Result<(), String> {
         self.recorder
             .flush()
-            .map_err(|error| format!("cannot write the records: {error}"))
+            .map_err(|error| format!("cannot write the records: {}", explained(error)))
     }
 
     fn look_out(&mut self, now_ns: u64) {

@@ -66,12 +66,14 @@ impl Run {
         }
         let interrupted = interrupt::flag_on_interrupt()?;
         let pending = Pending::begin(self.out.as_deref(), &resolved)?;
+        interrupt::before_stopping_at_once(pending.last_words(&resolved));
         let run = match execute(&resolved, pending.dir(), &interrupted) {
             Ok(run) => run,
             Err(failure) => return Err(pending.give_up(&resolved, failure)),
         };
         let judgement = analysis::judge(&resolved.plan, &resolved.topology, &run);
         let published = pending.finish(&resolved, &run, &judgement)?;
+        interrupt::before_stopping_at_once(|| "the run is complete and kept".to_owned());
         let place = Where {
             directory: &published.directory,
             again: Some(again::line(resolved.plan.seed)),

@@ -1,27 +1,27 @@
 //! What a sweep has done so far, on disk after every run.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use analysis::Summary;
 use analysis::aggregate::Aggregate;
 use chaos::input;
 
-use super::sittings::{self, Sitting, Sittings};
+use super::sittings::Account;
 use super::{Done, Grid, kept};
-use crate::results::{self, provenance};
-use crate::{Failure, files};
+use crate::{Failure, files, results};
 
 /// The directory of a sweep.
 pub(super) struct Journal<'a> {
     grid: &'a Grid,
     directory: PathBuf,
     runs: File,
-    /// Who has been here before.
-    sittings: Sittings,
-    opened: SystemTime,
+    /// Shared with whoever ends the program at once.
+    account: Arc<Mutex<Account>>,
+    /// The directory, locked: two sweeps in it would count each other's runs.
+    _lock: File,
 }
 
 impl<'a> Journal<'a> {
@@ -34,6 +34,14 @@ impl<'a> Journal<'a> {
             ))
         };
         fs::create_dir_all(directory).map_err(refuse)?;
+        let lock = File::open(directory).map_err(refuse)?;
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            return Err(Failure::Usage(format!(
+                "another sweep is at work in {}; wait until it is over, or name another directory \
+                 with --out",
+                directory.display()
+            )));
+        }
         let copy = directory.join(kept::NAME);
         match input::read(&copy, input::DOCUMENT_BYTES) {
             Ok(kept) if str::from_utf8(&kept).is_ok_and(|kept| grid.is_kept_as(kept)) => {}
@@ -47,9 +55,9 @@ impl<'a> Journal<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(unfit(&copy, &error.to_string())),
         }
-        let sittings = Sittings::read(directory).map_err(Failure::Usage)?;
         let path = directory.join("runs.csv");
         let done = read(grid, &path)?;
+        let account = Account::open(directory, done.len()).map_err(Failure::Usage)?;
         files::replace(&copy, grid.kept().as_bytes()).map_err(refuse)?;
         // A run that was being written when the sweep was killed is cut off; what is whole stays.
         let kept = done.iter().map(|run| row(grid, run)).collect::<String>();
@@ -61,8 +69,8 @@ impl<'a> Journal<'a> {
                 grid,
                 directory,
                 runs,
-                sittings,
-                opened: SystemTime::now(),
+                account: Arc::new(Mutex::new(account)),
+                _lock: lock,
             },
             done,
         ))
@@ -70,6 +78,8 @@ impl<'a> Journal<'a> {
 
     /// Writes a run down.
     pub(super) fn add(&mut self, run: &Done) -> Result<(), Failure> {
+        // First the account, then the run that belongs to it.
+        self.account().add()?;
         let row = row(self.grid, run);
         self.runs.write_all(row.as_bytes()).map_err(|error| {
             let path = self.directory.join("runs.csv");
@@ -77,14 +87,34 @@ impl<'a> Journal<'a> {
         })
     }
 
-    /// The sitting is over, and so many runs were made in it.
-    pub(super) fn rise(&mut self, runs: usize) -> Result<(), Failure> {
-        if runs == 0 {
-            return Ok(());
+    /// The sitting is over.
+    pub(super) fn rise(&mut self) -> Result<(), Failure> {
+        let synced = self.runs.sync_all();
+        let closed = self.account().close();
+        let path = self.directory.join("runs.csv");
+        synced
+            .map_err(|error| Failure::Testbed(format!("cannot write {}: {error}", path.display())))
+            .and(closed)
+    }
+
+    /// What to do and to say when the program is stopped at once.
+    pub(super) fn last_words(&self, all: usize) -> impl FnOnce() -> String + Send + 'static {
+        let (account, directory) = (Arc::clone(&self.account), self.directory.clone());
+        move || {
+            let account = account.lock().unwrap_or_else(PoisonError::into_inner);
+            let unwritten = account.close().err();
+            let unwritten = unwritten.map_or_else(String::new, |failure| format!("\n{failure}"));
+            format!(
+                "the runs under way are dropped; {} of {all} that were to be made are in {}, and \
+                 the same command goes on from there{unwritten}",
+                account.runs(),
+                directory.display()
+            )
         }
-        let from = provenance(self.opened);
-        self.sittings.add(Sitting { from, runs });
-        self.replace(sittings::NAME, &self.sittings.text())
+    }
+
+    fn account(&self) -> MutexGuard<'_, Account> {
+        self.account.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Everything is done: the runs in their order, and what they add up to.

@@ -5,11 +5,14 @@
 //! alone, so that the others repeat to the byte.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use analysis::files::Provenance;
 use chaos::input;
 use serde::{Deserialize, Serialize};
+
+use crate::{Failure, results};
 
 /// The file's name.
 pub(crate) const NAME: &str = "sweep.json";
@@ -17,20 +20,82 @@ pub(crate) const NAME: &str = "sweep.json";
 /// The form of the file.
 const SCHEMA: u32 = 1;
 
-/// The sittings that made a sweep, the first first. One that was killed leaves only its runs.
-#[derive(Debug, Serialize, Deserialize)]
+/// The sittings that made a sweep, the first first.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sittings {
     schema: u32,
     sittings: Vec<Sitting>,
 }
 
 /// The runs that were made in one go.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sitting {
     #[serde(flatten)]
     pub(crate) from: Provenance,
-    /// How many runs were made.
+    /// How many runs were made; of one that was killed the next sitting finds out.
     pub(crate) runs: usize,
+    /// Its process is at work, or was killed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unfinished: bool,
+}
+
+/// Keeps the account of a sitting: every run that is written down belongs to one, whatever ends it.
+#[derive(Debug)]
+pub(crate) struct Account {
+    path: PathBuf,
+    /// Those before.
+    sittings: Sittings,
+    opened: SystemTime,
+    runs: usize,
+}
+
+impl Account {
+    /// Opens the account of a sweep in that directory in which so many runs are written down.
+    pub(crate) fn open(directory: &Path, written: usize) -> Result<Self, String> {
+        let mut sittings = Sittings::read(directory)?;
+        let counted: usize = sittings.iter().map(|sitting| sitting.runs).sum();
+        if let Some(last) = sittings.sittings.last_mut().filter(|last| last.unfinished) {
+            last.runs += written.saturating_sub(counted);
+        }
+        Ok(Self {
+            path: directory.join(NAME),
+            sittings,
+            opened: SystemTime::now(),
+            runs: 0,
+        })
+    }
+
+    /// One more run is about to be written down; the first one opens the sitting.
+    pub(crate) fn add(&mut self) -> Result<(), Failure> {
+        if self.runs == 0 {
+            self.write(true)?;
+        }
+        self.runs += 1;
+        Ok(())
+    }
+
+    /// How many runs were made in this sitting.
+    pub(crate) fn runs(&self) -> usize {
+        self.runs
+    }
+
+    /// The sitting is over. One in which no run was made leaves no trace.
+    pub(crate) fn close(&self) -> Result<(), Failure> {
+        match self.runs {
+            0 => Ok(()),
+            _ => self.write(false),
+        }
+    }
+
+    fn write(&self, unfinished: bool) -> Result<(), Failure> {
+        let mut sittings = self.sittings.clone();
+        sittings.sittings.push(Sitting {
+            from: results::provenance(self.opened),
+            runs: self.runs,
+            unfinished,
+        });
+        results::replace(&self.path, &sittings.text())
+    }
 }
 
 impl Sittings {
@@ -64,13 +129,8 @@ impl Sittings {
         self.sittings.iter()
     }
 
-    /// One more has ended.
-    pub(crate) fn add(&mut self, sitting: Sitting) {
-        self.sittings.push(sitting);
-    }
-
     /// As the file has them.
-    pub(crate) fn text(&self) -> String {
+    fn text(&self) -> String {
         serde_json::to_string_pretty(self).expect("sittings are plain data") + "\n"
     }
 }

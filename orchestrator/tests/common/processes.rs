@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
 
 /// A process that does not outlive its test.
 pub struct Guarded {
@@ -148,4 +148,25 @@ pub fn udp_port(pid: Pid) -> Option<u16> {
         let (_, port) = fields.get(1)?.split_once(':')?;
         mine.then(|| u16::from_str_radix(port, 16).ok()).flatten()
     })
+}
+
+/// Whether a process has a handler for a signal.
+pub fn catches(pid: Pid, signal: Signal) -> bool {
+    let path = format!("/proc/{}/status", pid.as_raw_nonzero());
+    let status = fs::read_to_string(path).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask & (1 << (signal.as_raw() - 1)) != 0)
+}
+
+/// Processor time that a process has taken, in hundredths of a second.
+pub fn cpu_ticks(pid: Pid) -> u64 {
+    let path = format!("/proc/{}/stat", pid.as_raw_nonzero());
+    let stat = fs::read_to_string(path).unwrap_or_default();
+    let fields = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    let user = fields
+        .split(' ')
+        .nth(11)
+        .and_then(|ticks| ticks.parse().ok());
+    user.unwrap_or(0)
 }
