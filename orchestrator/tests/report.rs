@@ -149,3 +149,60 @@ fn what_is_no_result_has_no_page() {
     let refused = place.line("report b").expect(2).stderr;
     assert!(refused.contains("no column 'metric'"), "{refused}");
 }
+
+/// The page names what lies beside it, and nothing else.
+#[test]
+fn a_page_lists_the_files_of_its_run() {
+    let place = Place::new();
+    for (line, out) in [
+        ("run raymond -n 3 --entries 2 --out a --trace", "a"),
+        ("run raymond -n 3 --entries 2 --engine sim --out b", "b"),
+    ] {
+        place.line(line).expect(0);
+        let html = fs::read_to_string(place.path().join(out).join("report.html")).unwrap();
+        let files = html.split("<h2>Files</h2>").nth(1).unwrap();
+        let files = files.split("</section>").next().unwrap();
+        let listed = files.split("href=\"").skip(1);
+        let mut listed = listed
+            .map(|rest| rest.split('"').next().unwrap().to_owned())
+            .collect::<Vec<_>>();
+        listed.push("report.html".to_owned());
+        listed.sort();
+        let entries = fs::read_dir(place.path().join(out)).unwrap();
+        let there = entries.map(|entry| entry.unwrap().file_name());
+        let there = there.map(|name| name.to_string_lossy().into_owned());
+        let mut there = there.collect::<Vec<_>>();
+        there.sort();
+        assert_eq!(listed, there, "{line}");
+    }
+}
+
+/// Words of a page are those of the tables, its command is one for a shell, and it says nothing of
+/// what is not there.
+#[test]
+fn a_page_says_what_the_files_say() {
+    let place = Place::new();
+    let line = "run raymond -n 3 --entries 5 --engine sim --loss 5% --seed 1 --out 'a b'";
+    place.line(line).expect(0);
+    let html = fs::read_to_string(place.path().join("a b/report.html")).unwrap();
+    let table = fs::read_to_string(place.path().join("a b/transport.csv")).unwrap();
+    for column in [
+        "datagrams_sent",
+        "retransmissions",
+        "rejected",
+        "duplicates",
+    ] {
+        assert!(table.lines().next().unwrap().contains(column), "{column}");
+        assert!(html.contains(&format!(">{column}</td>")), "{column}");
+    }
+    assert!(
+        html.contains("--out &#39;a b&#39;"),
+        "the command is quoted"
+    );
+    assert!(html.contains("has no band in the pictures"), "{html}");
+    let line = "run raymond -n 3 --entries 5 --engine sim --fault 'at 1ms pause 1 for 5ms' --seed 1 --out c";
+    place.line(line).expect(0);
+    let html = fs::read_to_string(place.path().join("c/report.html")).unwrap();
+    assert!(!html.contains("has no band in the pictures"));
+    assert!(html.contains("a fault is in force"));
+}

@@ -27,6 +27,9 @@ const BLUE: Colour = COLOURS[0];
 const ORANGE: Colour = COLOURS[1];
 const GOLD: Colour = COLOURS[4];
 const SKY: Colour = COLOURS[5];
+const WINE: Colour = COLOURS[7];
+/// Of what lies behind the rest.
+const PALE: f64 = 0.3;
 
 /// Places from left to right at which somebody is inside, or not.
 const COLUMNS: usize = 700;
@@ -97,7 +100,7 @@ pub(super) fn over_time(run: &Run) -> Option<Picture> {
     bands(&mut drawing, run, (0, length), bottom);
     drawing.along_x(&x, bottom, TOP, "time, s");
     drawing.along_y(&y, LEFT, RIGHT, &format!("wait, {unit}"));
-    // Where nobody entered there is no line.
+    let gaps = parts.iter().any(Vec::is_empty);
     for (first, together) in without_gaps(&mut parts) {
         let (mut medians, mut longest) = (Vec::new(), Vec::new());
         for (nth, part) in together.iter_mut().enumerate() {
@@ -118,8 +121,13 @@ pub(super) fn over_time(run: &Run) -> Option<Picture> {
     Some(Picture {
         svg: drawing.svg(),
         caption: format!(
-            "Wait over time: median and longest of those who entered in each {} of the run.",
-            time(length as f64 / PARTS as f64 / 1e3)
+            "Wait over time: median and longest of those who entered in each {} of the run.{}",
+            time(length as f64 / PARTS as f64 / 1e3),
+            if gaps {
+                " There is no line where nobody entered."
+            } else {
+                ""
+            },
         ),
     })
 }
@@ -307,10 +315,10 @@ fn bands(drawing: &mut Drawing, run: &Run, (from_ns, until_ns): (u64, u64), bott
     }
     for (first, last) in lasting.runs() {
         let (start, end) = (place(first), place(last + 1));
-        drawing.block((start, TOP), (end - start, bottom - TOP), GOLD, 0.3);
+        drawing.block((start, TOP), (end - start, bottom - TOP), GOLD, PALE);
     }
     for (first, _) in striking.runs() {
-        drawing.line((place(first), TOP), (place(first), bottom), ORANGE, 2.0);
+        drawing.line((place(first), TOP), (place(first), bottom), WINE, 2.0);
     }
 }
 
@@ -341,23 +349,33 @@ impl Shown {
     }
 }
 
+/// Whether it was in force from the beginning of the run to its end.
+pub(super) fn lasts_throughout(fault: &FaultOutcome, run: &Run) -> bool {
+    matches!(fault.happened, Happened::From { .. })
+        && matches!(Shown::of(fault, run), Shown::Nowhere)
+}
+
 fn legend(drawing: &mut Drawing, run: &Run, names: &[(&str, Colour)]) {
     let shown = run.faults.iter().map(|fault| Shown::of(fault, run));
     let lasting = shown.clone().any(|shown| matches!(shown, Shown::Band(..)));
     let striking = shown.clone().any(|shown| matches!(shown, Shown::Stroke(_)));
     let faults = [
-        (lasting, "a fault is in force", GOLD),
-        (striking, "a fault strikes", ORANGE),
+        (lasting, "a fault is in force", GOLD, PALE),
+        (striking, "a fault strikes", WINE, 1.0),
     ];
     let faults = faults.into_iter().filter(|(there, ..)| *there);
-    let faults = faults.map(|(_, name, colour)| (name, colour));
+    let faults = faults.map(|(_, name, colour, opacity)| (name, colour, opacity));
+    let names = names
+        .iter()
+        .rev()
+        .map(|&(name, colour)| (name, colour, 1.0));
     let mut end = RIGHT;
-    for (name, colour) in faults.chain(names.iter().rev().copied()) {
+    for (name, colour, opacity) in faults.chain(names) {
         // As wide as the widest of the usual fonts makes a word with an m.
-        let width = 8.2 * name.chars().count() as f64;
-        drawing.text((end, 22.0), Anchor::End, name);
-        drawing.block((end - width - 18.0, 12.0), (12.0, 12.0), colour, 1.0);
-        end -= width + 40.0;
+        let start = end - 8.2 * name.chars().count() as f64 - 18.0;
+        drawing.block((start, 12.0), (12.0, 12.0), colour, opacity);
+        drawing.text((start + 18.0, 22.0), Anchor::Start, name);
+        end = start - 22.0;
     }
 }
 
@@ -524,10 +542,15 @@ mod tests {
             svg.contains("a fault is in force") && svg.contains("a fault strikes"),
             "{svg}"
         );
+        // The band, and its sample in the legend, which is as pale.
         assert_eq!(
             svg.matches(&format!("fill=\"{GOLD}\" opacity=\"0.3\""))
                 .count(),
-            1
+            2
+        );
+        assert!(
+            !svg.contains(&ORANGE.to_string()),
+            "the longest wait has that"
         );
     }
 }

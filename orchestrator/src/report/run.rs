@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::files::Provenance;
 use analysis::{Judgement, PriorityLine};
 use node::plan::Plan;
-use node::run::{Happened, NoteRow, Run, TransportRow};
+use node::run::{Engine, Happened, NoteRow, Run, TransportRow};
 
 use super::page::{Cell, Page, Section, Table, Tone};
 use super::pictures::{self, Picture};
@@ -42,6 +42,7 @@ pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provena
     if !run.transport.is_empty() {
         wire(page.section("On the wire"), run);
     }
+    files(page.section("Files"), plan, run);
     provenance(page.provenance(), plan, from);
     page
 }
@@ -170,7 +171,14 @@ fn faults(section: &mut Section, plan: &Plan, run: &Run) {
         ]
     });
     section.table(&table.rows(rows));
-    section.say("One that is in force from the beginning to the end has no band in the pictures.");
+    if run
+        .faults
+        .iter()
+        .any(|fault| pictures::lasts_throughout(fault, run))
+    {
+        section
+            .say("One that is in force from the beginning to the end has no band in the pictures.");
+    }
 }
 
 /// The numbers that the algorithm noted, over all nodes.
@@ -197,28 +205,80 @@ fn notes(section: &mut Section, run: &Run) {
 fn wire(section: &mut Section, run: &Run) {
     let sum = |count: fn(&TransportRow) -> u64| run.transport.values().map(count).sum::<u64>();
     let rows = [
-        ("datagrams sent", sum(|row| row.datagrams_sent)),
-        ("datagrams received", sum(|row| row.datagrams_received)),
-        ("only to acknowledge", sum(|row| row.acks)),
-        ("sent again", sum(|row| row.retransmissions)),
-        ("received again", sum(|row| row.duplicates)),
-        ("not believed", sum(|row| row.rejected)),
-        ("bytes sent", sum(|row| row.bytes)),
+        ("datagrams_sent", sum(|row| row.datagrams_sent), ""),
+        ("datagrams_received", sum(|row| row.datagrams_received), ""),
+        ("acks", sum(|row| row.acks), "sent only to acknowledge"),
+        (
+            "retransmissions",
+            sum(|row| row.retransmissions),
+            "sent again",
+        ),
+        ("duplicates", sum(|row| row.duplicates), "received again"),
+        (
+            "rejected",
+            sum(|row| row.rejected),
+            "received and not believed",
+        ),
+        ("bytes", sum(|row| row.bytes), "sent"),
+        ("unsent", sum(|row| row.unsent), "refused by the kernel"),
+        (
+            "overflowed",
+            sum(|row| row.overflowed.unwrap_or(0)),
+            "dropped by the kernel at a full socket",
+        ),
     ];
-    let rows = rows.map(|(name, number)| vec![Cell::text(name), Cell::number(count(number))]);
-    section.table(&Table::new(["", "in all"]).rows(rows));
+    let rows = rows.map(|(name, number, meaning)| {
+        vec![
+            Cell::text(name),
+            Cell::number(count(number)),
+            Cell::text(meaning),
+        ]
+    });
+    section.table(&Table::new(["column of transport.csv", "in all", ""]).rows(rows));
+}
+
+/// What lies beside the page, and what a row of it is.
+const FILES: [(&str, &str); 9] = [
+    (
+        "run.json",
+        "the run: scenario, seed, version, times, verdict",
+    ),
+    ("summary.csv", "the run, in one row"),
+    ("entries.csv", "a request"),
+    (
+        "messages.csv",
+        "messages of a kind from one node to another",
+    ),
+    ("counters.csv", "what a node noted under a name"),
+    ("transport.csv", "the transport of a node"),
+    ("nodes.csv", "a node's share of the machine"),
+    ("faults.csv", "a fault"),
+    ("latency.hlog", "an interval, for the tools of HdrHistogram"),
+];
+
+fn files(section: &mut Section, plan: &Plan, run: &Run) {
+    let trace = plan.trace.then_some(("events.jsonl", "an event"));
+    let members = match run.engine {
+        Engine::Sim => None,
+        Engine::Cluster => Some(("members", "what each process recorded and said")),
+    };
+    let rows = FILES.into_iter().chain(trace).chain(members);
+    let rows = rows.map(|(name, row)| vec![Cell::text(name).leading_to(name), Cell::text(row)]);
+    section.table(&Table::new(["file", "a row is"]).rows(rows));
 }
 
 /// Where it came from, and how to have it again.
 fn provenance(section: &mut Section, plan: &Plan, from: &Provenance) {
     let commit = from.commit.as_deref().unwrap_or("unknown");
+    let command = from.command_line.iter().map(|word| again::quoted(word));
+    let command = command.collect::<Vec<_>>().join(" ");
     section.facts([
         ("started", from.started.as_str()),
         ("finished", &from.finished),
         ("host", &from.host),
         ("version", &from.version),
         ("commit", commit),
-        ("command", &from.command_line.join(" ")),
+        ("command", &command),
     ]);
     section.say("The line that repeats it:");
     section.command(&again::repeat(from.command_line.iter().cloned(), plan.seed));
