@@ -18,6 +18,17 @@ pub struct Churn {
     pub repair_ns: u64,
 }
 
+/// Edges do not fail more often, on average: every outage that nobody saw has to be drawn before the
+/// next packet of its link passes.
+pub const SHORTEST_CYCLE_NS: u64 = 1_000_000;
+
+impl Churn {
+    /// The mean time from one failure to the next.
+    pub fn cycle_ns(&self) -> u64 {
+        self.fail_ns.saturating_add(self.repair_ns)
+    }
+}
+
 /// Times of failure and repair of one edge, one after the other, without end.
 ///
 /// The k-th time depends only on (seed, fault, edge, k): neither on packets nor on other edges.

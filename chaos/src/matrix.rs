@@ -48,10 +48,12 @@ impl Matrix {
         for row in rows {
             last = row[0];
             let Some(site) = sites.get(from) else {
-                return Err(last.error(format!("there are only {} sites", sites.len())));
+                let why = format!("the first line names only {} sites", sites.len());
+                return Err(last.error(why));
             };
             if last.text != site {
-                return Err(last.error(format!("this row is '{}' and not '{site}'", last.text)));
+                let why = "this row is not that of the site whose turn it is in the first line";
+                return Err(last.error(why));
             }
             if row.len() != sites.len() + 1 {
                 let why = format!(
@@ -67,7 +69,8 @@ impl Matrix {
             from += 1;
         }
         if from < sites.len() {
-            return Err(last.error(format!("the row of '{}' is missing below", sites[from])));
+            let why = format!("row {} of {} is missing below", from + 1, sites.len());
+            return Err(last.error(why));
         }
         Ok(Self {
             name: name.to_owned(),
@@ -119,14 +122,12 @@ fn read_cell(cell: &Cell<'_>, same_site: bool) -> Result<Delay, TableError> {
     if cell.text.is_empty() && same_site {
         return Ok(Delay::Constant { ns: 0 });
     }
-    cell.text.parse::<Delay>().map_err(|error| {
-        let found = if cell.text.is_empty() {
-            "an empty cell"
-        } else {
-            cell.text
-        };
-        cell.error(format!("{found}: {}; {}", error.wrong, error.right))
-    })
+    let why = match cell.text.is_empty() {
+        true => "an empty cell",
+        false => "this is not a delay",
+    };
+    let read = cell.text.parse::<Delay>();
+    read.map_err(|error| cell.error(format!("{why}; {}", error.right)))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -196,11 +197,11 @@ mod tests {
             ),
             (
                 "site,a,b\na,,1ms",
-                "line 2, column 1: the row of 'b' is missing below",
+                "line 2, column 1: row 2 of 2 is missing below",
             ),
             (
                 "site,a,b\nb,1ms,",
-                "line 2, column 1: this row is 'b' and not 'a'",
+                "line 2, column 1: this row is not that of the site whose turn it is in the first line",
             ),
             (
                 "site,a,b\na,,1ms,2ms\nb,1ms,",
@@ -208,15 +209,16 @@ mod tests {
             ),
             (
                 "site,a,b\na,,1ms\nb,fast,",
-                "line 3, column 2: fast: 'fast' does not fit here; write a time such as 200us, \
-                 75ms or 1.5s",
+                "line 3, column 2: this is not a delay; write a time such as 200us, 75ms or 1.5s",
             ),
             (
                 "site,a,b\na,,\nb,1ms,",
-                "line 2, column 3: an empty cell: something is missing at the end; write a time \
-                 such as 200us, 75ms or 1.5s",
+                "line 2, column 3: an empty cell; write a time such as 200us, 75ms or 1.5s",
             ),
-            ("site,a\na,\na,", "line 3, column 1: there are only 1 sites"),
+            (
+                "site,a\na,\na,",
+                "line 3, column 1: the first line names only 1 sites",
+            ),
         ] {
             assert_eq!(Matrix::read("x.csv", text).unwrap_err().to_string(), error);
         }

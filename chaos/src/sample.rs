@@ -36,14 +36,13 @@ impl Sample {
         let mut rows = table::rows(text);
         let header = rows.next().unwrap_or_default();
         let Some(place) = header.iter().position(|cell| cell.text == source.column) else {
-            let names = header.iter().map(|cell| cell.text).collect::<Vec<_>>();
             return Err(TableError {
                 line: header.first().map_or(1, |cell| cell.line),
                 column: 1,
                 why: format!(
-                    "there is no column '{}'; there are: {}",
+                    "none of the {} columns that this line names is '{}'",
+                    header.len(),
                     source.column,
-                    names.join(", ")
                 ),
             });
         };
@@ -71,12 +70,7 @@ impl Sample {
             };
             match scale(cell.text, unit_ns) {
                 Some(ns) if ns <= LONGEST_NS => values_ns.push(ns),
-                _ => {
-                    return Err(cell.error(format!(
-                        "'{}' is not a delay; write a number such as 12.5",
-                        cell.text
-                    )));
-                }
+                _ => return Err(cell.error("this is not a delay; write a number such as 12.5")),
             }
         }
         if values_ns.is_empty() {

@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-/// What is wrong with a table, and where.
+/// What is wrong with a table, and where. It never quotes the file: whoever may ask for a file by its
+/// name need not be somebody who may read it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {why}")]
 pub struct TableError {

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use chaos::chance::Chance;
-use chaos::churn::Churn;
+use chaos::churn::{Churn, SHORTEST_CYCLE_NS};
 use chaos::fault::{
     Burst, Corrupt, Duplicate, EveryNth, InFlight, Late, Law, Loss, Order, Rate, Reorder, Truncate,
 };
@@ -119,6 +119,8 @@ const BAD: &[&str] = &[
     "churn edges",
     "churn edges fail 5s",
     "churn edges fail 0s repair 1s",
+    "churn all fail 1ns repair 1ns",
+    "churn edges fail 500us repair 499us",
     "every 5s churn edges fail 5s repair 1s",
     "kill",
     "kill 7",
@@ -608,7 +610,11 @@ fn actions() -> impl Strategy<Value = Action> {
         prop::sample::select(NAMED.map(|(_, named)| named).to_vec()).prop_map(Parting::Named),
         groups().prop_map(Parting::Groups),
     ];
-    let churns = (times(), times()).prop_map(|(fail_ns, repair_ns)| Churn { fail_ns, repair_ns });
+    let churns = (times(), times())
+        .prop_map(|(fail_ns, repair_ns)| Churn { fail_ns, repair_ns })
+        .prop_filter("not too often", |churn| {
+            churn.cycle_ns() >= SHORTEST_CYCLE_NS
+        });
     prop_oneof![
         4 => (link_faults(), reaches()).prop_map(|(fault, reach)| Action::Links { fault, reach }),
         1 => (choices(), in_flights())

@@ -181,8 +181,40 @@ fn measured_delays_come_back_as_they_were_measured() {
     let bad = chaos::sample::Sample::read(&source, "rtt_ms\n1\nfast\n").unwrap_err();
     assert_eq!(
         bad.to_string(),
-        "line 3, column 1: 'fast' is not a delay; write a number such as 12.5"
+        "line 3, column 1: this is not a delay; write a number such as 12.5"
     );
+}
+
+#[test]
+fn what_is_wrong_with_a_file_never_quotes_it() {
+    let texts = [
+        "root:secret:20228:0:99999:7:::\n",
+        "secret\n1\n",
+        "rtt_ms,secret\nsecret,1\n",
+        "site,secret\n",
+        "site,secret\nhidden,secret\n",
+        "site,a,b\na,,secret\nb,1ms 2ms 3% distribution secret,\n",
+        "site,a\na,\nsecret,\n",
+    ];
+    for text in texts {
+        let group = Group {
+            nodes: 3,
+            edges: Edges::Complete { nodes: 3 },
+            kinds: None,
+            token: None,
+            seed: SEED,
+            read: &|_| Ok(text.to_owned()),
+        };
+        for fault in ["delay empirical f:rtt_ms", "delay matrix f"] {
+            let wrong = Timeline::resolve(&[fault.parse().unwrap()], &group).unwrap_err();
+            let said = wrong.to_string();
+            assert!(said.contains("line "), "{said}");
+            assert!(
+                !said.contains("secret") && !said.contains("hidden"),
+                "{said}"
+            );
+        }
+    }
 }
 
 #[test]

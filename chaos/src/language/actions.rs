@@ -4,10 +4,11 @@ use super::cursor::{Cursor, Scope, Token};
 use super::entry::{Action, Choice, Entry, Parting};
 use super::error::FaultError;
 use super::schedule::Said;
-use crate::churn::Churn;
+use crate::churn::{Churn, SHORTEST_CYCLE_NS};
 use crate::fault::InFlight;
 use crate::partition::NAMED;
 use crate::reach::Reach;
+use crate::span::show_ns;
 
 impl Entry {
     /// Reads a fault; what the scope knows is checked as well.
@@ -198,6 +199,7 @@ impl Cursor<'_> {
 
     fn churn(&mut self) -> Result<Action, FaultError> {
         let choice = self.choice()?;
+        let start = self.place().start;
         self.expect(
             "fail",
             "write fail and the mean time to a failure: fail 5s repair 1s",
@@ -208,9 +210,19 @@ impl Cursor<'_> {
             "write repair and the mean time to a repair: repair 1s",
         )?;
         let repair_ns = self.lasting_ns()?;
+        let churn = Churn { fail_ns, repair_ns };
+        if churn.cycle_ns() < SHORTEST_CYCLE_NS {
+            let cycle = show_ns(churn.cycle_ns());
+            let wrong = format!("an edge would fail every {cycle}");
+            let right = format!(
+                "write times that make at least {} together",
+                show_ns(SHORTEST_CYCLE_NS)
+            );
+            return Err(self.error(self.since(start), wrong, right));
+        }
         Ok(Action::Churn {
             choice,
-            churn: Churn { fail_ns, repair_ns },
+            churn,
             in_flight: InFlight::default(),
         })
     }

@@ -156,7 +156,8 @@ pub const WORDS: [Word; 33] = [
         word: "churn",
         form: "churn LINKS|edges|N random edges fail TIME repair TIME [drop|hold|deliver]",
         meaning: "Edges fail and are repaired again and again, each on its own, both directions \
-                  together; the times are exponential with these means.",
+                  together; the times are exponential with these means, which make at least 1ms \
+                  together.",
         example: "churn edges fail 5s repair 1s",
     },
     // Processes.
