@@ -1,5 +1,6 @@
 //! One directed link: an ordered stack of faults.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -17,8 +18,9 @@ use crate::window::Window;
 pub enum Arrival {
     /// It arrives.
     Deliver,
-    /// A cut came while it was under way; the rule that cut, as it was numbered.
-    Drop(usize),
+    /// A cut came while it was under way; the rule that cut, as it was numbered, unless it is
+    /// forgotten.
+    Drop(Option<usize>),
     /// A cut holds it back.
     Hold {
         /// When to ask again; if never, then after the next change that was not foreseen (a rule
@@ -38,10 +40,10 @@ pub(crate) struct Link {
     stack: SmallVec<[Layer; 1]>,
     /// When cuts of this link are healed: at the beginning of each stretch.
     heals: Vec<Window>,
-    /// When the last cut began that has made room for another rule, and its number.
-    cut_before: Option<(u64, usize)>,
+    /// When the last cut began that is no longer in the stack, and its number if it is not forgotten.
+    cut_before: Option<(u64, Option<usize>)>,
     /// The edition of the rule book that the stack was made from.
-    pub edition: u64,
+    edition: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -70,14 +72,53 @@ impl Link {
     /// A rule that drops what is under way makes room for another.
     pub fn remember_cut(&mut self, number: usize, rule: &Rule) {
         if rule.reach.covers(self.from, self.to) {
-            self.cut_before = self.cut_before.max(Some((rule.window.from_ns, number)));
+            self.cut_before = self
+                .cut_before
+                .max(Some((rule.window.from_ns, Some(number))));
+        }
+    }
+
+    /// A rule is taken out. What it cut under way stays cut.
+    pub fn forget(&mut self, number: usize, now_ns: u64) {
+        let ours = self.stack.iter_mut().find(|layer| layer.number == number);
+        if let Some(layer) = ours
+            && layer.posted.cut == Some(InFlight::Drop)
+        {
+            let began_ns = layer.latest(now_ns);
+            self.cut_before = self.cut_before.max(began_ns.map(|ns| (ns, None)));
+        }
+        if let Some((_, before)) = &mut self.cut_before
+            && *before == Some(number)
+        {
+            *before = None;
+        }
+        self.stack.retain(|layer| layer.number != number);
+    }
+
+    /// Takes over what is new in the rule book, if something is.
+    pub fn take_over(
+        &mut self,
+        edition: u64,
+        seed: u64,
+        rules: &[Option<Arc<Posted>>],
+        heals: &BTreeMap<u64, (Window, Reach)>,
+    ) {
+        if self.edition != edition {
+            self.edition = edition;
+            self.restack(seed, rules, heals);
         }
     }
 
     /// Takes over a new edition of the rule book; layers that stay keep their memory.
-    pub fn restack(&mut self, seed: u64, rules: &[Arc<Posted>], heals: &[(Window, Reach)]) {
+    fn restack(
+        &mut self,
+        seed: u64,
+        rules: &[Option<Arc<Posted>>],
+        heals: &BTreeMap<u64, (Window, Reach)>,
+    ) {
         let mut before = std::mem::take(&mut self.stack);
         for (number, posted) in rules.iter().enumerate() {
+            let Some(posted) = posted else { continue };
             if !posted.rule.reach.covers(self.from, self.to) {
                 continue;
             }
@@ -92,7 +133,7 @@ impl Link {
         self.stack
             .sort_by_key(|layer| (layer.posted.rule.fault.place(), layer.number));
         let ours = heals
-            .iter()
+            .values()
             .filter(|(_, reach)| reach.covers(self.from, self.to));
         self.heals = ours.map(|(window, _)| *window).collect();
     }
@@ -140,7 +181,7 @@ impl Link {
             match layer.posted.cut {
                 Some(InFlight::Drop) => {
                     if after_it_was_sent(layer.latest(now_ns)) {
-                        return Arrival::Drop(layer.number);
+                        return Arrival::Drop(Some(layer.number));
                     }
                 }
                 Some(InFlight::Hold) => {

@@ -21,13 +21,16 @@ use crate::window::Window;
 #[derive(Clone, Debug)]
 pub struct Network {
     seed: u64,
-    rules: Vec<Arc<Posted>>,
+    /// In their places; the place of one that was forgotten is empty until another gets it.
+    rules: Vec<Option<Arc<Posted>>>,
     /// What each of them did.
     counts: Vec<Count>,
     /// What stood in the place of one of them before, the first first.
     earlier: BTreeMap<usize, Vec<Turn>>,
     /// When which cuts are healed: at the beginning of each stretch.
-    heals: Vec<(Window, Reach)>,
+    heals: BTreeMap<u64, (Window, Reach)>,
+    /// How many there ever were.
+    ever_healed: u64,
     /// Whether some rule cares about datagrams under way.
     watches_arrivals: bool,
     /// Goes up with every change of the rules; a link whose edition is older restacks when used.
@@ -56,7 +59,8 @@ impl Network {
             rules: Vec::new(),
             counts: Vec::new(),
             earlier: BTreeMap::new(),
-            heals: Vec::new(),
+            heals: BTreeMap::new(),
+            ever_healed: 0,
             watches_arrivals: false,
             edition: 0,
             links: Vec::new(),
@@ -92,7 +96,7 @@ impl Network {
         }
         let link = self.link(from, to);
         let arrival = self.links[link].arrive(now_ns, sent_ns);
-        if let Arrival::Drop(rule) = arrival {
+        if let Arrival::Drop(Some(rule)) = arrival {
             *self.count_of_cut(rule, (from, to), sent_ns) += Count { seen: 1, acted: 1 };
         }
         arrival
@@ -105,16 +109,39 @@ impl Network {
             Some(InFlight::Drop | InFlight::Hold) => true,
             Some(InFlight::Deliver) | None => false,
         };
-        self.rules.push(Arc::new(posted));
-        self.counts.push(Count::default());
+        let posted = Some(Arc::new(posted));
         self.edition += 1;
+        if let Some(number) = self.rules.iter().position(Option::is_none) {
+            self.rules[number] = posted;
+            return number;
+        }
+        self.rules.push(posted);
+        self.counts.push(Count::default());
         self.rules.len() - 1
+    }
+
+    /// Takes a rule out for good, and says what it did. What it cut under way stays cut. Its number
+    /// is that of a later rule.
+    pub fn forget(&mut self, number: usize, now_ns: u64) -> Count {
+        self.end(number, now_ns);
+        for link in &mut self.links {
+            link.take_over(self.edition, self.seed, &self.rules, &self.heals);
+            link.forget(number, now_ns);
+        }
+        let count = self.count(number);
+        self.rules[number] = None;
+        self.counts[number] = Count::default();
+        self.earlier.remove(&number);
+        self.edition += 1;
+        count
     }
 
     /// Puts a rule now in the place of an earlier one, which ends with that. What it did stays
     /// counted, as its own, and what it cut under way stays cut.
     pub(crate) fn replace(&mut self, number: usize, rule: Rule, now_ns: u64) {
-        let before = Arc::clone(&self.rules[number]);
+        let Some(before) = self.rules[number].clone() else {
+            return;
+        };
         if before.cut == Some(InFlight::Drop) {
             for link in &mut self.links {
                 link.remember_cut(number, &before.rule);
@@ -125,32 +152,88 @@ impl Network {
             gone_ns: now_ns,
             count: std::mem::take(&mut self.counts[number]),
         });
-        self.rules[number] = Arc::new(Posted::new(rule));
+        self.rules[number] = Some(Arc::new(Posted::new(rule)));
         self.edition += 1;
     }
 
     /// Ends a rule now, if it is not over.
     pub fn end(&mut self, rule: usize, now_ns: u64) {
-        let window = &mut Arc::make_mut(&mut self.rules[rule]).rule.window;
-        window.until_ns = Some(
-            window
-                .until_ns
-                .map_or(now_ns, |until_ns| until_ns.min(now_ns)),
-        );
-        self.edition += 1;
+        if let Some(posted) = &mut self.rules[rule] {
+            Arc::make_mut(posted).rule.window.end(now_ns);
+            self.edition += 1;
+        }
     }
 
     /// Ends, at the beginning of each stretch of the window, every cut of these links that is then
-    /// in force.
-    pub fn heal(&mut self, window: Window, reach: Reach) {
-        self.heals.push((window, reach));
+    /// in force. Its number says which healing that is.
+    pub fn heal(&mut self, window: Window, reach: Reach) -> u64 {
+        self.ever_healed += 1;
+        self.heals.insert(self.ever_healed, (window, reach));
         self.edition += 1;
+        self.ever_healed
+    }
+
+    /// Has no more cuts healed by that healing from now on.
+    pub fn end_healing(&mut self, number: u64, now_ns: u64) {
+        if let Some((window, _)) = self.heals.get_mut(&number) {
+            window.end(now_ns);
+            self.edition += 1;
+        }
+    }
+
+    /// Forgets healings that are over, and make no difference to any cut that is left.
+    pub fn forget_healings(&mut self, now_ns: u64) {
+        let cuts = self.rules.iter().flatten();
+        let cuts = cuts.filter(|posted| posted.cut.is_some());
+        let began = cuts.filter_map(|posted| posted.rule.window.latest(now_ns));
+        let first_ns = began.min().unwrap_or(u64::MAX);
+        let mut later: Vec<(Reach, Option<u64>)> = Vec::new();
+        let before = self.heals.len();
+        let mut needed = BTreeMap::new();
+        // Of several on the same links the last does what all did.
+        for (number, (window, reach)) in std::mem::take(&mut self.heals).into_iter().rev() {
+            let last_ns = window.latest(now_ns);
+            let to_come = window.next_beginning_ns(now_ns).is_some();
+            let undone = later
+                .iter()
+                .any(|(links, ns)| *links == reach && *ns >= last_ns);
+            if to_come || last_ns > Some(first_ns) && !undone {
+                later.push((reach.clone(), last_ns));
+                needed.insert(number, (window, reach));
+            }
+        }
+        self.heals = needed;
+        self.edition += u64::from(self.heals.len() < before);
+    }
+
+    /// How many healings are not forgotten.
+    pub fn healings(&self) -> usize {
+        self.heals.len()
+    }
+
+    /// Whether a rule is in force at this moment, where it was not healed. One that comes and goes
+    /// edge by edge is.
+    pub fn is_in_force(&self, number: usize, now_ns: u64) -> bool {
+        self.rule(number).is_some_and(|rule| {
+            rule.window.current(now_ns).is_some() && self.healed_ns(rule, now_ns).is_none()
+        })
+    }
+
+    /// Whether a rule will never be in force again.
+    pub fn is_over(&self, number: usize, now_ns: u64) -> bool {
+        self.rule(number).is_none_or(|rule| {
+            let for_good = rule.window.every_ns.is_none();
+            rule.window.over_ns() <= now_ns || for_good && self.healed_ns(rule, now_ns).is_some()
+        })
     }
 
     /// Where the rules of a step stand.
     pub(crate) fn places_of(&self, step: usize) -> Vec<usize> {
         let rules = self.rules.iter().enumerate();
-        let ours = rules.filter(|(_, posted)| posted.rule.step == Some(step));
+        let ours = rules.filter(|(_, posted)| {
+            let rule = posted.as_ref().map(|posted| &posted.rule);
+            rule.is_some_and(|rule| rule.step == Some(step))
+        });
         ours.map(|(number, _)| number).collect()
     }
 
@@ -166,9 +249,9 @@ impl Network {
             let over_ns = over_ns.or(Some(turn.gone_ns));
             (&turn.rule, over_ns, turn.count)
         });
-        let rule = &self.rules[number].rule;
-        let last = (rule, self.over_ns(rule, now_ns), self.counts[number]);
-        earlier.chain([last])
+        let last = self.rule(number);
+        let last = last.map(|rule| (rule, self.over_ns(rule, now_ns), self.counts[number]));
+        earlier.chain(last)
     }
 
     /// When a rule was over, if it was by now.
@@ -181,12 +264,10 @@ impl Network {
     /// When a cut that is in force at this moment, or was last, was healed on all its links.
     fn healed_ns(&self, rule: &Rule, now_ns: u64) -> Option<u64> {
         let began_ns = rule.window.latest(now_ns)?;
-        let heals = self.heals.iter();
+        let heals = self.heals.values();
         let whole = heals.filter(|(_, reach)| *reach == Reach::All || *reach == rule.reach);
-        let after = whole.filter_map(|(window, _)| {
-            let mut beginnings = window.beginnings(now_ns);
-            beginnings.find(|heal_ns| *heal_ns > began_ns)
-        });
+        let after = whole.filter_map(|(window, _)| window.next_beginning_ns(began_ns));
+        let after = after.filter(|heal_ns| *heal_ns <= now_ns);
         match (&rule.fault, rule.churn) {
             (AnyFault::Cut(_), None) => after.min(),
             // Only cuts are healed, and churn cuts anew.
@@ -194,29 +275,41 @@ impl Network {
         }
     }
 
-    /// The rules, in the order they were added, and what each did, with those before it in its place.
-    pub fn rules(&self) -> impl ExactSizeIterator<Item = (&Rule, Count)> {
-        let rules = self.rules.iter().enumerate();
-        rules.map(|(number, posted)| {
-            let mut count = self.counts[number];
-            for turn in self.earlier_in(number) {
-                count += turn.count;
-            }
-            (&posted.rule, count)
-        })
+    /// The rules in their places, and what each did, with those before it in its place.
+    pub fn rules(&self) -> impl Iterator<Item = (&Rule, Count)> {
+        let places = 0..self.places_of_rules();
+        places.filter_map(|number| Some((self.rule(number)?, self.count(number))))
+    }
+
+    /// How many places for rules there are.
+    pub(crate) fn places_of_rules(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// What the rules in this place did.
+    pub fn count(&self, number: usize) -> Count {
+        let mut count = self.counts[number];
+        for turn in self.earlier_in(number) {
+            count += turn.count;
+        }
+        count
     }
 
     /// The rules on a link, in the order in which they see a packet.
     pub fn stack(&mut self, from: Member, to: Member) -> impl Iterator<Item = &Rule> {
         let link = self.link(from, to);
         let rules = self.links[link].rules();
-        rules.map(|number| &self.rules[number].rule)
+        rules.filter_map(|number| self.rule(number))
     }
 
     /// Whether a message on this link could, at some time, get lost, damaged or doubled.
     pub fn harms(&self, from: Member, to: Member) -> bool {
-        let mut rules = self.rules.iter().map(|posted| &posted.rule);
+        let mut rules = self.rules.iter().flatten().map(|posted| &posted.rule);
         rules.any(|rule| rule.fault.harms() && rule.reach.covers(from, to))
+    }
+
+    fn rule(&self, number: usize) -> Option<&Rule> {
+        Some(&self.rules.get(number)?.as_ref()?.rule)
     }
 
     fn earlier_in(&self, number: usize) -> &[Turn] {
@@ -249,10 +342,7 @@ impl Network {
             self.links.push(Link::new(from, to));
         }
         let link = &mut self.links[place as usize];
-        if link.edition != self.edition {
-            link.edition = self.edition;
-            link.restack(self.seed, &self.rules, &self.heals);
-        }
+        link.take_over(self.edition, self.seed, &self.rules, &self.heals);
         place as usize
     }
 }

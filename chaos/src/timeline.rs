@@ -138,8 +138,8 @@ impl Timeline {
     pub fn network(&self) -> Network {
         let mut network = Network::new(self.seed, self.nodes);
         for (number, step) in self.steps.iter().enumerate() {
-            if let (true, Begin::At(window)) = (step.runs_itself(), &step.begin) {
-                self.put_in_force(number, *window, None, 0, &mut network);
+            if step.runs_itself() {
+                step.begin_from(0, Some(number), (self.nodes, None), &mut network);
             }
         }
         network
@@ -158,24 +158,8 @@ impl Timeline {
             every_ns: None,
             until_ns: self.steps[step].over_ns(now_ns),
         };
-        self.put_in_force(step, window, who, now_ns, network);
-    }
-
-    /// Puts a step about links in force with its times counted from now, as somebody means them who
-    /// asks for it in the middle of a run.
-    ///
-    /// # Panics
-    /// As [`enact`](Self::enact), or if the step waits for an event.
-    pub fn enact_from(&self, step: usize, now_ns: u64, who: Option<Member>, network: &mut Network) {
-        let Begin::At(window) = &self.steps[step].begin else {
-            unreachable!("'{}' waits for an event", self.steps[step].text);
-        };
-        let window = Window {
-            from_ns: now_ns.saturating_add(window.from_ns),
-            until_ns: window.until_ns.map(|ns| now_ns.saturating_add(ns)),
-            ..*window
-        };
-        self.put_in_force(step, window, who, now_ns, network);
+        let among = (self.nodes, who);
+        self.steps[step].put_in_force(Some(step), window, among, now_ns, network);
     }
 
     /// Whom `random` means, among these, the n-th time the step happens.
@@ -183,8 +167,7 @@ impl Timeline {
     /// # Panics
     /// If there is nobody.
     pub fn random(&self, step: usize, nth: u64, among: &[Member]) -> Member {
-        let mut draw = Draw::new([self.seed, self.steps[step].identity, nth]);
-        among[draw.below(among.len() as u64) as usize]
+        self.steps[step].random(self.seed, nth, among)
     }
 
     /// Whether some datagram could get lost, damaged or doubled on its way, so that members need a
@@ -209,7 +192,7 @@ impl Timeline {
     pub fn report(&self, network: &Network, ended_ns: u64) -> Vec<Did> {
         // The parts of a step are put in force together.
         let mut by_turn: BTreeMap<(usize, usize), Did> = BTreeMap::new();
-        for place in 0..network.rules().len() {
+        for place in 0..network.places_of_rules() {
             let turns = network.turns(place, ended_ns).enumerate();
             for (nth, (rule, until_ns, count)) in turns {
                 let Some(step) = rule.step else { continue };
@@ -233,52 +216,102 @@ impl Timeline {
         report.sort_by_key(|did| did.from_ns);
         report
     }
+}
+
+/// What a step has put on the network: what may be taken away again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Enacted {
+    /// The numbers of its rules.
+    pub rules: Vec<usize>,
+    /// The number of its healing, if it heals.
+    pub healing: Option<u64>,
+}
+
+impl Step {
+    /// Puts a step about links in force with its times counted from that moment, as somebody means
+    /// them who asks for it in the middle of a run. `among` is how many members there are, and whom it
+    /// isolates; `number` is its place in a timeline, if it has one.
+    ///
+    /// # Panics
+    /// As [`Timeline::enact`], or if the step waits for an event.
+    pub fn begin_from(
+        &self,
+        now_ns: u64,
+        number: Option<usize>,
+        among: (u32, Option<Member>),
+        network: &mut Network,
+    ) -> Enacted {
+        let Begin::At(window) = &self.begin else {
+            unreachable!("'{}' waits for an event", self.text);
+        };
+        let window = Window {
+            from_ns: now_ns.saturating_add(window.from_ns),
+            until_ns: window.until_ns.map(|ns| now_ns.saturating_add(ns)),
+            ..*window
+        };
+        self.put_in_force(number, window, among, now_ns, network)
+    }
+
+    /// Whom `random` means, among these, the n-th time the step happens.
+    ///
+    /// # Panics
+    /// If there is nobody.
+    pub fn random(&self, seed: u64, nth: u64, among: &[Member]) -> Member {
+        let mut draw = Draw::new([seed, self.identity, nth]);
+        among[draw.below(among.len() as u64) as usize]
+    }
 
     fn put_in_force(
         &self,
-        number: usize,
+        number: Option<usize>,
         window: Window,
-        who: Option<Member>,
+        (nodes, who): (u32, Option<Member>),
         now_ns: u64,
         network: &mut Network,
-    ) {
-        let step = &self.steps[number];
-        let bad = match &step.deed {
+    ) -> Enacted {
+        let mut enacted = Enacted::default();
+        let bad = match &self.deed {
             Deed::Links(bad) => bad.clone(),
             Deed::Isolate(_, in_flight) => {
                 let member = who.expect("somebody is isolated");
-                vec![BadLinks::cut(isolate(member, self.nodes), *in_flight)]
+                vec![BadLinks::cut(isolate(member, nodes), *in_flight)]
             }
-            Deed::Heal(reach) => return network.heal(window, reach.clone()),
+            Deed::Heal(reach) => {
+                enacted.healing = Some(network.heal(window, reach.clone()));
+                return enacted;
+            }
             Deed::Kill(_)
             | Deed::Pause(_)
             | Deed::Resume(_)
             | Deed::Restart(..)
-            | Deed::Message(_) => unreachable!("'{}' is not about links", step.text),
+            | Deed::Message(_) => unreachable!("'{}' is not about links", self.text),
         };
         // What it did to others, or at other times, is over.
-        let mut earlier = network.places_of(number).into_iter();
+        let earlier = number.map_or_else(Vec::new, |number| network.places_of(number));
+        let mut earlier = earlier.into_iter();
         for (part, bad) in bad.into_iter().enumerate() {
             let rule = Rule {
                 identity: match part {
-                    0 => step.identity,
-                    _ => Draw::new([step.identity, part as u64]).bits(),
+                    0 => self.identity,
+                    _ => Draw::new([self.identity, part as u64]).bits(),
                 },
                 fault: bad.fault,
                 reach: bad.reach,
                 window,
-                step: Some(number),
+                step: number,
                 churn: bad.churn,
             };
             match earlier.next() {
-                Some(place) => network.replace(place, rule, now_ns),
-                None => drop(network.add(rule)),
+                Some(place) => {
+                    network.replace(place, rule, now_ns);
+                    enacted.rules.push(place);
+                }
+                None => enacted.rules.push(network.add(rule)),
             }
         }
+        enacted
     }
-}
 
-impl Step {
     /// Whether the network can do it without help: it is about links, and everything is known.
     pub fn runs_itself(&self) -> bool {
         matches!(
@@ -286,9 +319,7 @@ impl Step {
             (Begin::At(_), Deed::Links(_) | Deed::Heal(_))
         )
     }
-}
 
-impl Step {
     /// When it is over, if it comes into force at this moment; `None` if it lasts.
     pub fn over_ns(&self, now_ns: u64) -> Option<u64> {
         let (for_ns, until_ns) = match &self.begin {

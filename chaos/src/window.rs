@@ -77,14 +77,22 @@ impl Window {
         [end_ns, next_ns].into_iter().flatten().min()
     }
 
-    /// When stretches begin, up to and including this moment.
-    pub fn beginnings(&self, until_ns: u64) -> impl Iterator<Item = u64> + use<> {
-        let window = *self;
-        let next = move |began_ns: &u64| began_ns.checked_add(window.every_ns?.max(1));
-        let ours = move |began_ns: &u64| {
-            *began_ns <= until_ns && window.until_ns.is_none_or(|over_ns| *began_ns < over_ns)
+    /// When the first stretch begins after this moment, if one does.
+    pub fn next_beginning_ns(&self, after_ns: u64) -> Option<u64> {
+        let next_ns = match after_ns.checked_sub(self.from_ns) {
+            None => self.from_ns,
+            Some(since_ns) => {
+                let every_ns = self.every_ns?.max(1);
+                after_ns.checked_add(every_ns - since_ns % every_ns)?
+            }
         };
-        std::iter::successors(Some(self.from_ns), next).take_while(ours)
+        let over = self.until_ns.is_some_and(|until_ns| next_ns >= until_ns);
+        (!over).then_some(next_ns)
+    }
+
+    /// Is over for good by then, if it would not be earlier.
+    pub fn end(&mut self, at_ns: u64) {
+        self.until_ns = Some(self.until_ns.map_or(at_ns, |until_ns| until_ns.min(at_ns)));
     }
 }
 
@@ -142,7 +150,9 @@ mod tests {
         let open = |now_ns| PULSE.current(now_ns);
         let seen = (1..1_000).filter(|now_ns| open(now_ns - 1) != open(*now_ns));
         assert_eq!(listed, seen.collect::<Vec<_>>());
-        assert_eq!(PULSE.beginnings(1_000).collect::<Vec<_>>(), [100, 150, 200]);
+        let begins = [0, 99, 100, 149, 150, 199, 200].map(|ns| PULSE.next_beginning_ns(ns));
+        let expected = [100, 100, 150, 150, 200, 200].map(Some);
+        assert_eq!((&begins[..6], begins[6]), (&expected[..], None));
         assert_eq!(Window::ALWAYS.next_change_ns(5), None);
     }
 }

@@ -41,8 +41,12 @@ impl Timeline {
         };
         let mut equals = BTreeMap::<String, u64>::new();
         for entry in entries {
-            let nth = equals.entry(entry.to_string()).or_default();
-            if timeline.settle(entry, *nth, group)?.is_some() {
+            let text = entry.to_string();
+            // Read again, now that the group is known: so that what does not fit is pointed at.
+            let entry = Entry::parse(&text, &group.scope())?;
+            let nth = equals.entry(text).or_default();
+            if let Some(step) = group.settle(&entry, *nth)? {
+                timeline.steps.push(step);
                 *nth += 1;
             }
         }
@@ -51,40 +55,6 @@ impl Timeline {
             Begin::When { .. } => (1, 0),
         });
         Ok(timeline)
-    }
-
-    /// Settles one more fault, puts it at the end, and says its number; none if it could never do
-    /// anything.
-    pub fn add(&mut self, entry: &Entry, group: &Group<'_>) -> Result<Option<usize>, FaultError> {
-        let text = entry.to_string();
-        let equals = self.steps.iter().filter(|step| step.text == text);
-        let equals = equals.count() as u64;
-        self.settle(entry, equals, group)
-    }
-
-    /// The same, of a fault of which so many are there already.
-    fn settle(
-        &mut self,
-        entry: &Entry,
-        equals: u64,
-        group: &Group<'_>,
-    ) -> Result<Option<usize>, FaultError> {
-        let text = entry.to_string();
-        // Read again, now that the group is known: so that what does not fit is pointed at.
-        let entry = Entry::parse(&text, &group.scope())?;
-        let identity = Draw::new([word_of(&text), equals]).bits();
-        let deed = group.deed(&entry.action, identity, &text)?;
-        if deed.is_idle() {
-            return Ok(None);
-        }
-        self.steps.push(Step {
-            begin: Begin::new(&entry),
-            name: entry.action.name(),
-            text,
-            identity,
-            deed,
-        });
-        Ok(Some(self.steps.len() - 1))
     }
 }
 
@@ -98,6 +68,21 @@ impl Group<'_> {
             edges: Some(self.edges.count()),
             token: self.token,
         }
+    }
+
+    /// Settles one fault that was read in this group's [`scope`](Self::scope), and of which there are
+    /// so many equal ones already; none if it could never do anything.
+    pub fn settle(&self, entry: &Entry, equals: u64) -> Result<Option<Step>, FaultError> {
+        let text = entry.to_string();
+        let identity = Draw::new([word_of(&text), equals]).bits();
+        let deed = self.deed(&entry.action, identity, &text)?;
+        Ok((!deed.is_idle()).then(|| Step {
+            begin: Begin::new(entry),
+            name: entry.action.name(),
+            text,
+            identity,
+            deed,
+        }))
     }
 
     fn deed(&self, action: &Action, identity: u64, text: &str) -> Result<Deed, FaultError> {
