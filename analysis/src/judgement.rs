@@ -218,6 +218,14 @@ fn warnings(
                 .to_owned(),
         );
     }
+    let full = run.faults.iter();
+    for fault in full.filter(|fault| fault.kind == FaultKind::ProxyFull) {
+        warnings.push(format!(
+            "the proxy dropped {}, since too much was under way: the network lost more than its \
+             faults say.\nShorten the delays, or send less.",
+            words::count(fault.acted, "datagram", "datagrams"),
+        ));
+    }
     let mut messages = run.faults.iter();
     let tampered = messages.find(|fault| fault.kind == FaultKind::Message && !fault.is_idle());
     if let Some(fault) = tampered {
@@ -311,7 +319,7 @@ impl fmt::Display for Verdict {
 #[cfg(test)]
 mod tests {
     use algorithms::NodeId;
-    use node::run::{End, MessageRow};
+    use node::run::{End, Happened, MessageRow};
 
     use super::*;
     use crate::sample::{entry, fault, faults, never, plan, run, toy, waiting};
@@ -490,6 +498,15 @@ mod tests {
         assert!(warned(&plan));
         plan.transport = UseTransport::Auto;
         assert!(!warned(&plan));
+    }
+
+    #[test]
+    fn a_proxy_without_room_is_warned_about() {
+        let mut run = contended();
+        let happened = Happened::from(1, Some(5));
+        run.faults = vec![FaultOutcome::proxy_full(happened, 7)];
+        let warnings = judged(&plan("raymond", 2), &run).warnings;
+        assert!(warnings[0].starts_with("the proxy dropped 7 datagrams"));
     }
 
     #[test]

@@ -15,11 +15,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use chaos::FaultError;
 use chaos::language::Entry;
 use chaos::partition::Edges;
-use chaos::proxy::{Command, Config, Journal, Proxy};
+use chaos::proxy::{Address, Command, Config, Journal, MemberConfig, Proxy};
 use chaos::timeline::{Group, Timeline};
-use chaos::{Delay, FaultError};
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -27,13 +27,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let answerer = UdpSocket::bind((LOCALHOST, 0))?;
     let asker = UdpSocket::bind((LOCALHOST, 0))?;
     let members = [("asker", &asker), ("answerer", &answerer)];
-    let members = members.map(|(name, socket)| Ok((name.to_owned(), Some(socket.local_addr()?))));
+    let members = members.map(|(name, socket)| {
+        Ok(MemberConfig {
+            name: name.to_owned(),
+            address: Address::Fixed(socket.local_addr()?),
+            port: 0,
+        })
+    });
     let config = Config {
-        members: members.into_iter().collect::<io::Result<_>>()?,
-        bind: LOCALHOST,
-        delay: Delay::NONE,
         timeline: bad_links()?,
         journal: Journal::new(io::stdout()),
+        ..Config::between(members.into_iter().collect::<io::Result<_>>()?)
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

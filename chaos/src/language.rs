@@ -24,7 +24,7 @@ mod schedule;
 pub mod words;
 
 pub use cursor::Scope;
-pub use entry::{Action, Choice, DelayLaw, Entry, LinkFault, Parting};
+pub use entry::{Action, Choice, DelayLaw, Entry, FaultText, LinkFault, Parting};
 pub use error::FaultError;
 pub use events::{By, Event, MessageFault, Selector};
 pub use members::Who;

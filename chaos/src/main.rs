@@ -1,25 +1,29 @@
 //! The proxy as a program of its own.
 
-use std::io;
 use std::process::ExitCode;
 
-use chaos::proxy::cli::{Args, run};
+use chaos::proxy::cli::{self, Failure, Options};
 use clap::Parser;
 
+#[derive(Debug, Parser)]
+#[command(name = "chaos", version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    options: Options,
+}
+
 fn main() -> ExitCode {
-    let args = Args::parse();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let ended = match runtime {
-        Ok(runtime) => runtime.block_on(run(args, &mut io::stdout())),
-        Err(error) => Err(error.to_string()),
-    };
-    match ended {
+    match cli::main(Cli::parse().options) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            chaos::wire::to_stderr(&format!("error: {why}\n"));
-            ExitCode::from(2)
+        Err(failure) => {
+            chaos::wire::to_stderr(&format!(
+                "error: {}\n",
+                chaos::visible(&failure.to_string())
+            ));
+            ExitCode::from(match failure {
+                Failure::Usage(_) => 2,
+                Failure::System(_) => 4,
+            })
         }
     }
 }

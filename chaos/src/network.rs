@@ -181,6 +181,12 @@ impl Network {
         }
     }
 
+    /// Whether a healing heals nothing more.
+    pub fn healing_is_over(&self, number: u64, now_ns: u64) -> bool {
+        let window = self.heals.get(&number).map(|(window, _)| window);
+        window.is_none_or(|window| window.next_beginning_ns(now_ns).is_none())
+    }
+
     /// Forgets healings that are over, and make no difference to any cut that is left.
     pub fn forget_healings(&mut self, now_ns: u64) {
         let cuts = self.rules.iter().flatten();

@@ -11,44 +11,54 @@
 //! ```
 //!
 //! One thread: a task per alias that takes batches of datagrams in, a task that sends what is due, a
-//! task that does what it is told over a channel (from [`api`], or from whoever embeds the proxy).
+//! task that does what it is told over a channel (from [`api`], or from whoever embeds the proxy). A
+//! client that nobody named gets an alias of its own for a while, as behind a router that translates
+//! addresses. Everything that others can make grow has a bound: bytes under way, flows, faults.
 
 pub mod api;
 pub mod child;
 pub mod cli;
+mod config;
 mod control;
 mod core;
 mod faults;
+mod files;
 mod flights;
+mod flows;
+mod http;
 mod journal;
 mod metrics;
+mod token;
 mod wire;
 
 use std::cell::RefCell;
-use std::convert::Infallible;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, LocalSet};
 
-pub use control::{Command, Control, FaultRow, LinkRow, Refusal, Reply};
+pub use control::{Command, Control, FaultRow, FaultState, LinkRow, Refusal, Reply};
+pub use files::FaultFiles;
+pub use flows::FlowLimits;
 pub use journal::Journal;
+pub use token::Token;
 
 use crate::delay::Delay;
 use crate::fate::Member;
 use crate::timeline::Timeline;
-use crate::wire::{Alarm, Inbox};
+use crate::wire::{Alarm, Inbox, Port};
 use control::Asked;
 use core::Core;
+use flows::Opened;
+use wire::Alias;
 
 /// What a proxy is made from.
 pub struct Config {
-    /// The members: what they are called, and where they are. One without an address is whoever first
-    /// sends something from an address that is nobody's.
-    pub members: Vec<(String, Option<SocketAddr>)>,
-    /// Where the aliases listen; each gets a free port.
+    /// The members.
+    pub members: Vec<MemberConfig>,
+    /// Where the aliases listen.
     pub bind: IpAddr,
     /// How long links take by themselves.
     pub delay: Delay,
@@ -56,6 +66,56 @@ pub struct Config {
     pub timeline: Timeline,
     /// Where what happens is written down.
     pub journal: Journal,
+    /// Which files a fault may name that is asked for while the proxy runs.
+    pub files: FaultFiles,
+    /// How many clients there may be at once, and for how long each is remembered.
+    pub flows: FlowLimits,
+    /// The most bytes that may be under way, with what keeping a datagram costs; what finds no room
+    /// is dropped and counted.
+    pub queue_bytes: usize,
+}
+
+/// A member, as the proxy has to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberConfig {
+    /// What it is called.
+    pub name: String,
+    /// Where it is.
+    pub address: Address,
+    /// The port of its alias; any free one if 0.
+    pub port: u16,
+}
+
+/// Where a member is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// There.
+    Fixed(SocketAddr),
+    /// It is whoever sends from an address that is nobody's, each such address a client of its own.
+    Any,
+}
+
+/// So much may be under way unless said: about 200,000 datagrams of 1,200 bytes.
+pub const QUEUE_BYTES: usize = 256 << 20;
+
+impl Config {
+    /// A proxy between these members, on this machine only, without faults, journal or files.
+    pub fn between(members: Vec<MemberConfig>) -> Self {
+        let timeline = Timeline {
+            nodes: members.len() as u32,
+            ..Timeline::default()
+        };
+        Self {
+            members,
+            bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            delay: Delay::NONE,
+            timeline,
+            journal: Journal::default(),
+            files: FaultFiles::Refused,
+            flows: FlowLimits::default(),
+            queue_bytes: QUEUE_BYTES,
+        }
+    }
 }
 
 /// A proxy whose sockets are bound, and which is not running yet.
@@ -64,20 +124,28 @@ pub struct Proxy {
     alarm: Rc<Alarm>,
     control: Control,
     asked: mpsc::Receiver<Asked>,
+    opened: mpsc::UnboundedReceiver<Opened>,
 }
 
 impl Proxy {
     /// Binds an alias for each member. Needs a running tokio runtime of one thread.
     pub fn bind(config: Config) -> io::Result<Self> {
         let alarm = Rc::new(Alarm::new()?);
-        let core = Core::new(config, Rc::clone(&alarm))?;
+        let (opens, opened) = mpsc::unbounded_channel();
+        let core = Core::new(config, Rc::clone(&alarm), opens)?;
         let (sender, asked) = mpsc::channel(64);
         Ok(Self {
             core: Rc::new(RefCell::new(core)),
             alarm,
             control: Control::new(sender),
             asked,
+            opened,
         })
+    }
+
+    /// Adds a fault from the start, which may name files that others may not.
+    pub fn add(&self, fault: &str, files: &FaultFiles) -> Result<FaultRow, Refusal> {
+        self.core.borrow_mut().add_with(fault, files)
     }
 
     /// The members, and where each is reached by the others.
@@ -98,6 +166,7 @@ impl Proxy {
             alarm,
             control,
             asked,
+            mut opened,
         } = self;
         drop(control);
         let tasks = LocalSet::new();
@@ -106,17 +175,31 @@ impl Proxy {
             let members = core.borrow().names.len();
             let inbox = Rc::new(RefCell::new(Inbox::new()));
             for member in 0..members as Member {
-                set.spawn_local(take_in(Rc::clone(&core), Rc::clone(&inbox), member));
+                let port = core.borrow().wire.alias(member);
+                let alias = Alias::Member(member);
+                set.spawn_local(take_in(Rc::clone(&core), Rc::clone(&inbox), alias, port));
             }
             set.spawn_local(send_due(Rc::clone(&core), alarm));
             let obeyed = obey(Rc::clone(&core), asked);
+            let flows = async {
+                loop {
+                    tokio::select! {
+                        Some(flow) = opened.recv() => {
+                            let (core, inbox) = (Rc::clone(&core), Rc::clone(&inbox));
+                            set.spawn_local(take_in_flow(core, inbox, flow));
+                        }
+                        Some(ended) = set.join_next() => match ended {
+                            // A flow was closed; the other tasks do not end.
+                            Ok(Ok(())) => {}
+                            Ok(Err(error)) => return error,
+                            Err(panicked) => return io::Error::other(panicked),
+                        },
+                    }
+                }
+            };
             tokio::select! {
                 () = obeyed => Ok(()),
-                Some(ended) = set.join_next() => match ended {
-                    Ok(Ok(never)) => match never {},
-                    Ok(Err(error)) => Err(error),
-                    Err(panicked) => Err(io::Error::other(panicked)),
-                },
+                error = flows => Err(error),
             }
         };
         tasks.run_until(work).await
@@ -127,18 +210,32 @@ impl Proxy {
 async fn take_in(
     core: Rc<RefCell<Core>>,
     inbox: Rc<RefCell<Inbox>>,
-    to: Member,
-) -> io::Result<Infallible> {
-    let alias = core.borrow().wire.alias(to);
+    alias: Alias,
+    port: Rc<Port>,
+) -> io::Result<()> {
     loop {
-        alias.readable().await?;
+        port.readable().await?;
         // One batch at a time, so that no alias keeps the others waiting.
-        core.borrow_mut().take_in(to, &mut inbox.borrow_mut())?;
+        let mut core = core.borrow_mut();
+        core.take_in(alias, &port, &mut inbox.borrow_mut())?;
+    }
+}
+
+/// Takes in what is sent to a client, until its flow is closed.
+async fn take_in_flow(
+    core: Rc<RefCell<Core>>,
+    inbox: Rc<RefCell<Inbox>>,
+    flow: Opened,
+) -> io::Result<()> {
+    tokio::select! {
+        biased;
+        _ = flow.closed => Ok(()),
+        ended = take_in(core, inbox, Alias::Flow(flow.id), flow.port) => ended,
     }
 }
 
 /// Sends what is due, whenever something is.
-async fn send_due(core: Rc<RefCell<Core>>, alarm: Rc<Alarm>) -> io::Result<Infallible> {
+async fn send_due(core: Rc<RefCell<Core>>, alarm: Rc<Alarm>) -> io::Result<()> {
     loop {
         alarm.wait().await?;
         core.borrow_mut().send_due()?;

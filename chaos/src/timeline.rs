@@ -120,8 +120,9 @@ pub struct BadLinks {
 /// of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Did {
-    /// The place of the step in the timeline.
-    pub step: usize,
+    /// The place of the step in the timeline; none asked for what a proxy drops that has no room for
+    /// what is under way.
+    pub step: Option<usize>,
     /// When it began, or was to begin; if it begins again and again by itself, the first time.
     pub from_ns: u64,
     /// On which links.
@@ -197,7 +198,7 @@ impl Timeline {
             for (nth, (rule, until_ns, count)) in turns {
                 let Some(step) = rule.step else { continue };
                 let did = by_turn.entry((step, nth)).or_insert_with(|| Did {
-                    step,
+                    step: Some(step),
                     from_ns: rule.window.from_ns,
                     reach: rule.reach.clone(),
                     until_ns,

@@ -162,7 +162,7 @@ fn the_one_to_be_isolated_may_be_found_later() {
     let report = timeline.report(&network, 10 * SECOND);
     let shown = report
         .iter()
-        .map(|did| (did.step, did.from_ns / MS, did.count.acted));
+        .map(|did| (did.step.unwrap(), did.from_ns / MS, did.count.acted));
     assert_eq!(shown.collect::<Vec<_>>(), [(0, 1_000, 2), (1, 7_000, 1)]);
 }
 

@@ -157,6 +157,7 @@ fn what_cannot_be_read_is_pointed_at() {
         kinds: Some(&["REQ", "REPLY"]),
         edges: Some(10),
         token: Some(false),
+        links_only: false,
     };
     let shown = BAD.iter().map(|text| match Entry::parse(text, &scope) {
         Ok(entry) => panic!("'{text}' was read as '{entry}'"),
@@ -179,6 +180,43 @@ fn members_may_have_names() {
     assert_eq!(read("isolate bob").unwrap(), "isolate 1");
     assert_eq!(read("heal alice-bob").unwrap(), "heal 0-1");
     assert!(read("isolate carol").is_err());
+}
+
+/// What a proxy that stands alone is asked for, and what it says of it.
+#[test]
+fn a_proxy_refuses_by_name_what_needs_an_orchestrator() {
+    let names = ["alice".to_owned(), "bob".to_owned()];
+    let scope = Scope {
+        nodes: Some(2),
+        names: &names,
+        links_only: true,
+        ..Scope::default()
+    };
+    let shown = [
+        "kill alice",
+        "at 2s pause bob for 1s",
+        "resume 0",
+        "restart bob after 1s",
+        "lose message X",
+        "hide down 0 from 1",
+        "delay message X by 1s",
+        "duplicate message X",
+        "isolate holder",
+        "isolate token",
+        "isolate carol",
+        "when enter 1 cut alice-bob",
+        "loss 5% on alice->carol",
+        "partition carol|bob",
+        "losss 5%",
+    ];
+    let shown = shown.map(|text| match Entry::parse(text, &scope) {
+        Ok(entry) => panic!("'{text}' was read as '{entry}'"),
+        Err(error) => format!("{error}\n\n"),
+    });
+    insta::assert_snapshot!(shown.concat());
+    for text in ["delay 5ms on alice->bob", "duplicate 5%", "isolate random"] {
+        assert!(Entry::parse(text, &scope).is_ok(), "{text}");
+    }
 }
 
 #[test]

@@ -11,8 +11,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use chaos::proxy::{Command, Config, Control, FaultRow, Journal, Proxy, Reply};
-use chaos::{Delay, Network, Timeline};
+use chaos::proxy::{
+    Address, Command, Config, Control, FaultRow, Journal, MemberConfig, Proxy, Reply,
+};
+use chaos::{Network, Timeline};
 use common::{MS, timeline};
 use tokio::net::UdpSocket;
 
@@ -91,6 +93,17 @@ fn among(members: usize, faults: &[&str], test: impl AsyncFnOnce(&Rig)) {
 }
 
 fn among_with(members: usize, faults: &[&str], journal: Journal, test: impl AsyncFnOnce(&Rig)) {
+    let change = |config: &mut Config| config.journal = journal;
+    among_changed(members, faults, change, test);
+}
+
+/// The same, with another configuration.
+fn among_changed(
+    members: usize,
+    faults: &[&str],
+    change: impl FnOnce(&mut Config),
+    test: impl AsyncFnOnce(&Rig),
+) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -100,15 +113,15 @@ fn among_with(members: usize, faults: &[&str], journal: Journal, test: impl Asyn
             let socket = UdpSocket::bind((LOCALHOST, 0)).await;
             sockets.push(socket.expect("a free port"));
         }
-        let name = |(n, socket): (usize, &UdpSocket)| (format!("m{n}"), socket.local_addr().ok());
-        let proxy = Proxy::bind(Config {
-            delay: Delay::NONE,
-            members: sockets.iter().enumerate().map(name).collect(),
-            bind: LOCALHOST,
-            timeline: timeline(members as u32, faults),
-            journal,
-        });
-        let proxy = proxy.expect("free ports");
+        let member = |(n, socket): (usize, &UdpSocket)| MemberConfig {
+            name: format!("m{n}"),
+            address: Address::Fixed(socket.local_addr().expect("an address")),
+            port: 0,
+        };
+        let mut config = Config::between(sockets.iter().enumerate().map(member).collect());
+        config.timeline = timeline(members as u32, faults);
+        change(&mut config);
+        let proxy = Proxy::bind(config).expect("free ports");
         let links = proxy.links().expect("addresses");
         let rig = Rig {
             sockets,
@@ -374,6 +387,45 @@ fn what_is_under_way_is_dropped_held_or_delivered() {
 }
 
 #[test]
+fn no_more_is_under_way_than_may_be_and_a_reset_drops_it() {
+    let page = Page::default();
+    let journal = Journal::new(page.clone());
+    let change = |config: &mut Config| {
+        config.queue_bytes = 1 << 16;
+        config.journal = journal;
+    };
+    among_changed(2, &["delay 1000s"], change, async |rig| {
+        send_packets(rig, 1_000).await;
+        let (count, bytes) = (
+            rig.metric("chaos_in_flight ").await,
+            rig.metric("chaos_in_flight_bytes ").await,
+        );
+        assert!((100..1_000).contains(&count), "{count} are under way");
+        assert!(bytes <= 1 << 16, "{bytes} bytes are under way");
+        let crowded = "chaos_datagrams_crowded_out_total{from=\"m0\",to=\"m1\"}";
+        assert_eq!(rig.metric(crowded).await, 1_000 - count);
+        let Reply::Report(did) = rig.tell(Command::Report).await else {
+            panic!("a report");
+        };
+        let full = did.iter().find(|did| did.step.is_none());
+        assert_eq!(full.map(|did| did.count.acted), Some(1_000 - count));
+
+        rig.tell(Command::Reset).await;
+        assert_eq!(rig.metric("chaos_in_flight ").await, 0);
+        assert_eq!(rig.metric("chaos_in_flight_bytes ").await, 0);
+        let lost = "chaos_datagrams_lost_total{from=\"m0\",to=\"m1\"}";
+        assert_eq!(rig.metric(lost).await, count);
+        rig.send(0, 1, b"at once").await;
+        assert_eq!(rig.receive_all(1, 1).await, [b"at once"]);
+    });
+    let text = String::from_utf8(page.0.borrow().clone()).unwrap();
+    let full = text
+        .lines()
+        .filter(|line| line.contains(r#""event":"full""#));
+    assert_eq!(full.count(), 1, "it is said once: {text}");
+}
+
+#[test]
 fn faults_are_added_changed_and_removed() {
     among(2, &["loss 100% on 1->0"], async |rig| {
         let misread = rig
@@ -391,6 +443,8 @@ fn faults_are_added_changed_and_removed() {
             ("when enter 1 cut m0-m1", "not what members do"),
             ("lose message X", "look into datagrams"),
             ("loss 0%", "never do anything"),
+            ("delay matrix wan.csv", "--fault-files"),
+            ("churn all fail 1ns repair 1ns", "at least 1ms"),
         ] {
             let refused = rig
                 .control
@@ -526,6 +580,10 @@ fn the_journal_tells_what_was_done() {
     assert_eq!(events, ["listening", "added", "healed", "removed", "reset"]);
     assert_eq!(lines[0]["faults"][0]["fault"], "loss 5% on all");
     assert_eq!(lines[1]["fault"], "cut m0-m1");
+    for line in &lines {
+        let utc = line["utc"].as_str().unwrap();
+        assert!(utc.starts_with("20") && utc.ends_with('Z'), "{utc}");
+    }
     let times = lines.iter().map(|line| line["time_ns"].as_u64().unwrap());
     assert!(times.is_sorted() && lines[4]["time_ns"].as_u64() < Some(20_000 * MS));
 }

@@ -36,6 +36,7 @@ pub(crate) enum Command {
     Compare(Box<compare::Compare>),
     Reproduce(reproduce::Reproduce),
     Bench(bench::Bench),
+    Chaos(Box<chaos::proxy::cli::Options>),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -56,8 +57,19 @@ impl Command {
             Command::Compare(compare) => compare.perform(),
             Command::Reproduce(reproduce) => reproduce.perform(),
             Command::Bench(bench) => bench.perform(),
+            Command::Chaos(options) => alone(*options),
             Command::Completions(completions) => completions.perform(),
             Command::Man(man) => man.perform(),
         }
+    }
+}
+
+/// Is the proxy on its own.
+fn alone(options: chaos::proxy::cli::Options) -> Result<Exit, Failure> {
+    use chaos::proxy::cli;
+    match cli::main(options) {
+        Ok(()) => Ok(Exit::Holds),
+        Err(cli::Failure::Usage(why)) => Err(Failure::Usage(why)),
+        Err(cli::Failure::System(why)) => Err(Failure::Testbed(why)),
     }
 }

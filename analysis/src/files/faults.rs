@@ -119,7 +119,7 @@ fn asked(row: &Row<'_>, plan: &Plan, step: usize) -> Result<FaultOutcome, FilesE
     let aimed = never.target.to_string() == row.text("target");
     let target = match never.kind {
         _ if aimed => never.target.clone(),
-        FaultKind::Links | FaultKind::Heal => {
+        FaultKind::Links | FaultKind::Heal | FaultKind::ProxyFull => {
             let links = row.text("target").parse();
             let links = links.map_err(|_| row.unfit("target", "links, such as 3->4 or 0,1|2"))?;
             FaultTarget::Links(links)
@@ -139,7 +139,13 @@ fn unasked(row: &Row<'_>, plan: &Plan) -> Result<FaultOutcome, FilesError> {
     let name = row.text("fault");
     let suspicion = name.strip_prefix("false suspicion of ");
     let suspicion = suspicion.and_then(|of| of.parse().ok()).map(NodeId);
-    let mut kinds = [FaultKind::Kill, FaultKind::Pause, FaultKind::Resume].into_iter();
+    let mut kinds = [
+        FaultKind::Kill,
+        FaultKind::Pause,
+        FaultKind::Resume,
+        FaultKind::ProxyFull,
+    ]
+    .into_iter();
     let kind = match suspicion {
         Some(of) => Some(FaultKind::FalseSuspicion { of }),
         None => kinds.find(|kind| kind.unasked_name() == name),
@@ -149,6 +155,13 @@ fn unasked(row: &Row<'_>, plan: &Plan) -> Result<FaultOutcome, FilesError> {
                         suspicion, an unasked death or pause";
         row.unfit("fault", expected)
     })?;
+    if kind == FaultKind::ProxyFull {
+        let full = FaultOutcome::proxy_full(Happened::Never, 0);
+        return match row.text("target") == full.target.to_string() {
+            true => Ok(full),
+            false => Err(row.unfit("target", full.target.to_string())),
+        };
+    }
     let node = row.member("target", plan)?;
     Ok(FaultOutcome::unasked(kind, node, Happened::Never))
 }
@@ -204,6 +217,7 @@ mod tests {
                 Happened::from(7_000, Some(8_000)),
             ),
             told_late,
+            FaultOutcome::proxy_full(Happened::from(9_500, Some(9_700)), 12),
             never(all, "kill 3"),
             never(all, "restart"),
             never(all, "from 1"),
@@ -223,6 +237,7 @@ mod tests {
         for line in [
             "4000,kill,1,,1,the token was with it,",
             "6000,false suspicion of 2,0,6000,1,,",
+            "9500,proxy full,all,9700,12,,",
             ",kill,3,,0,,",
         ] {
             assert!(text.contains(&format!("\n{line}")), "{line}: {text}");

@@ -79,11 +79,33 @@ impl Cursor<'_> {
         const RIGHT: &str = "write what happens: loss, delay, duplicate, reorder, corrupt, truncate, \
                              rate, preset, cut, partition, isolate, heal, churn, kill, pause, \
                              resume, restart, lose or hide";
+        const OF_LINKS: &str = "write what happens to links: loss, delay, duplicate, reorder, \
+                                corrupt, truncate, rate, preset, cut, partition, isolate, heal or \
+                                churn";
+        let right = if self.scope.links_only {
+            OF_LINKS
+        } else {
+            RIGHT
+        };
         let Token::Word(word) = self.peek() else {
-            return Err(self.unfit(RIGHT));
+            return Err(self.unfit(right));
         };
         let before = self.clone();
         self.take();
+        if self.scope.links_only {
+            let datagrams = Some("a proxy does not look into datagrams");
+            let why = match word {
+                "kill" | "pause" | "resume" | "restart" => Some("a proxy has no hold on processes"),
+                "lose" | "hide" => datagrams,
+                "delay" | "duplicate" if self.clone().takes("message") => datagrams,
+                _ => None,
+            };
+            if let Some(why) = why {
+                self.takes("message");
+                let place = self.since(before.place().start);
+                return Err(self.beyond_a_proxy(place, why, right));
+            }
+        }
         let in_flight = InFlight::default();
         Ok(match word {
             "delay" | "duplicate" if self.takes("message") => {
@@ -124,7 +146,7 @@ impl Cursor<'_> {
                     fault,
                     reach: Reach::All,
                 },
-                None => return Err(before.unfit(RIGHT)),
+                None => return Err(before.unfit(right)),
             },
         })
     }
@@ -169,7 +191,12 @@ impl Cursor<'_> {
                 _ => Ok(Parting::Named(*named)),
             };
         }
-        let right = "write groups such as 0,1|2,3, or halves, one, majority, ring or bridge";
+        let groups = match self.scope.names {
+            [a, b, ..] => format!("{a}|{b}"),
+            _ => "0,1|2,3".to_owned(),
+        };
+        let right =
+            format!("write groups such as {groups}, or halves, one, majority, ring or bridge");
         if !matches!(self.peek(), Token::Number(..) | Token::Word(_)) {
             return Err(self.unfit(right));
         }

@@ -21,6 +21,8 @@ pub struct Scope<'a> {
     pub edges: Option<u64>,
     /// Whether the members pass a token around.
     pub token: Option<bool>,
+    /// Only links can be made bad: a proxy stands alone, and nobody watches or strikes the members.
+    pub links_only: bool,
 }
 
 /// A place in a text, from which the rest is read.
@@ -127,6 +129,15 @@ impl<'a> Cursor<'a> {
             wrong: wrong.into(),
             right: right.into(),
         }
+    }
+
+    /// The error that this is beyond a proxy that stands alone.
+    pub fn beyond_a_proxy(&self, place: Range<usize>, why: &str, right: &str) -> FaultError {
+        let wrong = format!(
+            "'{}' needs an orchestrator: {why}",
+            &self.text[place.clone()]
+        );
+        self.error(place, wrong, right)
     }
 
     /// Requires the text to end here.

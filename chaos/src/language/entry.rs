@@ -21,7 +21,7 @@ use crate::span::show_ns;
 
 /// One fault as it is written: when, and what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "String")]
+#[serde(try_from = "FaultText", into = "String")]
 pub struct Entry {
     /// When it happens.
     pub schedule: Schedule,
@@ -320,6 +320,11 @@ impl fmt::Display for Parting {
     }
 }
 
+/// A fault as it stands in a file, as one text or in parts, not read yet.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "Written")]
+pub struct FaultText(pub String);
+
 /// An entry in a scenario file: its text, or its parts.
 #[derive(Deserialize)]
 #[serde(
@@ -343,12 +348,18 @@ struct Parts {
     until: Option<String>,
 }
 
-impl TryFrom<Written> for Entry {
+impl TryFrom<FaultText> for Entry {
     type Error = FaultError;
 
-    fn try_from(written: Written) -> Result<Self, FaultError> {
-        match written {
-            Written::Text(text) => text.parse(),
+    fn try_from(FaultText(text): FaultText) -> Result<Self, FaultError> {
+        text.parse()
+    }
+}
+
+impl From<Written> for FaultText {
+    fn from(written: Written) -> Self {
+        FaultText(match written {
+            Written::Text(text) => text,
             Written::Parts(parts) => {
                 let clauses = [
                     ("at ", parts.at),
@@ -362,9 +373,9 @@ impl TryFrom<Written> for Entry {
                     .into_iter()
                     .filter_map(|(word, text)| Some((word, text?)));
                 let texts = said.map(|(word, text)| format!("{word}{text}"));
-                texts.collect::<Vec<_>>().join(" ").parse()
+                texts.collect::<Vec<_>>().join(" ")
             }
-        }
+        })
     }
 }
 

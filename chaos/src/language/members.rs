@@ -52,6 +52,11 @@ impl Cursor<'_> {
     /// One member, fixed or found out later.
     pub fn who(&mut self) -> Result<Who, FaultError> {
         let place = self.place();
+        if self.scope.links_only && matches!(self.peek(), Token::Word("holder" | "token")) {
+            let right = format!("write {} or random", self.one_member());
+            let why = "a proxy does not know who is inside";
+            return Err(self.beyond_a_proxy(place, why, &right));
+        }
         if self.takes("holder") {
             Ok(Who::Holder)
         } else if self.takes("token") {
@@ -63,8 +68,30 @@ impl Cursor<'_> {
         } else if self.takes("random") {
             Ok(Who::Random)
         } else {
-            let right = "write who: a member's number, holder, token or random";
-            self.member(right).map(Who::Member)
+            let right = match self.scope.links_only {
+                true => format!("write who: {} or random", self.one_member()),
+                false => format!("write who: {}, holder, token or random", self.one_member()),
+            };
+            self.member(&right).map(Who::Member)
+        }
+    }
+
+    /// What one member is written as.
+    fn one_member(&self) -> String {
+        match self.scope.names {
+            [] => "a member's number".to_owned(),
+            names => {
+                let shown = names.iter().take(SHOWN_NAMES).map(String::as_str);
+                let more = if names.len() > SHOWN_NAMES {
+                    ", …"
+                } else {
+                    ""
+                };
+                format!(
+                    "a member's name ({}{more})",
+                    shown.collect::<Vec<_>>().join(", ")
+                )
+            }
         }
     }
 
@@ -147,17 +174,20 @@ impl Cursor<'_> {
     }
 
     fn members(&mut self) -> Result<Members, FaultError> {
-        const RIGHT: &str = "write a member's number, several as 0,2,5..9, or all";
+        let right = match self.scope.names {
+            [a, b, ..] => format!("write {}, several as {a},{b}, or all", self.one_member()),
+            _ => format!("write {}, several as 0,2,5..9, or all", self.one_member()),
+        };
         if self.takes("all") {
             return Ok(Members::All);
         }
         let mut runs = Vec::new();
         loop {
-            let first = self.member(RIGHT)?;
+            let first = self.member(&right)?;
             let mut last = first;
             if self.takes_sign("..") {
                 let place = self.place();
-                last = self.member(RIGHT)?;
+                last = self.member(&right)?;
                 if last < first {
                     let wrong = format!("{last} comes before {first}");
                     return Err(self.error(place, wrong, "write the smaller number first"));
@@ -170,6 +200,9 @@ impl Cursor<'_> {
         }
     }
 }
+
+/// Of more members not all names are listed.
+const SHOWN_NAMES: usize = 8;
 
 impl Members {
     /// The first member of both.

@@ -58,6 +58,11 @@ impl Said {
             else {
                 return Ok(());
             };
+            if word == "when" && cursor.scope.links_only {
+                let why = "a proxy sees datagrams, not what members do";
+                let right = "write at or every and a time";
+                return Err(cursor.beyond_a_proxy(cursor.place(), why, right));
+            }
             cursor.take();
             let twice = match word {
                 "at" => put(&mut self.at, cursor.time_ns()?, cursor.since(start)),

@@ -1,74 +1,58 @@
-//! Control over HTTP, for people and scripts.
-//!
-//! ```text
-//! GET    /links              the members and their aliases
-//! GET    /faults             the faults, and what each did
-//! POST   /faults             {"fault": "loss 5% on a->b"}   adds one; its times count from now
-//! PUT    /faults/{id}        {"fault": "loss 9% on a->b"}   changes one
-//! DELETE /faults/{id}        ends one
-//! POST   /partition          {"groups": "a|b"}   or a name: halves, ring, …
-//! POST   /heal               {"links": "a-b"}    or nothing, for all
-//! POST   /reset              ends everything
-//! GET    /metrics            counters for Prometheus
-//! ```
-//!
-//! Every request needs `Authorization: Bearer TOKEN`, the token that was printed at the start; without
-//! it nothing is told and nothing changes. What cannot be done is answered with `{"error": "…"}`.
+//! Control over HTTP, for people and scripts: [`HELP`] says what can be asked.
 
 use std::io;
 use std::net::SocketAddr;
 
-use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, Request, State};
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::control::{Command, Control, Refusal, Reply};
+use super::{Token, http};
 
-/// A word that nobody can guess.
-#[derive(Clone, Debug)]
-pub struct Token(String);
+/// What can be asked, as `GET /` and `--help` show it.
+pub const HELP: &str = "\
+GET    /links          the members, their aliases, and how many clients each has
+GET    /faults         the faults: in-force, waiting or over, and what each did
+POST   /faults         {\"fault\": \"loss 5% on a->b\"}  adds one; its times count from now
+PUT    /faults/ID      {\"fault\": \"loss 9% on a->b\"}  puts another in its place
+DELETE /faults/ID      ends one
+POST   /partition      {\"groups\": \"a|b\"}  or halves, one, majority, ring, bridge
+POST   /heal           {\"links\": \"a-b\"}  ends cuts and partitions; all without a body
+POST   /reset          ends everything, and drops what is under way
+GET    /metrics        counters for Prometheus
+GET    /               this text; needs no token
 
-impl Token {
-    /// One that was never used.
-    pub fn fresh() -> io::Result<Self> {
-        let mut bytes = [0_u8; 16];
-        rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())?;
-        Ok(Self(
-            bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        ))
-    }
+Every request needs the header 'Authorization: Bearer TOKEN'. Bodies are JSON, whatever the content
+type. What cannot be done is answered with {\"error\": \"…\"}: 400 bad request, 401 no token, 404 no such
+fault or place, 405 wrong method, 413 body too long.
+";
 
-    /// The word.
-    pub fn text(&self) -> &str {
-        &self.0
-    }
+/// No body is longer.
+const LONGEST_BODY: usize = 64 << 10;
 
-    /// Whether a request says it. The time this takes does not tell how much of it was right.
-    fn is_said_by(&self, request: &Request) -> bool {
-        let said = request.headers().get(header::AUTHORIZATION);
-        let said = said.and_then(|value| value.to_str().ok());
-        let said = said.and_then(|value| value.strip_prefix("Bearer "));
-        said.is_some_and(|said| {
-            let differ = said
-                .bytes()
-                .zip(self.0.bytes())
-                .fold(0, |all, (a, b)| all | (a ^ b));
-            said.len() == self.0.len() && differ == 0
-        })
-    }
+/// Who may ask for what.
+#[derive(Clone)]
+pub struct Access {
+    /// What everybody has to say.
+    pub token: Token,
+    /// The metrics are told to everybody who can reach the port.
+    pub open_metrics: bool,
 }
 
-/// Answers requests on a port of this machine until the runtime ends. The address must be a loopback
-/// one.
-pub async fn serve(listener: TcpListener, control: Control, token: Token) -> io::Result<()> {
+/// Answers requests on a port of this machine until the runtime ends.
+pub async fn serve(listener: TcpListener, control: Control, access: Access) -> io::Result<()> {
     let routes = Router::new()
+        .route("/", get(|| async { HELP }))
         .route("/links", get(links))
         .route("/faults", get(faults).post(add))
         .route("/faults/{id}", put(change).delete(remove))
@@ -76,10 +60,15 @@ pub async fn serve(listener: TcpListener, control: Control, token: Token) -> io:
         .route("/heal", post(heal))
         .route("/reset", post(reset))
         .route("/metrics", get(metrics))
-        .fallback(|| async { error(StatusCode::NOT_FOUND, "there is no such place") })
+        .fallback(|| async { error(StatusCode::NOT_FOUND, "there is no such place; see GET /") })
+        .method_not_allowed_fallback(|| async {
+            let why = "this place knows no such method; see GET /";
+            error(StatusCode::METHOD_NOT_ALLOWED, why)
+        })
         .with_state(control)
-        .layer(middleware::from_fn_with_state(token, admit));
-    axum::serve(listener, routes).await
+        .layer(DefaultBodyLimit::max(LONGEST_BODY))
+        .layer(middleware::from_fn_with_state(access, admit));
+    http::serve(listener, routes).await
 }
 
 /// Binds the port that [`serve`] answers on, if that is out of others' reach.
@@ -91,9 +80,14 @@ pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(address).await
 }
 
-/// Lets only those in who know the token.
-async fn admit(State(token): State<Token>, request: Request, next: Next) -> Response {
-    if token.is_said_by(&request) {
+/// Lets only those in who know the token, but where anybody may look.
+async fn admit(State(access): State<Access>, request: Request, next: Next) -> Response {
+    let is_open = match request.uri().path() {
+        "/" => true,
+        "/metrics" => access.open_metrics,
+        _ => false,
+    };
+    if is_open || access.token.is_said_in(request.headers()) {
         next.run(request).await
     } else {
         let why = "say Authorization: Bearer and the token that was printed at the start";
@@ -122,8 +116,8 @@ struct Links {
     links: Option<String>,
 }
 
-/// A request's body, or why it is none.
-type Body<T> = Result<Json<T>, JsonRejection>;
+/// A request's body as it came.
+type Body = Result<Bytes, BytesRejection>;
 
 async fn links(State(control): State<Control>) -> Response {
     told(control.ask(Command::Links).await)
@@ -133,47 +127,45 @@ async fn faults(State(control): State<Control>) -> Response {
     told(control.ask(Command::Faults).await)
 }
 
-async fn add(State(control): State<Control>, body: Body<Fault>) -> Response {
-    match body {
-        Ok(Json(Fault { fault })) => told(control.ask(Command::Add(fault)).await),
-        Err(why) => error(StatusCode::BAD_REQUEST, &why.body_text()),
+async fn add(State(control): State<Control>, body: Body) -> Response {
+    match read(body) {
+        Ok(Fault { fault }) => told(control.ask(Command::Add(fault)).await),
+        Err(refused) => *refused,
     }
 }
 
-async fn change(
-    State(control): State<Control>,
-    Path(id): Path<u64>,
-    body: Body<Fault>,
-) -> Response {
-    match body {
-        Ok(Json(Fault { fault })) => told(control.ask(Command::Change(id, fault)).await),
-        Err(why) => error(StatusCode::BAD_REQUEST, &why.body_text()),
+async fn change(State(control): State<Control>, Path(id): Path<String>, body: Body) -> Response {
+    match (number(&id), read(body)) {
+        (Ok(id), Ok(Fault { fault })) => told(control.ask(Command::Change(id, fault)).await),
+        (Err(refused), _) | (_, Err(refused)) => *refused,
     }
 }
 
-async fn remove(State(control): State<Control>, Path(id): Path<u64>) -> Response {
-    told(control.ask(Command::Remove(id)).await)
-}
-
-async fn partition(State(control): State<Control>, body: Body<Groups>) -> Response {
-    match body {
-        Ok(Json(Groups { groups })) => told(
-            control
-                .ask(Command::Add(format!("partition {groups}")))
-                .await,
-        ),
-        Err(why) => error(StatusCode::BAD_REQUEST, &why.body_text()),
+async fn remove(State(control): State<Control>, Path(id): Path<String>) -> Response {
+    match number(&id) {
+        Ok(id) => told(control.ask(Command::Remove(id)).await),
+        Err(refused) => *refused,
     }
 }
 
-async fn heal(State(control): State<Control>, body: axum::body::Bytes) -> Response {
-    let links = match body.is_empty() {
-        true => Ok(Links::default()),
-        false => serde_json::from_slice(&body),
+async fn partition(State(control): State<Control>, body: Body) -> Response {
+    match read(body) {
+        Ok(Groups { groups }) => {
+            let fault = format!("partition {groups}");
+            told(control.ask(Command::Add(fault)).await)
+        }
+        Err(refused) => *refused,
+    }
+}
+
+async fn heal(State(control): State<Control>, body: Body) -> Response {
+    let links = match body {
+        Ok(bytes) if bytes.is_empty() => Ok(Links::default()),
+        body => read(body),
     };
     match links {
         Ok(Links { links }) => told(control.ask(Command::Heal(links)).await),
-        Err(why) => error(StatusCode::BAD_REQUEST, &why.to_string()),
+        Err(refused) => *refused,
     }
 }
 
@@ -183,6 +175,23 @@ async fn reset(State(control): State<Control>) -> Response {
 
 async fn metrics(State(control): State<Control>) -> Response {
     told(control.ask(Command::Metrics).await)
+}
+
+/// What the body says, or the answer that it says nothing of that sort.
+fn read<T: DeserializeOwned>(body: Body) -> Result<T, Box<Response>> {
+    let bytes = body.map_err(|why| error(why.status(), &why.body_text()))?;
+    serde_json::from_slice(&bytes).map_err(|why| {
+        let why = format!("the body is not what is expected here: {why}; see GET /");
+        Box::new(error(StatusCode::BAD_REQUEST, &why))
+    })
+}
+
+/// The number of a fault, or the answer that it is none.
+fn number(id: &str) -> Result<u64, Box<Response>> {
+    id.parse().map_err(|_| {
+        let why = "a fault is named by its number, as GET /faults shows it";
+        Box::new(error(StatusCode::BAD_REQUEST, why))
+    })
 }
 
 fn told(reply: Result<Reply, Refusal>) -> Response {

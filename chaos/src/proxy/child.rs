@@ -4,11 +4,11 @@
 //!   begin ──► bound ──► zero ──► (enact ──► enacted)* ──► finish ──► finished
 //! ```
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Config, Control, Journal, Proxy, Reply};
+use super::{Address, Command, Config, Control, MemberConfig, Proxy, Reply};
 use crate::delay::Delay;
 use crate::fate::Member;
 use crate::timeline::{Did, Timeline};
@@ -80,17 +80,17 @@ pub async fn serve() -> Result<(), String> {
         None => return Ok(()),
     };
     let members = between.members.into_iter().enumerate();
-    let bind = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let members = members.map(|(member, address)| MemberConfig {
+        name: member.to_string(),
+        address: Address::Fixed(address),
+        port: 0,
+    });
     let proxy = Proxy::bind(Config {
-        members: members
-            .map(|(member, address)| (member.to_string(), Some(address)))
-            .collect(),
-        bind,
         delay: between.delay,
         timeline: between.timeline,
-        journal: Journal::default(),
+        ..Config::between(members.collect())
     });
-    let proxy = proxy.map_err(|error| format!("cannot open the aliases on {bind}: {error}"))?;
+    let proxy = proxy.map_err(|error| format!("cannot open the aliases: member {error}"))?;
     let links = proxy.links().map_err(|error| error.to_string())?;
     parent.say(&Report::Bound {
         aliases: links.into_iter().map(|link| link.alias).collect(),

@@ -29,8 +29,10 @@ pub enum Command {
     Remove(u64),
     /// End all cuts, or those of these links.
     Heal(Option<String>),
-    /// End everything that is wrong.
+    /// End everything that is wrong, and drop what is under way.
     Reset,
+    /// Give up what is no longer used: faults that are over, and flows of clients that are gone.
+    Tidy,
     /// All counters in Prometheus' text format.
     Metrics,
     /// Time 0 of the timeline is this moment of the monotonic clock.
@@ -70,10 +72,12 @@ pub enum Reply {
 pub struct LinkRow {
     /// What it is called.
     pub name: String,
-    /// Where it is, if that is known.
+    /// Where it is; nowhere if it is whoever sends.
     pub member: Option<SocketAddr>,
     /// Where the others reach it.
     pub alias: SocketAddr,
+    /// How many clients it stands for at the moment.
+    pub flows: usize,
 }
 
 /// A fault.
@@ -83,9 +87,23 @@ pub struct FaultRow {
     pub id: u64,
     /// As it was asked for.
     pub fault: String,
+    /// Whether it is in force now.
+    pub state: FaultState,
     /// What it did.
     #[serde(flatten)]
     pub count: Count,
+}
+
+/// Whether a fault is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultState {
+    /// It is.
+    InForce,
+    /// Not yet, or not at the moment.
+    Waiting,
+    /// Never again: its time is over, or it was healed.
+    Over,
 }
 
 /// Why something was not done.
@@ -142,11 +160,15 @@ impl Core {
         let failed = |error: std::io::Error| Refusal::Failed(error.to_string());
         match command {
             Command::Links => Ok(Reply::Links(self.links().map_err(failed)?)),
-            Command::Faults => Ok(Reply::Faults(self.faults.rows())),
+            Command::Faults => Ok(Reply::Faults(self.faults.rows(now_ns))),
             Command::Metrics => Ok(Reply::Text(metrics::text(self))),
-            Command::Report => Ok(Reply::Report(self.faults.report(now_ns))),
+            Command::Report => Ok(Reply::Report(self.report(now_ns))),
             Command::Totals => Ok(Reply::Totals(self.totals())),
             Command::Stop => Ok(Reply::Done),
+            Command::Tidy => {
+                self.tidy(now_ns);
+                Ok(Reply::Done)
+            }
             Command::Zero(zero_ns) => {
                 self.start_at(zero_ns);
                 Ok(Reply::Done)
@@ -176,7 +198,8 @@ impl Core {
                 Ok(Reply::Done)
             }
             Command::Reset => {
-                self.faults.reset(now_ns);
+                self.faults.reset();
+                self.drop_all();
                 self.journal.note(now_ns, "reset", json!({}));
                 self.let_go().map_err(failed)?;
                 Ok(Reply::Done)

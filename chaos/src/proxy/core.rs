@@ -1,21 +1,26 @@
 //! What the proxy does with a datagram.
 
 use std::io;
-use std::net::SocketAddr;
 use std::rc::Rc;
 
 use serde_json::json;
+use tokio::sync::mpsc;
 
 use super::Config;
-use super::control::LinkRow;
+use super::control::{FaultRow, LinkRow, Refusal};
 use super::faults::Faults;
-use super::flights::Flights;
+use super::files::FaultFiles;
+use super::flights::{Flights, Hop};
+use super::flows::Opened;
 use super::journal::Journal;
-use super::wire::Wire;
+use super::wire::{Alias, FlowChange, Wire};
 use crate::fate::Member;
 use crate::link::Arrival;
+use crate::reach::Reach;
+use crate::rule::Count;
+use crate::timeline::Did;
 use crate::totals::Totals;
-use crate::wire::{Alarm, Inbox, monotonic_ns};
+use crate::wire::{Alarm, Inbox, Port, monotonic_ns};
 
 /// Everything the proxy's tasks share.
 pub(super) struct Core {
@@ -32,6 +37,10 @@ pub(super) struct Core {
     pub counts: Vec<LinkCount>,
     /// Datagrams that came from nobody we know.
     pub strays: u64,
+    /// When datagrams began not to find room among those under way, and when one last did not.
+    full_ns: Option<(u64, u64)>,
+    /// The journal says so, and there was room again since.
+    told_full: bool,
     pub journal: Journal,
 }
 
@@ -48,24 +57,34 @@ pub(super) struct LinkCount {
     pub lost: u64,
     /// Copies beyond the first.
     pub doubled: u64,
+    /// Copies that were not kept, since too much was under way.
+    pub crowded_out: u64,
 }
 
 impl Core {
-    pub fn new(config: Config, alarm: Rc<Alarm>) -> io::Result<Self> {
-        let (names, members): (Vec<_>, Vec<_>) = config.members.into_iter().unzip();
+    pub fn new(
+        config: Config,
+        alarm: Rc<Alarm>,
+        opened: mpsc::UnboundedSender<Opened>,
+    ) -> io::Result<Self> {
+        let names = config.members.iter().map(|member| member.name.clone());
+        let names = names.collect::<Vec<_>>();
+        let (timeline, delay, files) = (config.timeline, config.delay, config.files);
         let mut core = Self {
             zero_ns: monotonic_ns(),
-            faults: Faults::new(config.timeline, config.delay, names.clone()),
-            wire: Wire::bind(config.bind, members)?,
+            faults: Faults::new(timeline, delay, names.clone(), files),
+            wire: Wire::bind(config.bind, &config.members, config.flows, opened)?,
             mangled: Vec::new(),
-            flights: Flights::default(),
+            flights: Flights::new(config.queue_bytes),
             alarm,
             counts: vec![LinkCount::default(); names.len() * names.len()],
             strays: 0,
+            full_ns: None,
+            told_full: false,
             journal: config.journal,
             names,
         };
-        let about = json!({ "links": core.links()?, "faults": core.faults.rows() });
+        let about = json!({ "links": core.links()?, "faults": core.faults.rows(0) });
         core.journal.note(0, "listening", about);
         Ok(core)
     }
@@ -88,20 +107,23 @@ impl Core {
             name: name.clone(),
             member: self.wire.address(member as Member),
             alias,
+            flows: self.wire.flows.count_of(member as Member),
         });
         Ok(rows.collect())
     }
 
     /// Takes in a batch of what was sent to an alias, and sends on what is not delayed.
-    pub fn take_in(&mut self, to: Member, inbox: &mut Inbox) -> io::Result<()> {
-        let filled = self.wire.alias(to).receive(inbox)?;
+    pub fn take_in(&mut self, alias: Alias, port: &Port, inbox: &mut Inbox) -> io::Result<()> {
+        let filled = port.receive(inbox)?;
         if filled == 0 {
             return Ok(());
         }
         let now_ns = self.now_ns();
         for (source, bytes) in inbox.datagrams(filled) {
-            match self.sender(source, to, now_ns) {
-                Some(from) => self.carry(now_ns, from, to, bytes),
+            let (journal, names) = (&mut self.journal, &self.names);
+            let tell = |change| note_flow(journal, names, now_ns, change);
+            match self.wire.hop(source, alias, now_ns, tell) {
+                Some(hop) => self.carry(now_ns, &hop, bytes),
                 None => self.strays += 1,
             }
         }
@@ -113,12 +135,12 @@ impl Core {
     pub fn send_due(&mut self) -> io::Result<()> {
         let now_ns = self.now_ns();
         while let Some(flight) = self.flights.land(now_ns) {
-            let (from, to) = (flight.from, flight.to);
+            let (from, to) = (flight.hop.from, flight.hop.to);
             let network = &mut self.faults.network;
             match network.arrive(now_ns, from, to, flight.sent_ns) {
                 Arrival::Deliver => {
                     self.count(from, to).delivered += 1;
-                    self.wire.send(from, to, &flight.bytes);
+                    self.wire.send(&flight.hop, &flight.bytes);
                     self.flights.recycle(flight);
                 }
                 Arrival::Drop(_) => {
@@ -128,6 +150,7 @@ impl Core {
                 Arrival::Hold { until_ns } => self.flights.hold(flight, until_ns),
             }
         }
+        self.told_full &= self.flights.bytes() > self.flights.limit() / 2;
         self.wire.flush();
         self.set_alarm()
     }
@@ -139,8 +162,49 @@ impl Core {
         self.send_due()
     }
 
+    /// Adds a fault that may name these files.
+    pub fn add_with(&mut self, fault: &str, files: &FaultFiles) -> Result<FaultRow, Refusal> {
+        let now_ns = self.now_ns();
+        let row = self.faults.add_with(fault, now_ns, files)?;
+        self.journal.note(now_ns, "added", &row);
+        Ok(row)
+    }
+
+    /// Drops everything that is under way.
+    pub fn drop_all(&mut self) {
+        for hop in self.flights.clear() {
+            self.count(hop.from, hop.to).lost += 1;
+        }
+    }
+
+    /// Gives up what is no longer used: faults that are over, and flows of clients that are gone.
+    pub fn tidy(&mut self, now_ns: u64) {
+        self.faults.sweep(now_ns);
+        let (journal, names) = (&mut self.journal, &self.names);
+        let tell = |change| note_flow(journal, names, now_ns, change);
+        self.wire.close_idle(now_ns, tell);
+    }
+
+    /// What each step of the timeline did, and how often there was no room for what was under way.
+    pub fn report(&self, now_ns: u64) -> Vec<Did> {
+        let mut report = self.faults.report(now_ns);
+        let crowded_out = self.counts.iter().map(|count| count.crowded_out).sum();
+        report.extend(self.full_ns.map(|(first_ns, last_ns)| Did {
+            step: None,
+            from_ns: first_ns,
+            reach: Reach::All,
+            until_ns: Some(last_ns),
+            count: Count {
+                seen: crowded_out,
+                acted: crowded_out,
+            },
+        }));
+        report
+    }
+
     /// Lets happen to a datagram what its fate is.
-    fn carry(&mut self, now_ns: u64, from: Member, to: Member, bytes: &[u8]) {
+    fn carry(&mut self, now_ns: u64, hop: &Hop, bytes: &[u8]) {
+        let (from, to) = (hop.from, hop.to);
         let network = &mut self.faults.network;
         let fate = network.fate(now_ns, from, to, bytes.len() as u32);
         let count = self.count(from, to);
@@ -159,24 +223,28 @@ impl Core {
                 arrives = &self.mangled[..length];
             }
             if copy.delay_ns == 0 {
-                self.wire.send(from, to, arrives);
+                self.wire.send(hop, arrives);
             } else {
                 let due_ns = now_ns.saturating_add(copy.delay_ns);
-                let flight = self.flights.put(due_ns, from, to, now_ns);
-                flight.extend_from_slice(arrives);
+                if !self.flights.put(due_ns, hop, now_ns, arrives) {
+                    self.crowd_out(now_ns, hop);
+                }
             }
         }
     }
 
-    /// Who sent this: whose address it is, or, if it is nobody's, the first member without one.
-    fn sender(&mut self, source: SocketAddr, to: Member, now_ns: u64) -> Option<Member> {
-        if let Some(member) = self.wire.member_at(source) {
-            return Some(member);
+    /// There is no room for a datagram among those under way. The journal says so once, and again only
+    /// after half of the room was free.
+    fn crowd_out(&mut self, now_ns: u64, hop: &Hop) {
+        self.count(hop.from, hop.to).crowded_out += 1;
+        let first_ns = self.full_ns.map_or(now_ns, |(first_ns, _)| first_ns);
+        self.full_ns = Some((first_ns, now_ns));
+        if !std::mem::replace(&mut self.told_full, true) {
+            let about = json!({
+                "limit_bytes": self.flights.limit(), "in_flight": self.flights.count(),
+            });
+            self.journal.note(now_ns, "full", about);
         }
-        let member = self.wire.adopt(source, to)?;
-        let about = json!({ "name": self.names[member as usize], "member": source });
-        self.journal.note(now_ns, "found", about);
-        Some(member)
     }
 
     /// What became of all datagrams.
@@ -204,4 +272,14 @@ impl Core {
             None => Ok(()),
         }
     }
+}
+
+/// Says in the journal that a client has come or is gone.
+fn note_flow(journal: &mut Journal, names: &[String], now_ns: u64, change: FlowChange) {
+    let (event, member, client) = match change {
+        FlowChange::Opened(member, client) => ("flow-opened", member, client),
+        FlowChange::Closed(member, client) => ("flow-closed", member, client),
+    };
+    let about = json!({ "name": names[member as usize], "client": client });
+    journal.note(now_ns, event, about);
 }

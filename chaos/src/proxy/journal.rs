@@ -1,7 +1,9 @@
 //! What the proxy did, one JSON object per line.
 
 use std::io::Write;
+use std::time::SystemTime;
 
+use humantime::format_rfc3339_millis;
 use serde::Serialize;
 
 /// Where what happens is written down: nowhere, or line by line into something.
@@ -13,7 +15,10 @@ pub struct Journal {
 /// A line of the journal.
 #[derive(Serialize)]
 struct Line<'a, T> {
+    /// Since the proxy began.
     time_ns: u64,
+    /// The same moment on the wall clock.
+    utc: &'a str,
     event: &'a str,
     #[serde(flatten)]
     about: T,
@@ -32,6 +37,7 @@ impl Journal {
         let Some(into) = &mut self.into else { return };
         let line = Line {
             time_ns,
+            utc: &format_rfc3339_millis(SystemTime::now()).to_string(),
             event,
             about,
         };

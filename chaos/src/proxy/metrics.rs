@@ -8,7 +8,7 @@ use super::core::{Core, LinkCount};
 /// Something counted: the metric, what it is, and where it stands.
 type Column<T> = (&'static str, &'static str, fn(&T) -> u64);
 
-const OF_LINKS: [Column<LinkCount>; 5] = [
+const OF_LINKS: [Column<LinkCount>; 6] = [
     (
         "chaos_datagrams_received_total",
         "Datagrams taken in.",
@@ -34,6 +34,11 @@ const OF_LINKS: [Column<LinkCount>; 5] = [
         "Copies beyond the first.",
         |count| count.doubled,
     ),
+    (
+        "chaos_datagrams_crowded_out_total",
+        "Datagrams dropped since too many bytes were under way.",
+        |count| count.crowded_out,
+    ),
 ];
 
 const OF_FAULTS: [Column<FaultRow>; 2] = [
@@ -46,6 +51,57 @@ const OF_FAULTS: [Column<FaultRow>; 2] = [
         "chaos_fault_acted_total",
         "Datagrams a fault made a difference to.",
         |row| row.count.acted,
+    ),
+];
+
+/// Something of the whole proxy: the metric, its type, what it is, and where it stands.
+type Single = (&'static str, &'static str, &'static str, fn(&Core) -> u64);
+
+const OF_ALL: [Single; 8] = [
+    (
+        "chaos_strays_total",
+        "counter",
+        "Datagrams that came from no member, nor from a client with a flow.",
+        |core| core.strays,
+    ),
+    (
+        "chaos_unsent_total",
+        "counter",
+        "Datagrams the kernel did not take.",
+        |core| core.wire.unsent(),
+    ),
+    ("chaos_in_flight", "gauge", "Datagrams under way.", |core| {
+        core.flights.count() as u64
+    }),
+    (
+        "chaos_in_flight_bytes",
+        "gauge",
+        "Bytes under way, with what keeping them costs.",
+        |core| core.flights.bytes() as u64,
+    ),
+    (
+        "chaos_in_flight_limit_bytes",
+        "gauge",
+        "The most bytes that may be under way.",
+        |core| core.flights.limit() as u64,
+    ),
+    (
+        "chaos_flows_opened_total",
+        "counter",
+        "Flows of clients that were opened.",
+        |core| core.wire.flows.opened,
+    ),
+    (
+        "chaos_flows_closed_total",
+        "counter",
+        "Flows of clients that were closed.",
+        |core| core.wire.flows.closed,
+    ),
+    (
+        "chaos_flows_refused_total",
+        "counter",
+        "Datagrams of clients for whom there was no room.",
+        |core| core.wire.flows.refused,
     ),
 ];
 
@@ -68,7 +124,7 @@ pub(super) fn text(core: &Core) -> String {
             }
         }
     }
-    let rows = core.faults.rows();
+    let rows = core.faults.rows(core.now_ns());
     for (metric, help, value) in OF_FAULTS {
         head(&mut text, metric, "counter", help);
         for row in &rows {
@@ -76,38 +132,16 @@ pub(super) fn text(core: &Core) -> String {
             line(&mut text, metric, &labels, value(row));
         }
     }
-    head(
-        &mut text,
-        "chaos_strays_total",
-        "counter",
-        "Datagrams that came from no member.",
-    );
-    line(&mut text, "chaos_strays_total", "", core.strays);
-    head(
-        &mut text,
-        "chaos_unsent_total",
-        "counter",
-        "Datagrams the kernel did not take.",
-    );
-    line(&mut text, "chaos_unsent_total", "", core.wire.unsent());
+    for (metric, kind, help, value) in OF_ALL {
+        head(&mut text, metric, kind, help);
+        line(&mut text, metric, "", value(core));
+    }
     if let Some(overflowed) = core.wire.overflowed() {
         let metric = "chaos_overflowed_total";
         let help = "Datagrams the kernel dropped because a socket of the proxy was full.";
         head(&mut text, metric, "counter", help);
         line(&mut text, metric, "", overflowed);
     }
-    head(
-        &mut text,
-        "chaos_in_flight",
-        "gauge",
-        "Datagrams under way.",
-    );
-    line(
-        &mut text,
-        "chaos_in_flight",
-        "",
-        core.flights.count() as u64,
-    );
     text
 }
 

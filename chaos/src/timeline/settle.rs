@@ -67,6 +67,7 @@ impl Group<'_> {
             kinds: self.kinds,
             edges: Some(self.edges.count()),
             token: self.token,
+            links_only: false,
         }
     }
 

@@ -46,6 +46,8 @@ pub enum FaultKind {
         /// The one that was not dead.
         of: NodeId,
     },
+    /// The proxy between the members had no room for what was under way.
+    ProxyFull,
 }
 
 /// Whom or what a fault hit, or would have hit.
@@ -101,14 +103,31 @@ impl FaultOutcome {
 
     /// What a step did to links in a run that ended at that moment.
     pub fn on_links(did: Did, faults: &Timeline, ended_ns: u64) -> Self {
-        Self {
-            target: FaultTarget::Links(did.reach),
-            happened: match did.from_ns <= ended_ns {
-                true => Happened::from(did.from_ns, did.until_ns),
-                false => Happened::Never,
+        let happened = match did.from_ns <= ended_ns {
+            true => Happened::from(did.from_ns, did.until_ns),
+            false => Happened::Never,
+        };
+        let acted = did.count.acted;
+        match did.step {
+            None => Self::proxy_full(happened, acted),
+            Some(step) => Self {
+                target: FaultTarget::Links(did.reach),
+                happened,
+                acted,
+                ..Self::never(step, faults)
             },
-            acted: did.count.acted,
-            ..Self::never(did.step, faults)
+        }
+    }
+
+    /// So many datagrams found no room in the proxy, which all links share.
+    pub fn proxy_full(happened: Happened, dropped: u64) -> Self {
+        Self {
+            step: None,
+            kind: FaultKind::ProxyFull,
+            target: FaultTarget::Links(Reach::All),
+            happened,
+            acted: dropped,
+            remark: None,
         }
     }
 
@@ -229,6 +248,7 @@ impl FaultKind {
             FaultKind::Resume => "unasked resume".to_owned(),
             FaultKind::Links | FaultKind::Heal => "unasked change of links".to_owned(),
             FaultKind::Message => "unasked change of messages".to_owned(),
+            FaultKind::ProxyFull => "proxy full".to_owned(),
         }
     }
 }
