@@ -102,6 +102,9 @@ fn half_sent_requests_are_dropped_and_others_answered() {
             assert_eq!(proxy.ask("GET", "/faults", "").0, 200, "after {n}");
         }
     }
+    let open = fs::read_dir(format!("/proc/{}/fd", proxy.child.id())).unwrap();
+    let open = open.count();
+    assert!(open < 100, "{open} files are open for 300 connections");
     // A body that never comes is no better than half a head.
     let mut slow = proxy.connect();
     let length = "Content-Length: 100\r\n\r\n{";
