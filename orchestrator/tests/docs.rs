@@ -22,9 +22,12 @@ fn called(line: &str) -> Option<&str> {
 /// The documents in which commands stand with what they print.
 fn showing() -> Vec<String> {
     let mut documents = vec!["README.md".to_owned(), "experiments/README.md".to_owned()];
-    documents.extend(pages());
+    documents.extend(pages().into_iter().filter(|page| page != PROXY));
     documents
 }
+
+/// The page whose commands stay until they are ended; `proxy_page.rs` runs them.
+const PROXY: &str = "docs/proxy.md";
 
 /// The page with a command for each algorithm.
 const READING: &str = "docs/reading.md";
