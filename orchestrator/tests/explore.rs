@@ -25,10 +25,10 @@ fn a_counter_example_is_shown_with_the_line_that_replays_it() {
 verdict: violated
   because too many inside: 0 and 1 are inside
 
-    1  req 0        sends Request { time: 1 } to 1
-    2  req 1        sends Request { time: 1 } to 0
-    3  1>0:REQUEST  sends Ack { time: 2 } to 1, enters
-    4  0>1:ACK      enters
+    1  req 0        0 asks: sends Request { time: 1 } to 1
+    2  req 1        1 asks: sends Request { time: 1 } to 0
+    3  1>0:REQUEST  0 receives REQUEST from 1: sends Ack { time: 2 } to 1, enters
+    4  0>1:ACK      1 receives ACK from 0: enters
 
 schedule: req 0; req 1; 1>0:REQUEST; 0>1:ACK
 ";
@@ -48,6 +48,49 @@ verdict: violated
   because after step 4: too many inside: 0 and 1 are inside
 ";
     assert!(again.stdout.ends_with(end), "{}", again.stdout);
+}
+
+/// Maekawa's original: 1 is overtaken at 2 and never told.
+#[test]
+fn a_deadlock_says_who_waits_for_whom_and_with_its_states_what_each_step_changed() {
+    let place = Place::new();
+    let line = "explore maekawa --param quorums=mq --as-printed=M1 --states";
+    let found = place.line(line).expect(1);
+    let steps = "  \
+    5  2>1:REQUEST  1 receives REQUEST from 2: sends Failed to 2
+                    | waiting_queue: {(1,0)} -> {(1,0), (1,2)}
+                    | told: {} -> {2}
+";
+    let end = "\
+  0 waits for 1: asked, and no answer came
+  1 waits for 2: asked, and no answer came
+  2 waits; 1 answered when it asked
+  nothing is on its way, and no timer is set
+";
+    found.says(steps);
+    found.says(end);
+    found.says("at the end:\n  0  Maekawa { me: 0, quorum: {0, 1, 2}, ");
+    let schedule = found
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("schedule: "));
+    let schedule = schedule.expect("a schedule").to_owned();
+    let again = line.split_whitespace().map(str::to_owned);
+    let again = place.run(again.chain(["--replay".to_owned(), schedule.clone()]));
+    let again = again.expect(1);
+    again.says(steps);
+    again.says(end);
+    // Without --states only who acts, and why nothing can move.
+    let short = place.run([
+        "explore",
+        "maekawa",
+        "--param",
+        "quorums=mq",
+        "--as-printed=M1",
+    ]);
+    let short = short.expect(1);
+    short.says(end);
+    assert!(!short.stdout.contains("waiting_queue"), "{}", short.stdout);
 }
 
 #[test]

@@ -15,6 +15,7 @@
 //!         walk, replay, schedule     one way through it, as text
 //! ```
 
+mod ending;
 mod graph;
 mod interned;
 mod mail;
@@ -29,10 +30,12 @@ mod world;
 use std::fmt;
 use std::str::FromStr;
 
+use algorithms::NodeId;
 use algorithms::registry::{Entry, Order};
 use serde::Serialize;
 use thiserror::Error;
 
+pub use ending::{Ending, Waiting};
 pub use replay::{Mishap, Outcome, ReplayError, replay};
 pub use schedule::{Letter, ParseError, Schedule, Step};
 pub use search::explore;
@@ -240,6 +243,8 @@ pub struct Finding {
     pub schedule: Schedule,
     /// The same, with what each step does.
     pub told: Vec<Told>,
+    /// The state it leads to.
+    pub ending: Ending,
 }
 
 /// The kinds of bad things.
@@ -280,6 +285,11 @@ pub struct Told {
     pub step: Step,
     /// What the node did about it, in words.
     pub effects: Vec<String>,
+    /// To whom it sent something, and of which kind.
+    #[serde(skip)]
+    pub sent: Vec<(NodeId, &'static str)>,
+    /// What that changed in its state, field by field.
+    pub changed: Vec<String>,
     /// What was wrong with it.
     pub wrong: Option<(Kind, String)>,
 }

@@ -147,6 +147,10 @@ pub(crate) struct Explore {
     #[arg(long, requires = "cut", help_heading = "World")]
     heal: bool,
 
+    /// Show what each step of a schedule changed in the state of its node, and all states at its end
+    #[arg(long, help_heading = "Search")]
+    states: bool,
+
     /// Only count deadlocks and trapped states, and look past them
     #[arg(long, help_heading = "Search")]
     safety_only: bool,
@@ -414,7 +418,7 @@ impl Explore {
             });
             print(&format!("{object:#}\n"))?;
         } else {
-            print(&shown(world, &report, elapsed, exit))?;
+            print(&shown(world, &report, elapsed, exit, self.states))?;
         }
         Ok(exit)
     }
@@ -439,7 +443,7 @@ impl Explore {
             });
             print(&format!("{object:#}\n"))?;
         } else {
-            print(&replayed(world, &outcome, exit))?;
+            print(&replayed(world, &outcome, exit, self.states))?;
         }
         Ok(exit)
     }

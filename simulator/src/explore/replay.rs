@@ -7,6 +7,7 @@ use algorithms::{NodeId, Setting};
 use serde::Serialize;
 use thiserror::Error;
 
+use super::ending::Ending;
 use super::schedule::{Schedule, Step};
 use super::walk::Walk;
 use super::world::{Successors, World};
@@ -28,6 +29,8 @@ pub struct Outcome {
     pub waiting: Vec<NodeId>,
     /// What could happen next.
     pub possible: Vec<Step>,
+    /// The state it leads to.
+    pub ending: Ending,
 }
 
 impl Outcome {
@@ -109,6 +112,7 @@ pub fn replay(
         why,
     }));
     Ok(Outcome {
+        ending: walk.ending(&told),
         told,
         findings,
         inside: walk.world.inside(&walk.state),

@@ -140,6 +140,63 @@ impl Schedule {
 }
 
 impl Step {
+    /// Who does what, in words: `1 receives REQUEST from 2`.
+    pub fn in_words(&self) -> String {
+        let what = |letter: &Letter| {
+            letter
+                .kind
+                .clone()
+                .unwrap_or_else(|| "a message".to_owned())
+        };
+        match self {
+            Step::Request(node) => format!("{node} asks"),
+            Step::Release(node) => format!("{node} leaves"),
+            Step::Deliver(letter) if letter.from == letter.to => {
+                format!("{} receives {} from itself", letter.to, what(letter))
+            }
+            Step::Deliver(letter) => {
+                format!(
+                    "{} receives {} from {}",
+                    letter.to,
+                    what(letter),
+                    letter.from
+                )
+            }
+            Step::Lose(letter) => {
+                format!(
+                    "{} from {} to {} is lost",
+                    what(letter),
+                    letter.from,
+                    letter.to
+                )
+            }
+            Step::Duplicate(letter) => {
+                format!(
+                    "{} from {} to {} is doubled",
+                    what(letter),
+                    letter.from,
+                    letter.to
+                )
+            }
+            Step::Timer { node, name, .. } => format!("{name} goes off at {node}"),
+            Step::Tick => "time goes on".to_owned(),
+            Step::Crash { victim, lost } if lost.is_empty() => format!("{victim} crashes"),
+            Step::Crash { victim, lost } => {
+                let lost: Vec<_> = lost.iter().map(Letter::to_string).collect();
+                format!("{victim} crashes, and {} with it", lost.join(", "))
+            }
+            Step::Down { victim, told } => format!("{told} hears that {victim} has crashed"),
+            Step::Cut(a, b) => format!("the link of {a} and {b} is cut"),
+            Step::Heal(a, b) => format!("the link of {a} and {b} is back"),
+            Step::LinkDown { neighbour, told } => {
+                format!("{told} hears that its link to {neighbour} is cut")
+            }
+            Step::LinkUp { neighbour, told } => {
+                format!("{told} hears that its link to {neighbour} is back")
+            }
+        }
+    }
+
     fn largest_node(&self) -> NodeId {
         match self {
             Step::Request(node) | Step::Release(node) | Step::Timer { node, .. } => *node,

@@ -222,11 +222,13 @@ impl Search {
             .skip(1)
             .map(|state| walk.go_to(state))
             .collect();
+        let ending = walk.ending(&told);
         Finding {
             kind: bad.kind,
             why: bad.why.clone(),
             schedule: Schedule::of(told.iter().map(|told| told.step.clone()).collect()),
             told,
+            ending,
         }
     }
 }

@@ -8,6 +8,7 @@ use algorithms::erased::MessageId;
 use algorithms::{Effect, NodeId, Timer};
 
 use super::Told;
+use super::ending::{Ending, Waiting, changes};
 use super::schedule::{Letter, Schedule, Step};
 use super::sites::{SiteId, What};
 use super::world::{Act, Successors, Transition, World};
@@ -104,6 +105,38 @@ impl<'w> Walk<'w> {
         let choices = self.choices();
         let steps = choices.iter().map(|choice| self.name(&choice.deed));
         steps.collect()
+    }
+
+    /// The state one has come to, by these steps.
+    pub(super) fn ending(&self, told: &[Told]) -> Ending {
+        let ids = || (0..self.world.nodes as u32).map(NodeId);
+        let links = ids().flat_map(|from| ids().map(move |to| (from, to)));
+        let mail = links.flat_map(|(from, to)| {
+            let places = 0..self.mail[self.link(from, to)].len();
+            places.map(move |place| Step::Deliver(self.letter_at(from, to, place)))
+        });
+        let timers = ids().flat_map(|node| {
+            let set = &self
+                .world
+                .sites
+                .get(SiteId(self.state[node.index()]))
+                .timers;
+            set.iter()
+                .map(move |alarm| self.name(&Deed::Timer(node, alarm.timer)))
+        });
+        let waiting = self.world.waiting(&self.state).into_iter();
+        Ending {
+            states: ids().map(|node| self.state_of(node, &self.state)).collect(),
+            pending: mail.chain(timers).collect(),
+            waiting: waiting.map(|node| Waiting::after(told, node)).collect(),
+        }
+    }
+
+    /// The algorithm's state at a node, in words; none once it has crashed.
+    fn state_of(&self, node: NodeId, state: &[u32]) -> Option<String> {
+        let sites = &self.world.sites;
+        let state = sites.get(SiteId(state[node.index()])).state?;
+        Some(sites.atlas.describe_state(state))
     }
 
     fn choices(&mut self) -> Vec<Choice> {
@@ -362,18 +395,29 @@ impl<'w> Walk<'w> {
             | Deed::LinkDown { .. }
             | Deed::LinkUp { .. } => {}
         }
-        let effects = match choice.transition.act {
-            Act::Move { node, number } => self.react(node, number, &choice.next),
+        let mut sent = Vec::new();
+        let (effects, changed) = match choice.transition.act {
+            Act::Move { node, number } => {
+                let effects = self.react(node, number, &choice.next, &mut sent);
+                let states = [&self.state, &choice.next].map(|state| self.state_of(node, state));
+                let changed = match states {
+                    [Some(before), Some(after)] => changes(&before, &after),
+                    _ => Vec::new(),
+                };
+                (effects, changed)
+            }
             Act::Fault { .. }
             | Act::Tick
             | Act::Crash { .. }
             | Act::Cut { .. }
-            | Act::Heal { .. } => Vec::new(),
+            | Act::Heal { .. } => (Vec::new(), Vec::new()),
         };
         self.state.clone_from(&choice.next);
         Told {
             step,
             effects,
+            sent,
+            changed,
             wrong: choice
                 .transition
                 .wrong
@@ -382,7 +426,13 @@ impl<'w> Walk<'w> {
     }
 
     /// What the node does about it, in words; its mail is put on the way.
-    fn react(&mut self, node: NodeId, number: u32, next: &[u32]) -> Vec<String> {
+    fn react(
+        &mut self,
+        node: NodeId,
+        number: u32,
+        next: &[u32],
+        sent: &mut Vec<(NodeId, &'static str)>,
+    ) -> Vec<String> {
         let sites = &mut self.world.sites;
         let site = sites.get(SiteId(self.state[node.index()])).clone();
         let what = sites.a_move(number).what;
@@ -395,6 +445,7 @@ impl<'w> Walk<'w> {
             match effect {
                 Effect::Send { to, message, .. } => {
                     words.push(format!("sends {} to {to}", describe(message)));
+                    sent.push((to, self.kind(message)));
                     let site = self.world.sites.get(SiteId(next[to.index()]));
                     if site.state.is_some() && !site.is_cut_off_from(node) {
                         let link = self.link(node, to);

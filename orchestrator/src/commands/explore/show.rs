@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use algorithms::NodeId;
 use algorithms::registry::Order;
-use simulator::explore::{Finding, Mishap, Options, Outcome, Report, Schedule, Timers, Told};
+use simulator::explore::{
+    Ending, Finding, Kind, Mishap, Options, Outcome, Report, Schedule, Timers, Told,
+};
 
 use super::World;
 use crate::numbers::{count, significant, time};
@@ -69,15 +71,21 @@ pub(super) fn headline(resolved: &Resolved, options: &Options, replayed: bool) -
 }
 
 /// A search: how much there was, the verdict, and the way to what is bad.
-pub(super) fn shown(world: &World, report: &Report, elapsed: Duration, exit: Exit) -> String {
+pub(super) fn shown(
+    world: &World,
+    report: &Report,
+    elapsed: Duration,
+    exit: Exit,
+    states: bool,
+) -> String {
     let depth = format!("up to {} steps from the start", report.depth);
-    let states = match report.complete {
+    let seen = match report.complete {
         true => format!("all there are, {depth}"),
         false => format!("not all there are, {depth}"),
     };
     let rate = report.states as f64 / elapsed.as_secs_f64().max(1e-9);
     let mut rows = vec![
-        Row::new("states", count(report.states), states),
+        Row::new("states", count(report.states), seen),
         Row::new("steps", count(report.edges), "between them"),
     ];
     if world.options.safety_only {
@@ -103,7 +111,9 @@ pub(super) fn shown(world: &World, report: &Report, elapsed: Duration, exit: Exi
     if let Some(finding) = &report.finding {
         let reason = format!("{}: {}", finding.kind, finding.why);
         text.push_str(&indented("  because ", &reason));
-        text.push_str(&format!("\n{}", numbered(&finding.told)));
+        text.push_str(&format!("\n{}", numbered(&finding.told, states)));
+        let stuck = matches!(finding.kind, Kind::Deadlock | Kind::Trapped);
+        text.push_str(&end_of(&finding.ending, stuck, states));
         text.push_str(&format!("\nschedule: {}\n", finding.schedule));
         text.push_str(&format!("replay:   {}\n", replay_line(finding)));
     } else if exit == Exit::Interrupted {
@@ -131,14 +141,15 @@ fn unchecked_invariants(world: &World) -> Option<Row> {
 }
 
 /// A schedule: its steps, where it ends, and the verdict.
-pub(super) fn replayed(world: &World, outcome: &Outcome, exit: Exit) -> String {
-    let mut text = format!("{}\n\n{}\n", world.headline, numbered(&outcome.told));
+pub(super) fn replayed(world: &World, outcome: &Outcome, exit: Exit, states: bool) -> String {
+    let mut text = format!("{}\n\n{}", world.headline, numbered(&outcome.told, states));
+    let stuck = |mishap: &Mishap| matches!(mishap.kind, Kind::Deadlock | Kind::Trapped);
+    let stuck = outcome.findings.iter().any(stuck);
+    text.push_str(&end_of(&outcome.ending, stuck, states));
+    text.push('\n');
     let nodes = |nodes: &[NodeId]| match nodes {
         [] => "nobody".to_owned(),
-        _ => {
-            let words: Vec<_> = nodes.iter().map(ToString::to_string).collect();
-            words.join(", ")
-        }
+        _ => words(nodes),
     };
     let steps = outcome.possible.clone();
     let possible = match steps.as_slice() {
@@ -160,16 +171,68 @@ pub(super) fn replayed(world: &World, outcome: &Outcome, exit: Exit) -> String {
     text
 }
 
-/// The steps of a schedule, a line for each, with what it does.
-fn numbered(told: &[Told]) -> String {
+/// The steps of a schedule, a line for each: the step as it is written, and who does what; with its
+/// states, also what that changed.
+fn numbered(told: &[Told], states: bool) -> String {
     let steps: Vec<_> = told.iter().map(|told| told.step.to_string()).collect();
     let width = steps.iter().map(String::len).max().unwrap_or(0);
     let mut text = String::new();
     for (number, (step, told)) in (1..).zip(steps.iter().zip(told)) {
         let lead = format!("  {number:>3}  {step:<width$}  ");
-        text.push_str(&indented(&lead, &told.effects.join(", ")));
+        let mut words = told.step.in_words();
+        if !told.effects.is_empty() {
+            words.push_str(&format!(": {}", told.effects.join(", ")));
+        }
+        text.push_str(&indented(&lead, &words));
+        if states {
+            let lead = format!("{:width$}  ", "", width = 7 + width);
+            for change in &told.changed {
+                text.push_str(&indented(&format!("{lead}| "), change));
+            }
+        }
     }
     text
+}
+
+/// Why it goes no further where somebody is stuck; with the states, that of every node.
+fn end_of(ending: &Ending, stuck: bool, states: bool) -> String {
+    let mut lines = Vec::new();
+    if states {
+        for (node, state) in ending.states.iter().enumerate() {
+            let state = state.as_deref().unwrap_or("crashed");
+            lines.push((format!("  {node}  "), state.to_owned()));
+        }
+    }
+    if stuck {
+        for waiting in &ending.waiting {
+            let node = waiting.node;
+            let what = match (waiting.asked.as_slice(), waiting.unanswered.as_slice()) {
+                ([], _) => format!("{node} waits and has asked nobody"),
+                (asked, []) => format!("{node} waits; {} answered when it asked", words(asked)),
+                (_, silent) => format!(
+                    "{node} waits for {}: asked, and no answer came",
+                    words(silent)
+                ),
+            };
+            lines.push(("  ".to_owned(), what));
+        }
+        let pending = match ending.pending.as_slice() {
+            [] => "nothing is on its way, and no timer is set".to_owned(),
+            steps => format!("still to come: {}", Schedule::of(steps.to_vec())),
+        };
+        lines.push(("  ".to_owned(), pending));
+    }
+    let lines = lines.iter().map(|(lead, text)| indented(lead, text));
+    match lines.collect::<String>() {
+        none if none.is_empty() => none,
+        some => format!("\nat the end:\n{some}"),
+    }
+}
+
+/// `0, 1`.
+fn words(nodes: &[NodeId]) -> String {
+    let words: Vec<_> = nodes.iter().map(ToString::to_string).collect();
+    words.join(", ")
 }
 
 /// The line that replays a finding.

@@ -1,0 +1,131 @@
+//! Where a schedule ends, and what a step changed: as data, for whoever shows it.
+
+use std::collections::BTreeSet;
+
+use algorithms::NodeId;
+use serde::Serialize;
+
+use super::Told;
+use super::schedule::Step;
+
+/// The state in which a schedule ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ending {
+    /// The algorithm's state at each node, in words; none once it has crashed.
+    pub states: Vec<Option<String>>,
+    /// What is still to come by itself: messages under way, and timers that are set.
+    pub pending: Vec<Step>,
+    /// Who waits, and whom it has asked in vain.
+    pub waiting: Vec<Waiting>,
+}
+
+/// Somebody who waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Waiting {
+    /// The node.
+    pub node: NodeId,
+    /// Those to whom it sent something when its client asked, or when it tried again.
+    pub asked: Vec<NodeId>,
+    /// Those of them from whom no answer came since.
+    pub unanswered: Vec<NodeId>,
+}
+
+impl Waiting {
+    /// As far as these steps, the last of the schedule, tell.
+    pub(super) fn after(told: &[Told], node: NodeId) -> Self {
+        let (mut asked, mut unanswered) = (BTreeSet::new(), BTreeSet::new());
+        let mut kinds = BTreeSet::new();
+        for one in told {
+            match &one.step {
+                Step::Request(asker) if *asker == node => {
+                    asked.clear();
+                    unanswered.clear();
+                }
+                Step::Timer { node: owner, .. } if *owner == node => {}
+                Step::Deliver(letter) => {
+                    // Somebody else's question is no answer.
+                    let question = letter
+                        .kind
+                        .as_deref()
+                        .is_some_and(|kind| kinds.contains(kind));
+                    if letter.to == node && !question {
+                        unanswered.remove(&letter.from);
+                    }
+                    continue;
+                }
+                _ => continue,
+            }
+            for &(to, kind) in one.sent.iter().filter(|(to, _)| *to != node) {
+                asked.insert(to);
+                unanswered.insert(to);
+                kinds.insert(kind);
+            }
+        }
+        Self {
+            node,
+            asked: asked.into_iter().collect(),
+            unanswered: unanswered.into_iter().collect(),
+        }
+    }
+}
+
+/// What differs between two states in words, field by field: `queue: [] -> [1]`.
+pub(super) fn changes(before: &str, after: &str) -> Vec<String> {
+    if before == after {
+        return Vec::new();
+    }
+    match (fields(before), fields(after)) {
+        (Some(old), Some(new)) if old.len() == new.len() => {
+            let pairs = old.into_iter().zip(new).filter(|(old, new)| old != new);
+            let change =
+                |(old, new): (&str, &str)| match (old.split_once(": "), new.split_once(": ")) {
+                    (Some((name, old)), Some((same, new))) if name == same => {
+                        format!("{name}: {old} -> {new}")
+                    }
+                    _ => format!("{old} -> {new}"),
+                };
+            pairs.map(change).collect()
+        }
+        _ => vec![format!("{before} -> {after}")],
+    }
+}
+
+/// The fields of `Name { a: 1, b: [2, 3] }`, if that is what it looks like.
+fn fields(words: &str) -> Option<Vec<&str>> {
+    let (_, inner) = words.split_once(" { ")?;
+    let inner = inner.strip_suffix(" }")?;
+    let (mut depth, mut start, mut fields) = (0_i32, 0, Vec::new());
+    for (place, letter) in inner.char_indices() {
+        match letter {
+            '{' | '[' | '(' => depth += 1,
+            '}' | ']' | ')' => depth -= 1,
+            ',' if depth == 0 => {
+                fields.push(inner[start..place].trim());
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+    fields.push(inner[start..].trim());
+    Some(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_names_the_field() {
+        let before = "Node { me: 1, queue: [Stamp { t: 1, id: 0 }, 2], inside: false }";
+        let after = "Node { me: 1, queue: [], inside: true }";
+        assert_eq!(
+            changes(before, after),
+            [
+                "queue: [Stamp { t: 1, id: 0 }, 2] -> []",
+                "inside: false -> true"
+            ]
+        );
+        assert_eq!(changes(before, before), [] as [&str; 0]);
+        assert_eq!(changes("Idle", "Busy(1)"), ["Idle -> Busy(1)"]);
+    }
+}
