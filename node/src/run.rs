@@ -57,6 +57,8 @@ pub struct Run {
     /// What became of the faults that were asked for, and what went wrong unasked, in the order it
     /// came into force; what never did comes last.
     pub faults: Vec<FaultOutcome>,
+    /// How many events its trace has, where it is traced.
+    pub events: Option<u64>,
     /// How it ended.
     pub end: End,
     /// When.

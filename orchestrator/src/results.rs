@@ -225,9 +225,9 @@ fn salvage(dir: &Path) -> Result<(), Failure> {
     let head = files::head(dir).map_err(failed)?;
     let events = head.plan.trace.then(|| Events::begin(dir)).transpose();
     let mut events = events.map_err(failed)?;
-    let run = cluster::salvage(&head.plan, dir, events.as_mut())?;
+    let mut run = cluster::salvage(&head.plan, dir, events.as_mut())?;
     events
-        .map_or(Ok(()), |events| events.finish(&head.plan, &run))
+        .map_or(Ok(()), |events| events.finish(&head.plan, &mut run))
         .map_err(failed)?;
     let judgement = analysis::judge(&head.plan, &head.topology, &run);
     let provenance = Provenance {

@@ -360,3 +360,42 @@ fn the_longest_times_overflow_nothing() {
         );
     }
 }
+
+/// What no table repeats is compared all the same.
+#[test]
+fn check_notices_altered_logs_windows_and_events() {
+    let place = Place::new();
+    place.line(&format!("{TRACED} run")).expect(0);
+    let edit = |name: &str, alter: &dyn Fn(&str) -> String, said: &str| {
+        let path = place.path().join("run").join(name);
+        let text = fs::read_to_string(&path).expect("a file");
+        let altered = alter(&text);
+        assert_ne!(altered, text, "{name}");
+        fs::write(&path, altered).expect("it can be written");
+        let found = place.line("check run").expect(1);
+        let words = found.stderr.split_whitespace().collect::<Vec<_>>();
+        assert!(words.join(" ").contains(said), "{name}: {}", found.stderr);
+        fs::write(&path, text).expect("it can be written");
+    };
+    let half = |text: &str| text[..text.len() / 2].to_owned();
+    let garbage = |_: &str| "garbage\n".repeat(50);
+    edit("latency.hlog", &half, "latency.hlog");
+    edit("latency.hlog", &garbage, "latency.hlog, line 1");
+    let without_last = |text: &str| {
+        let end = text.trim_end().rfind('\n').expect("several events");
+        text[..=end].to_owned()
+    };
+    edit("events.jsonl", &without_last, "events, run.json says");
+    for key in ["entries", "messages"] {
+        let more = |text: &str| {
+            let window = text.find("\"window\"").expect("a window");
+            let name = format!("\"{key}\": ");
+            let start = window + text[window..].find(&name).expect("a count") + name.len();
+            let end = start + text[start..].find(',').expect("more");
+            let count: u64 = text[start..end].parse().expect("a number");
+            format!("{}{}{}", &text[..start], count + 1, &text[end..])
+        };
+        edit("run.json", &more, &format!("run.window.{key} was"));
+    }
+    place.line("check run").expect(0);
+}

@@ -28,6 +28,7 @@ pub struct Events {
     path: PathBuf,
     file: BufWriter<File>,
     failed: Option<io::Error>,
+    lines: u64,
 }
 
 impl Events {
@@ -39,6 +40,7 @@ impl Events {
             path,
             file: BufWriter::new(file),
             failed: None,
+            lines: 0,
         })
     }
 
@@ -51,6 +53,7 @@ impl Events {
     pub fn add_line(&mut self, line: &str) {
         if self.failed.is_none() {
             self.failed = writeln!(self.file, "{line}").err();
+            self.lines += 1;
         }
     }
 
@@ -59,12 +62,14 @@ impl Events {
         self.failed.is_some()
     }
 
-    /// The run is over: puts what its faults did in between, and completes the file.
-    pub fn finish(mut self, plan: &Plan, run: &Run) -> Result<(), FilesError> {
+    /// The run is over: puts what its faults did in between, completes the file, and lets the run know
+    /// how many events there are.
+    pub fn finish(mut self, plan: &Plan, run: &mut Run) -> Result<(), FilesError> {
         let faults = run.faults.iter();
         let faults = faults.flat_map(|fault| Event::of_fault(fault, &plan.faults));
         let mut faults = faults.collect::<Vec<_>>();
         faults.sort_by_key(|event| event.time_ns);
+        run.events = Some(self.lines + faults.len() as u64);
         let write = || {
             if let Some(failed) = self.failed.take() {
                 return Err(failed);
@@ -172,12 +177,20 @@ pub fn compare_events(dir: &Path, plan: &Plan, run: &Run) -> Result<Vec<String>,
         return Ok(Vec::new());
     }
     let mut counted = Counted::default();
+    let mut lines = 0;
     read_events(dir, plan, |_, event| {
         counted.count(&event);
+        lines += 1;
         Ok(())
     })?;
     let mut differences = counted.compare_messages(run);
     differences.extend(counted.compare_entries(run));
+    // Some events leave no trace in any table.
+    if let Some(events) = run.events.filter(|&events| events != lines) {
+        differences.push(format!(
+            "{NAME}: it has {lines} events, run.json says {events}"
+        ));
+    }
     Ok(differences)
 }
 
@@ -308,7 +321,7 @@ mod tests {
         plan.faults = faults(2, ["cut 0-1"]);
         let cut = |times| fault(&plan.faults, "cut 0-1", times, 1);
         run.faults = vec![cut((15, Some(40))), cut((5, Some(20)))];
-        events.finish(&plan, &run).expect("it can be written");
+        events.finish(&plan, &mut run).expect("it can be written");
         let mut seen = Vec::new();
         let each = |line, event: Event| {
             let begun = matches!(event.what, What::Fault { .. });
@@ -344,8 +357,10 @@ mod tests {
             },
             ..enter(0, 11)
         });
-        let run = run(vec![entry(0, 1, 10, 11), entry(1, 1, 12, 13)]);
-        events.finish(&traced(), &run).expect("it can be written");
+        let mut run = run(vec![entry(0, 1, 10, 11), entry(1, 1, 12, 13)]);
+        events
+            .finish(&traced(), &mut run)
+            .expect("it can be written");
         let found = compare_events(dir.path(), &traced(), &run).expect("it can be read");
         let expected = [
             "events.jsonl: PRIVILEGE from 0 to 1: 0 sent, 0 received, 1 lost; messages.csv says \

@@ -1,5 +1,7 @@
 //! `latency.hlog`: how long things took, over time, for the tools of HdrHistogram.
 
+mod compare;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -17,6 +19,8 @@ use super::record::from_utc;
 use super::{FilesError, Provenance};
 use crate::stays::stays;
 use crate::times::handovers;
+
+pub(super) use compare::compare;
 
 const NAME: &str = "latency.hlog";
 
@@ -36,13 +40,13 @@ pub(super) fn write(
     let zero = zero(run.engine, &from.started);
     let create = || {
         let mut writer = BufWriter::new(File::create(&path)?);
-        log(&mut writer, plan, run, zero)?;
+        log(&mut writer, plan, run, length_ns(run), zero)?;
         writer.flush()
     };
     create().map_err(|source: io::Error| FilesError::io("write", &path, source))
 }
 
-/// Nothing in the log is judged; it only has to be there.
+/// It has to be there; [`compare`] looks at what it says.
 pub(super) fn check_there(dir: &Path) -> Result<(), FilesError> {
     let path = dir.join(NAME);
     let opened = input::open(&path, input::DOCUMENT_BYTES);
@@ -60,9 +64,13 @@ fn zero(engine: Engine, started: &str) -> SystemTime {
 }
 
 /// Writes the log of a run that began at that moment.
-fn log(writer: &mut impl Write, plan: &Plan, run: &Run, zero: SystemTime) -> io::Result<()> {
-    // Of a round trip that was told after the end, it is known only in which long interval it was.
-    let length_ns = interval_ns(run.ended_ns).max(run.round_trips.interval_ns());
+fn log(
+    writer: &mut impl Write,
+    plan: &Plan,
+    run: &Run,
+    length_ns: u64,
+    zero: SystemTime,
+) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
     let mut log = IntervalLogWriterBuilder::new()
         .add_comment("[Histogram log format version 1.3]")
@@ -86,6 +94,12 @@ fn log(writer: &mut impl Write, plan: &Plan, run: &Run, zero: SystemTime) -> io:
             .map_err(|error| io::Error::other(error.to_string()))?;
     }
     Ok(())
+}
+
+/// How long the intervals of a run's log are. Of a round trip that was told after the end, it is known
+/// only in which long interval it was.
+fn length_ns(run: &Run) -> u64 {
+    interval_ns(run.ended_ns).max(run.round_trips.interval_ns())
 }
 
 /// What is in every interval and has a tag; a length belongs to the interval in which it was known.
@@ -131,6 +145,8 @@ fn interval_ns(ended_ns: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
     use hdrhistogram::serialization::Deserializer;
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 
@@ -155,7 +171,14 @@ mod tests {
         let mut bytes = Vec::new();
         let began = zero(Engine::Cluster, started);
         let run = run(vec![entry(0, 0, 0, 1_000_000)]);
-        log(&mut bytes, &plan("raymond", 2), &run, began).unwrap();
+        log(
+            &mut bytes,
+            &plan("raymond", 2),
+            &run,
+            length_ns(&run),
+            began,
+        )
+        .unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.contains("#[StartTime: 1772323199.000 "), "{text}");
         assert!(text.contains("#[BaseTime: 1772323199.000 "), "{text}");
@@ -169,20 +192,15 @@ mod tests {
             entry(0, 1_000_000, 3_000_000, 4_000_000),
         ]);
         let mut bytes = Vec::new();
-        log(
-            &mut bytes,
-            &plan("raymond", 2),
-            &run,
-            SystemTime::UNIX_EPOCH,
-        )
-        .unwrap();
+        let zero = SystemTime::UNIX_EPOCH;
+        log(&mut bytes, &plan("raymond", 2), &run, length_ns(&run), zero).unwrap();
         let mut read = Vec::new();
         for line in IntervalLogIterator::new(&bytes) {
             let LogEntry::Interval(interval) = line.unwrap() else {
                 continue;
             };
             let tag = interval.tag().unwrap().as_str().to_owned();
-            let packed = base64(interval.encoded_histogram());
+            let packed = STANDARD.decode(interval.encoded_histogram()).unwrap();
             let histogram: Histogram<u64> = Deserializer::new()
                 .deserialize(&mut packed.as_slice())
                 .unwrap();
@@ -235,13 +253,8 @@ mod tests {
         let mut run = run(vec![entry(0, 5, 5, 249_000_000)]);
         run.round_trips.add(250_000_000, 1);
         let mut bytes = Vec::new();
-        log(
-            &mut bytes,
-            &plan("raymond", 2),
-            &run,
-            SystemTime::UNIX_EPOCH,
-        )
-        .unwrap();
+        let zero = SystemTime::UNIX_EPOCH;
+        log(&mut bytes, &plan("raymond", 2), &run, length_ns(&run), zero).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.contains("Tag=rtt,0.250,0.010,"), "{text}");
     }
@@ -260,22 +273,5 @@ mod tests {
         let all = lengths.iter();
         all.flat_map(|(length, times)| (0..times).map(move |_| length))
             .collect()
-    }
-
-    /// The standard alphabet, which the log packs its histograms in.
-    fn base64(text: &str) -> Vec<u8> {
-        const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
-        for letter in text.bytes().filter(|&letter| letter != b'=') {
-            let value = ALPHABET.iter().position(|&of| of == letter).unwrap();
-            bits = bits << 6 | value as u32;
-            held += 6;
-            if held >= 8 {
-                held -= 8;
-                bytes.push((bits >> held) as u8);
-                bits &= (1 << held) - 1;
-            }
-        }
-        bytes
     }
 }

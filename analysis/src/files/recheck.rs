@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use node::plan::Plan;
+use node::run::Run;
 
 use super::record::{Record, Sentence, State};
-use super::{FilesError, Provenance, compare_events, read_run, tables};
+use super::{FilesError, Provenance, compare_events, hlog, read_run, tables};
 use crate::{Judgement, judge};
 
 /// A run judged again.
@@ -30,6 +31,8 @@ pub fn recheck(dir: &Path) -> Result<Recheck, FilesError> {
     let judgement = judge(record.plan(), &topology, &run);
     let mut differences = tables::compare_summary(dir, &judgement.summary)?;
     differences.splice(0..0, compare(&record.verdict, &Sentence::of(&judgement)));
+    differences.extend(compare_window(record.plan(), &run));
+    differences.extend(hlog::compare(dir, record.plan(), &run)?);
     differences.extend(compare_events(dir, record.plan(), &run)?);
     let state = record.state();
     let (plan, provenance) = record.into_plan();
@@ -59,4 +62,27 @@ fn compare(written: &Sentence, found: &Sentence) -> Vec<String> {
             format!("run.json: {what} was '{written}', the records say '{found}'")
         })
         .collect()
+}
+
+/// Where the window of `run.json` says something else than the tables. With a warm-up nobody else
+/// knows when it began; then the summary is made of it, and shows what was altered.
+fn compare_window(plan: &Plan, run: &Run) -> Vec<String> {
+    if plan.warm_up_entries > 0 {
+        return Vec::new();
+    }
+    let exits = run.requests.iter().filter(|row| row.left_ns.is_some());
+    let sent = run.messages.values().map(|row| row.sent);
+    let sent = sent.fold(0_u64, u64::saturating_add);
+    [
+        ("entries", run.window.entries, exits.count() as u64),
+        ("messages", run.window.messages, sent),
+        ("from_ns", run.window.from_ns, 0),
+        ("until_ns", run.window.until_ns, run.ended_ns),
+    ]
+    .into_iter()
+    .filter(|(_, written, found)| written != found)
+    .map(|(what, written, found)| {
+        format!("run.json: run.window.{what} was {written}, the records say {found}")
+    })
+    .collect()
 }

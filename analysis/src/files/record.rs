@@ -190,6 +190,9 @@ struct Remainder {
     state_bytes: StateBytes,
     protocol_error_count: u64,
     protocol_errors: Vec<ProtocolError>,
+    /// How many lines `events.jsonl` has, where there is one.
+    #[serde(default)]
+    events: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -241,6 +244,7 @@ impl Record {
                 protocol_errors: errors
                     .map(|(time_ns, node, why)| ProtocolError { time_ns, node, why })
                     .collect(),
+                events: run.events,
             },
         }
     }
@@ -319,6 +323,7 @@ impl Record {
             bound_broken: rest.bound_broken,
             proxy: rest.proxy,
             most_inside: rest.most_inside,
+            events: rest.events,
             end: rest.end,
             ended_ns: rest.ended_ns,
             failure: self.state().failure().map(str::to_owned),

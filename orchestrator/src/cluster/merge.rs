@@ -396,8 +396,8 @@ mod tests {
             overflowed: BTreeMap::new(),
         };
         let mut events = Events::begin(dir.path()).expect("a file");
-        let run = merge(&plan, dir.path(), played, Some(&mut events)).expect("an account");
-        events.finish(&plan, &run).expect("a complete file");
+        let mut run = merge(&plan, dir.path(), played, Some(&mut events)).expect("an account");
+        events.finish(&plan, &mut run).expect("a complete file");
         let text = fs::read_to_string(dir.path().join("events.jsonl")).expect("events");
         let order = text.lines().map(|line| &line[line.len() - 12..]);
         let order = order.map(|end| end.trim_start_matches([':', '"']));

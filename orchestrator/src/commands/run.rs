@@ -109,12 +109,12 @@ fn execute(
     let unwritten = |error: FilesError| Failure::Testbed(error.to_string());
     let events = resolved.plan.trace.then(|| Events::begin(dir));
     let mut events = events.transpose().map_err(unwritten)?;
-    let run = match resolved.engine {
+    let mut run = match resolved.engine {
         Engine::Sim => simulate(resolved, &bar, interrupted, events.as_mut())?,
         Engine::Cluster => launch(resolved, &bar, dir, interrupted, events.as_mut())?,
     };
     events
-        .map_or(Ok(()), |events| events.finish(&resolved.plan, &run))
+        .map_or(Ok(()), |events| events.finish(&resolved.plan, &mut run))
         .map_err(unwritten)?;
     Ok(run)
 }
