@@ -123,6 +123,7 @@ fn eventful(plan: &Plan) -> Run {
     row.add(4);
     Run {
         engine: Engine::Cluster,
+        events: None,
         requests: vec![served, uninvited, inside, waiting, queued],
         messages: [
             (
