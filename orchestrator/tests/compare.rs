@@ -145,6 +145,21 @@ fn both_engines_are_compared() {
     }
 }
 
+/// A difference of which the cause is known is explained.
+#[test]
+fn a_longer_bound_is_told() {
+    let place = Place::new();
+    let line = "compare banta-efficient lamport -n 3 --entries 4 --engine both --repetitions 1";
+    let shown = place.line(line).expect(0).stdout;
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why = "banta-efficient waits for the bound on a message's delay that it is told: 1500us in \
+               the simulator, 51500us on the cluster, where 50ms are added for the machine itself.";
+    assert!(words.contains(why), "{shown}");
+    assert!(!shown.contains("lamport waits"), "{shown}");
+    let shown = place.line(&format!("{line} --bound 30ms")).expect(0).stdout;
+    assert!(!shown.contains("waits for the bound"), "{shown}");
+}
+
 /// A file may say the engine, the flag wins, and there is one such flag.
 #[test]
 fn the_engine_is_said_in_one_place() {

@@ -65,7 +65,7 @@ fn a_table_shows_what_varies_and_what_is_plotted() {
             "nodes",
             "overtakes",
             "messages per entry",
-            "wait, ms",
+            "mean wait, ms",
             "sync delay, T",
             "verdicts"
         ],

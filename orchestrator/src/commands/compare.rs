@@ -1,8 +1,10 @@
 //! `orchestrator compare`: one scenario, several algorithms.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use analysis::aggregate::Aggregate;
+use chaos::span::show_ns;
 use clap::{Args, ValueEnum};
 use toml::{Table as Toml, Value};
 
@@ -13,7 +15,7 @@ use crate::plot::dots::{Dot, Dots, Row};
 use crate::results;
 use crate::scenario::{AsPrinted, Assignment, Said, Scenario, find_algorithm, whole};
 use crate::sweep::{Grid, Swept, line_name, sweep};
-use crate::table::Table;
+use crate::table::{Table, indented};
 use crate::{Exit, Failure, interrupt, print};
 
 /// Runs one scenario with several algorithms, and shows what each costs
@@ -343,7 +345,7 @@ impl<'a> Comparison<'a> {
             "algorithm",
             "messages per entry",
             "theory",
-            "wait, ms",
+            "mean wait, ms",
             "sync delay, T",
             "verdicts",
         ];
@@ -413,7 +415,41 @@ impl<'a> Comparison<'a> {
             ]);
         }
         text += &table.shown(markdown);
-        text + "\n= where the two 95 % intervals overlap.\n"
+        text += "\n= where the two 95 % intervals overlap.\n";
+        let longer = self
+            .rows
+            .iter()
+            .filter_map(|(name, cells)| self.longer_bound(name, cells));
+        longer.fold(text, |text, why| text + &indented("", &why))
+    }
+
+    /// Why an algorithm waits longer on the cluster, where that is the bound it is told there: with
+    /// the same bound it does so in the simulator, too.
+    fn longer_bound(&self, name: &str, cells: &[usize]) -> Option<String> {
+        let [sim, cluster] = cells[..] else {
+            return None;
+        };
+        let sim = self.grid.resolve(sim, 0).ok()?;
+        let cluster_ns = self.grid.resolve(cluster, 0).ok()?.plan.bound_ns;
+        let wait_us = |bound_ns: u64| {
+            let mut plan = sim.plan.clone();
+            plan.bound_ns = bound_ns;
+            let mut go_on = |_| ControlFlow::Continue(());
+            let run = simulator::simulate(&plan, sim.topology.clone(), &mut go_on).ok()?;
+            analysis::judge(&plan, &sim.topology, &run)
+                .summary
+                .wait_mean_us
+        };
+        let sim_ns = sim.plan.bound_ns;
+        if sim_ns == cluster_ns || wait_us(sim_ns)? == wait_us(cluster_ns)? {
+            return None;
+        }
+        let [sim, cluster] = [sim_ns, cluster_ns].map(show_ns);
+        Some(format!(
+            "{name} waits for the bound on a message's delay that it is told: {sim} in the simulator, \
+             {cluster} on the cluster, where 50ms are added for the machine itself. With --bound \
+             {cluster} both are told the same."
+        ))
     }
 
     fn draw(&self) -> String {

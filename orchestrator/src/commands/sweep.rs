@@ -179,7 +179,7 @@ pub(super) fn cells(grid: &Grid) -> String {
 /// What the table shows of each cell, whatever is plotted.
 const USUAL: [(&str, &str, f64); 3] = [
     ("messages per entry", "messages_per_entry", 1.0),
-    ("wait, ms", "wait_mean_us", 1e-3),
+    ("mean wait, ms", "wait_mean_us", 1e-3),
     ("sync delay, T", "sync_delay_mean_t", 1.0),
 ];
 
