@@ -41,10 +41,13 @@ pub struct Birth {
     pub parent: Option<u32>,
     /// The processor to stay on, if it is not to be moved; for measuring.
     pub core: Option<usize>,
+    /// Which member this is, for whoever looks at the list of processes.
+    pub member: Option<u32>,
 }
 
 impl Birth {
-    /// Reads `--port=PORT`, `--parent=PID` and `--core=NUMBER`, all of which may be left out.
+    /// Reads `--port=PORT`, `--parent=PID`, `--core=NUMBER`, `--member=NUMBER` and `--run=DIR`, all of
+    /// which may be left out; the last is only there to be seen in the list of processes.
     pub fn from_arguments(arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let mut birth = Birth::default();
         for argument in arguments {
@@ -56,9 +59,12 @@ impl Birth {
                 birth.parent = Some(digits.parse().map_err(|_| number(digits))?);
             } else if let Some(digits) = text.strip_prefix("--core=") {
                 birth.core = Some(digits.parse().map_err(|_| number(digits))?);
-            } else {
+            } else if let Some(digits) = text.strip_prefix("--member=") {
+                birth.member = Some(digits.parse().map_err(|_| number(digits))?);
+            } else if !text.starts_with("--run=") {
                 return Err(format!(
-                    "unknown argument '{text}'; there are --port=PORT, --parent=PID and --core=NUMBER"
+                    "unknown argument '{text}'; there are --port=PORT, --parent=PID, \
+                     --core=NUMBER, --member=NUMBER and --run=DIR"
                 ));
             }
         }

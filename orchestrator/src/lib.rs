@@ -27,7 +27,7 @@ mod suggest;
 mod sweep;
 mod table;
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -52,7 +52,15 @@ pub fn child(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> 
         _ => return None,
     };
     Some(match node::runtime::Birth::from_arguments(arguments) {
-        Ok(birth) => main(birth),
+        Ok(birth) => {
+            let name = match birth.member {
+                Some(member) => format!("member {member}"),
+                None => kind.to_string_lossy().replace("--child=", "orch. "),
+            };
+            // It is only for whoever looks at the list of processes.
+            let _ = CString::new(name).map(|name| rustix::thread::set_name(&name));
+            main(birth)
+        }
         Err(why) => {
             to_stderr(&format!("error: {why}\n"));
             Exit::Usage.into()

@@ -15,7 +15,7 @@ use crate::scenario::Resolved;
 use crate::{Failure, again, cluster, report};
 
 /// Where results are kept unless said otherwise, below the current directory.
-const RESULTS: &str = "results";
+pub(crate) const RESULTS: &str = "results";
 
 /// The directory of a run that is under way. Its name is taken; what is below it appears when it is
 /// complete.

@@ -6,7 +6,9 @@ mod common;
 
 use std::fs;
 use std::net::UdpSocket;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 
 use common::processes::{Guarded, children, state, udp_port, wait_until};
@@ -194,7 +196,7 @@ fn a_name_that_is_taken_during_the_run_costs_nothing() {
 }
 
 #[test]
-fn what_a_killed_orchestrator_leaves_is_found_by_the_next_run() {
+fn what_a_killed_orchestrator_leaves_is_found_again() {
     let place = Place::new();
     let (orchestrator, members) = begun(&place, LONG, 4);
     kill_process(orchestrator.pid(), Signal::KILL).unwrap();
@@ -210,8 +212,15 @@ fn what_a_killed_orchestrator_leaves_is_found_by_the_next_run() {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(&silent).unwrap();
     fs::create_dir(place.path().join("results/raymond/silent")).unwrap();
-    let finished = place.line("run lamport --engine sim").expect(0);
+    let finished = place.line("list runs --json").expect(0);
     finished.warns("a run was abandoned");
+    let listed: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(listed[0]["state"]["is"], "abandoned");
+    assert_eq!(
+        (&listed[0]["name"], &listed[0]["nodes"]),
+        (&"raymond".into(), &4.into())
+    );
+    place.line("list runs").expect(0).says("abandoned");
     assert_eq!(drafts(place.path()), [] as [&Path; 0]);
     let runs = fs::read_dir(place.path().join("results/raymond")).unwrap();
     let runs = runs.flatten().map(|run| run.path()).collect::<Vec<_>>();
@@ -241,4 +250,80 @@ fn tables_that_cannot_be_written_do_not_cost_the_records() {
     assert!(place.path().join("run/members/0.0.rec").is_file());
     let checked = place.line("check run").expect(4);
     checked.warns("entries.csv");
+}
+
+#[test]
+fn a_member_stopped_by_hand_shows_among_the_faults() {
+    let place = Place::new();
+    let line = format!("{LONG} --fault 'at 10ms pause 3 for 200ms' --out run");
+    let (mut orchestrator, members) = begun(&place, &line, 4);
+    kill_process(members[1], Signal::STOP).unwrap();
+    wait_until("it is stopped", || state(members[1]) == Some('T'));
+    kill_process(members[1], Signal::CONT).unwrap();
+    wait_until("it goes on", || state(members[1]) != Some('T'));
+    kill_process(members[2], Signal::STOP).unwrap();
+    wait_until("it is stopped", || state(members[2]) == Some('T'));
+    kill_process(orchestrator.pid(), Signal::INT).unwrap();
+    assert_eq!(orchestrator.code(), 130);
+    let faults = rows(&place.path().join("run/faults.csv"));
+    let told = faults.iter().map(|row| (&*row["fault"], &*row["target"]));
+    let told = told.collect::<Vec<_>>();
+    let expected = [
+        ("pause", "3"),
+        ("unasked pause", "1"),
+        ("unasked pause", "2"),
+    ];
+    assert_eq!(told, expected);
+    assert_ne!(faults[1]["until_ns"], "");
+    assert_eq!(faults[2]["until_ns"], "");
+    place.line("check run").expect(3);
+}
+
+/// A build that goes on during a run must not bring another program into it.
+#[test]
+fn a_replaced_program_does_not_serve_a_restart() {
+    let place = Place::new();
+    let copy = place.path().join("copy");
+    fs::copy(env!("CARGO_BIN_EXE_orchestrator"), &copy).unwrap();
+    let mut command = Command::new(&copy);
+    let line = format!("{LONG} --fault 'when enter 1 #50 restart 2 after 1s' --out run");
+    command.args(words(&line)).current_dir(place.path());
+    let mut orchestrator = Guarded::start(command);
+    orchestrator.members(4);
+    fs::remove_file(&copy).unwrap();
+    fs::write(&copy, "#!/bin/sh\ntouch fake\n").unwrap();
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
+    wait_until("the member is back", || {
+        let mut drafts = drafts(place.path()).into_iter();
+        drafts.any(|draft| draft.join("members/2.1.rec").exists())
+    });
+    kill_process(orchestrator.pid(), Signal::INT).unwrap();
+    assert_eq!(orchestrator.code(), 130, "{}", orchestrator.stderr());
+    assert!(!place.path().join("fake").exists());
+}
+
+#[test]
+fn members_and_proxy_can_be_told_apart() {
+    let place = Place::new();
+    let (orchestrator, processes) = begun(&place, &format!("{LONG} --loss 1% --out run"), 5);
+    let words = |pid: &Pid| {
+        let text = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap();
+        String::from_utf8(text).unwrap().replace('\0', " ")
+    };
+    let lines = processes.iter().map(words).collect::<Vec<_>>();
+    for member in 0..4 {
+        let own = lines
+            .iter()
+            .filter(|line| line.contains(&format!("--member={member} ")));
+        assert_eq!(own.count(), 1, "{lines:?}");
+    }
+    assert!(
+        lines
+            .iter()
+            .all(|line| line.contains("--run=.run.partial-")),
+        "{lines:?}"
+    );
+    let proxies = lines.iter().filter(|line| line.contains("--child=chaos"));
+    assert_eq!(proxies.count(), 1);
+    drop(orchestrator);
 }

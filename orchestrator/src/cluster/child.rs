@@ -11,7 +11,7 @@ use std::process::{ExitStatus, Stdio};
 
 use algorithms::NodeId;
 use node::control::{Order, Report};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -19,6 +19,9 @@ use tokio::process::{ChildStdout, Command};
 use tokio::sync::mpsc;
 
 use crate::Failure;
+
+/// This very program, even if its file is replaced meanwhile.
+pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// What is heard of the children, all in one place.
 #[derive(Debug)]
@@ -74,6 +77,7 @@ impl Launcher {
         let ear = self.ear.clone();
         let mut command = self.command("node", &self.last_words(node, incarnation))?;
         command
+            .arg(format!("--member={node}"))
             .arg(format!("--port={port}"))
             .args(self.core_of(node).map(|core| format!("--core={core}")));
         spawn(command, move |what| {
@@ -99,8 +103,12 @@ impl Launcher {
 
     fn command(&self, kind: &str, last_words: &Path) -> io::Result<Command> {
         let mut command = Command::new(&self.executable);
+        let program = std::env::args_os().next().unwrap_or_default();
+        let run = self.members.parent().unwrap_or(&self.members);
         command
+            .arg0(program)
             .arg(format!("--child={kind}"))
+            .arg(format!("--run={}", run.display()))
             .arg(format!("--parent={}", std::process::id()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -163,6 +171,13 @@ impl<O> Child<O> {
     /// Tells the child something; a child that is gone does not hear it.
     pub(crate) fn tell(&self, order: O) {
         drop(self.mouth.send(order));
+    }
+
+    /// Whether it has stopped (`true`) or gone on since this was last asked.
+    pub(crate) fn stopped(&self) -> Option<bool> {
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
+        let status = waitid(WaitId::Pid(self.pid), options).ok()??;
+        Some(status.stopped())
     }
 
     /// Sends it a signal. One that has just ended does not get it.

@@ -9,7 +9,6 @@ use chaos::timeline::Timeline;
 use node::agenda::Agenda;
 use node::control::Order;
 use node::mischief::{Blow, Mischief, Sighting, Target, Task, news_takes_ns};
-use rustix::process::Signal;
 
 use super::proxy;
 use super::stage::{Life, Stage};
@@ -229,8 +228,7 @@ impl Stage<'_> {
         if place.life != Life::Paused {
             return;
         }
-        place.life = Life::Running;
-        place.signal(Signal::CONT);
+        place.resume();
         self.faults.mischief.resumed(now_ns, node);
     }
 

@@ -1,12 +1,14 @@
 //! All members of a run, from launch to finish.
 //!
 //! [`place`] is one member as the stage sees it, [`introduction`] makes them known to each other,
-//! [`hearing`] takes in what they say, [`watch`] decides when the run is over, and [`stop`] ends it.
+//! [`hearing`] takes in what they say, [`watch`] decides when the run is over, [`stop`] ends it, and
+//! [`unasked`] takes note of what nobody asked for.
 
 mod hearing;
 mod introduction;
 mod place;
 mod stop;
+mod unasked;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -56,6 +58,9 @@ pub(super) struct Stage<'a> {
     /// When the group was last not known to be settled.
     moved_ns: u64,
     pub(super) faults: Faults,
+    /// What happened to members that no fault asked for.
+    unasked: Vec<FaultOutcome>,
+    look_for_stops_at: Instant,
     /// What stands between the members, where links misbehave.
     pub(super) proxy: Option<Proxy>,
     /// Who is who, and the key of this run, for those who come later.
@@ -123,6 +128,8 @@ impl<'a> Stage<'a> {
             entries: 0,
             moved_ns: 0,
             faults: Faults::new(&cluster.plan.faults),
+            unasked: Vec::new(),
+            look_for_stops_at: Instant::now(),
             proxy: None,
             start: None,
         };
@@ -155,6 +162,7 @@ impl<'a> Stage<'a> {
         self.tell_all(&Order::Go { zero_ns });
         let watched = self.watch().await;
         let ended_ns = self.now_ns();
+        self.close_unasked_pauses();
         let overflowed = self.overflowed();
         let stopped = self.stop(&watched).await;
         let (end, failure) = match watched.and_then(|end| stopped.map(|()| end)) {
@@ -265,13 +273,15 @@ impl<'a> Stage<'a> {
             state_bytes.sum += bytes;
             state_bytes.max = state_bytes.max.max(bytes);
         }
+        let mut faults = self.faults.mischief.outcomes();
+        faults.extend(self.unasked);
         Played {
             end,
             ended_ns,
             usage,
             state_bytes,
             failure,
-            faults: self.faults.mischief.outcomes(),
+            faults,
             proxy: self.proxy.as_ref().and_then(|proxy| proxy.totals),
             on_links: self.proxy.map(Proxy::report).unwrap_or_default(),
             overflowed: BTreeMap::new(),

@@ -1,5 +1,6 @@
 //! `orchestrator list`: what there is.
 
+mod runs;
 mod surveyed;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::claims::{CLAIMS, Claim, PAPERS, books, check_papers};
+use crate::results::RESULTS;
 use crate::table::{Table, wrap};
 use crate::{Exit, Failure, print};
 
@@ -20,6 +22,9 @@ pub(crate) struct List {
     /// What to list.
     #[arg(value_enum, default_value_t = What::Algorithms)]
     what: What,
+    /// Directory whose runs to list [default: results].
+    #[arg(value_name = "DIR")]
+    directory: Option<PathBuf>,
     /// All algorithms that the four sources name: where, and which of ours it is or why it is not built.
     #[arg(long)]
     surveyed: bool,
@@ -44,12 +49,18 @@ enum What {
     Faults,
     /// Every claim of the sources in experiments/claims, and its last verdict
     Claims,
+    /// Every run below results or DIR: when it began, its verdict, and whether it came to its end
+    Runs,
 }
 
 impl List {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
         if !self.paper.is_empty() && !matches!(self.what, What::Claims) {
             let why = "--paper: only claims have one; write 'list claims --paper banta'";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        if self.directory.is_some() && !matches!(self.what, What::Runs) {
+            let why = "only runs lie in a directory; write 'list runs DIR'";
             return Err(Failure::Usage(why.to_owned()));
         }
         if self.surveyed {
@@ -62,6 +73,10 @@ impl List {
             (What::Topologies, true) => topologies_json(),
             (What::Faults, false) => faults_table(),
             (What::Faults, true) => faults_json(),
+            (What::Runs, json) => {
+                let directory = self.directory.as_deref();
+                runs::list(directory.unwrap_or(Path::new(RESULTS)), json)?
+            }
             (What::Claims, json) => {
                 claims(&self.claims, &self.paper, json).map_err(Failure::Usage)?
             }
@@ -74,7 +89,7 @@ impl List {
         let text = match (self.what, self.json) {
             (What::Algorithms, false) => surveyed::table(),
             (What::Algorithms, true) => surveyed::json(),
-            (What::Topologies | What::Faults | What::Claims, _) => {
+            (What::Topologies | What::Faults | What::Claims | What::Runs, _) => {
                 let why = "--surveyed: only algorithms were; write 'list --surveyed'";
                 return Err(Failure::Usage(why.to_owned()));
             }

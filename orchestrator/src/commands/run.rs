@@ -11,6 +11,7 @@ use clap::Args;
 use node::run::{End, Engine};
 
 use crate::cluster::Cluster;
+use crate::cluster::child::THIS_PROGRAM;
 use crate::outcome::{self, Where};
 use crate::progress::Bar;
 use crate::results::Pending;
@@ -152,11 +153,9 @@ fn launch(
     interrupted: &AtomicBool,
     events: Option<&mut Events>,
 ) -> Result<node::run::Run, Failure> {
-    let executable = std::env::current_exe()
-        .map_err(|error| Failure::Testbed(format!("cannot find this program: {error}")))?;
     let cluster = Cluster {
         plan: &resolved.plan,
-        executable: &executable,
+        executable: Path::new(THIS_PROGRAM),
         dir,
         cores: Vec::new(),
         interrupted,

@@ -13,6 +13,7 @@ use node::run::{End, Engine};
 use super::{Done, Grid};
 use crate::Failure;
 use crate::cluster::Cluster;
+use crate::cluster::child::THIS_PROGRAM;
 use crate::results::Pending;
 use crate::scenario::Resolved;
 
@@ -116,14 +117,12 @@ fn launch(
     failed: &Path,
     interrupted: &AtomicBool,
 ) -> Result<Option<Done>, Failure> {
-    let executable = std::env::current_exe()
-        .map_err(|error| Failure::Testbed(format!("cannot find this program: {error}")))?;
     let (cell, repetition) = place;
     let first = failed.join(format!("cell-{cell}.repetition-{repetition}"));
     let pending = Pending::begin_kept(&first, resolved)?;
     let cluster = Cluster {
         plan: &resolved.plan,
-        executable: &executable,
+        executable: Path::new(THIS_PROGRAM),
         dir: pending.dir(),
         cores: Vec::new(),
         interrupted,

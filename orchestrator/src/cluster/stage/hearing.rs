@@ -134,6 +134,7 @@ impl Stage<'_> {
             }
             _ if place.done.is_some() || place.given_up => Ok(()),
             _ => {
+                self.died_unasked(node);
                 let last_words = self.launcher.last_words(node, incarnation);
                 Err(died_unasked(&format!("member {node}"), status, &last_words))
             }

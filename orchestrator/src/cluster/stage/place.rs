@@ -16,6 +16,10 @@ pub(in crate::cluster) struct Place {
     pub(super) ready: bool,
     pub(super) idle: bool,
     pub(super) done: Option<(u64, UsageRow)>,
+    /// Since when it stands still though nobody asked for that.
+    pub(super) stopped_ns: Option<u64>,
+    /// A fault let it go on, which has yet to be seen.
+    pub(super) resumed: bool,
     /// It did not finish in time, and was killed.
     pub(super) given_up: bool,
 }
@@ -63,6 +67,12 @@ impl Place {
     pub(in crate::cluster) fn kill(&mut self, revive_after_ns: Option<u64>) {
         self.life = Life::Killed(revive_after_ns);
         self.signal(Signal::KILL);
+    }
+
+    pub(in crate::cluster) fn resume(&mut self) {
+        self.life = Life::Running;
+        self.resumed = true;
+        self.signal(Signal::CONT);
     }
 
     pub(in crate::cluster) fn pause(&mut self) {

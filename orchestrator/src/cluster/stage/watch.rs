@@ -47,6 +47,7 @@ impl Stage<'_> {
                     }
                 }
             }
+            self.look_for_stops();
             if self.cluster.interrupted.load(Ordering::Relaxed) {
                 return Ok(End::Interrupted);
             }
