@@ -4,7 +4,8 @@
 //! ```text
 //!   member                          orchestrator
 //!     | ---- hello (port) ------------> |    bound, on port 0 unless told otherwise
-//!     | <--- start (plan, book, key) -- |    who is who, and the key of this run
+//!     | <--- group (plan, book, key) -- |    who is who, and the key of this run
+//!     | <--- start -------------------- |    who you are
 //!     | ---- ready -------------------> |
 //!     | <--- go (moment zero) --------- |    the same moment for all
 //!     | ---- idle --------------------> |    my clients have nothing more to ask
@@ -28,8 +29,10 @@ use crate::run::UsageRow;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum Order {
-    /// Who you are and what this run is.
-    Start(Box<Start>),
+    /// What this run is, and who is who. The same bytes go to everybody, so that they are made once.
+    Group(Box<Group>),
+    /// Who you are.
+    Start(Start),
     /// The run begins at this moment of the monotonic clock.
     Go {
         /// Moment zero.
@@ -63,15 +66,20 @@ pub enum Order {
     Finish,
 }
 
-/// What a member must know to take part.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// Which member of the group one is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Start {
-    /// The run.
-    pub plan: Plan,
-    /// Who you are.
+    /// Its number.
     pub me: NodeId,
     /// Which life of that member this is. Only the first one runs the algorithm.
     pub incarnation: u32,
+}
+
+/// What every member must know to take part.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Group {
+    /// The run.
+    pub plan: Plan,
     /// Where to send what is for member i.
     pub book: Vec<SocketAddr>,
     /// What tells this run's datagrams from any other's.

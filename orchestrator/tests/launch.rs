@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use algorithms::registry;
-use common::{Finished, Place, row, rows};
+use common::{Finished, Place, row, rows, words};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -126,4 +126,60 @@ fn members_start_under_a_low_soft_limit_of_open_files() {
     let refused = limited("-n 100").expect(2);
     refused.warns("30 members need 154 open files, and this user may have 100");
     limited("-Sn 64").expect(0);
+}
+
+/// What a run says at a level: the orchestrator on stderr, and member 1 in its log.
+fn logged(level: &str, engine: &str) -> (String, String) {
+    let place = Place::new();
+    let line = format!(
+        "run raymond -n 3 --entries 2 --engine {engine} --fault 'at 1ms pause 2 for 1ms' --out run"
+    );
+    let mut command = place.command(words(&line));
+    let output = command.env("TURNSTILE_LOG", level).output();
+    let finished = Finished::new(output.unwrap());
+    assert!([0, 3].contains(&finished.code), "{}", finished.stderr);
+    let own = fs::read_to_string(place.path().join("run/members/1.0.log")).unwrap_or_default();
+    (finished.stderr, own)
+}
+
+fn has(text: &str, words: &[&str]) -> bool {
+    words.iter().all(|word| text.contains(word))
+}
+
+#[test]
+fn each_level_of_the_log_tells_what_the_readme_says() {
+    let life = ["starts", "'pause' on 2", "ended"];
+    let own_life = ["started", "begins", "done"];
+    let doings = [
+        "a request arrives",
+        "enters",
+        "leaves",
+        "sends",
+        "receives",
+        "kind=\"REQUEST\"",
+    ];
+    let frames = ["a frame leaves", "a frame arrives"];
+    let (said, own) = logged("info", "cluster");
+    assert!(
+        has(&said, &life) && has(&said, &["a fault strikes", "resumes a member"]),
+        "{said}"
+    );
+    assert!(has(&own, &own_life), "{own}");
+    assert!(!doings.iter().any(|word| own.contains(word)), "{own}");
+    let (_, own) = logged("debug", "cluster");
+    assert!(has(&own, &own_life) && has(&own, &doings), "{own}");
+    assert!(!frames.iter().any(|word| own.contains(word)), "{own}");
+    let (_, own) = logged("trace", "cluster");
+    assert!(has(&own, &doings) && has(&own, &frames), "{own}");
+    let (said, _) = logged("info", "sim");
+    assert!(has(&said, &life) && !said.contains("\"what\""), "{said}");
+    let (said, _) = logged("debug", "sim");
+    let events = ["request", "enter", "release", "send", "receive"];
+    let events = events.map(|what| format!("\"what\":\"{what}\""));
+    assert!(
+        events.iter().all(|what| said.contains(what)) && said.contains("REQUEST"),
+        "{said}"
+    );
+    let (said, own) = logged("off", "cluster");
+    assert!(!has(&said, &["starts"]) && own.is_empty(), "{said}{own}");
 }

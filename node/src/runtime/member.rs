@@ -24,7 +24,7 @@ use super::usage::{cpu_ms, usage};
 use super::witness::Witness;
 use super::{ControlChannel, explained};
 use crate::agenda::Agenda;
-use crate::control::{Counts, Order, Report, Start};
+use crate::control::{Counts, Group, Order, Report, Start};
 use crate::frame::Seal;
 use crate::lookout::Lookout;
 use crate::members::{Alarm, Effect, Event, Members};
@@ -56,15 +56,21 @@ pub(super) async fn serve(address: SocketAddr) -> Result<(), String> {
         .address()
         .map_err(|error| format!("no local address: {error}"))?;
     control.say(&Report::Hello { port: bound.port() });
+    let group = match control.next().await? {
+        Some(Order::Group(group)) => *group,
+        // It came back as the run ended.
+        Some(Order::Finish) => return finished_early(&control),
+        Some(other) => return Err(format!("expected 'group', got {other:?}")),
+        None => return Ok(()),
+    };
     let start = match control.next().await? {
         Some(Order::Start(start)) => start,
-        // It came back as the run ended.
         Some(Order::Finish) => return finished_early(&control),
         Some(other) => return Err(format!("expected 'start', got {other:?}")),
         None => return Ok(()),
     };
     info!(member = %start.me, incarnation = start.incarnation, address = %bound, "started");
-    let mut member = Member::new(*start, port)?;
+    let mut member = Member::new(group, start, port)?;
     control.say(&Report::Ready);
     match control.next().await? {
         Some(Order::Go { zero_ns }) => {
@@ -120,6 +126,8 @@ pub(super) struct Member {
     pub(super) token_since_ns: Option<u64>,
     /// The number of the kind of message that carries the token.
     token_kind: Option<u8>,
+    /// What the algorithm calls its kinds of messages.
+    kinds: &'static [&'static str],
     /// Steps of the plan's faults that must be in force before anything leaves.
     pub(super) hits: Vec<usize>,
     /// The step that waits for the next entry here.
@@ -146,16 +154,15 @@ struct Traffic {
 }
 
 impl Member {
-    fn new(start: Start, port: Port) -> Result<Self, String> {
-        let Start {
+    fn new(group: Group, start: Start, port: Port) -> Result<Self, String> {
+        let Start { me, incarnation } = start;
+        let Group {
             plan,
-            me,
-            incarnation,
             book,
             run,
             key,
             dir,
-        } = start;
+        } = group;
         let entry = plan.entry();
         let topology = plan
             .build_topology()
@@ -199,6 +206,7 @@ impl Member {
             inside_since_ns: None,
             token_since_ns: (entry.token.is_some() && plan.holder == me).then_some(0),
             token_kind: token_kind(&plan),
+            kinds: plan.machine().kinds(),
             hits: Vec::new(),
             catch: None,
             postponed: VecDeque::new(),
@@ -248,6 +256,7 @@ impl Member {
     }
 
     async fn live(&mut self, control: &mut ControlChannel) -> Result<(), String> {
+        info!("begins");
         if let Some(members) = &mut self.members {
             for (at_ns, alarm) in members.opening() {
                 self.alarms.add(at_ns, alarm);
@@ -376,7 +385,9 @@ impl Member {
                     change: Change::Down,
                 },
             ),
-            Order::Start(_) | Order::Go { .. } => Err("the run has begun already".to_owned()),
+            Order::Group(_) | Order::Start(_) | Order::Go { .. } => {
+                Err("the run has begun already".to_owned())
+            }
             // Told to go on, although it did not wait: the fault was in force already.
             Order::GoOn { catch } => {
                 self.catch = catch.or(self.catch);
@@ -416,6 +427,7 @@ impl Member {
             state_bytes,
             usage: usage(self.cpu_ms_before),
         });
+        info!(entries = self.entries, "done");
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 
 use algorithms::NodeId;
 use node::control::{Order, Report};
@@ -63,7 +64,22 @@ pub(crate) struct Launcher {
 #[derive(Debug)]
 pub(crate) struct Child<O> {
     pid: Pid,
-    mouth: mpsc::UnboundedSender<O>,
+    mouth: mpsc::UnboundedSender<Line<O>>,
+}
+
+/// A line that a child is told.
+#[derive(Debug)]
+enum Line<O> {
+    Order(O),
+    /// One that many children are told, made once for all of them.
+    Shared(Arc<[u8]>),
+}
+
+/// The line that tells an order.
+pub(crate) fn line(order: &impl Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(order).expect("an order is plain data");
+    line.push(b'\n');
+    line
 }
 
 impl Launcher {
@@ -149,13 +165,15 @@ where
     let pid = Pid::from_raw(id as i32).expect("a process id is not 0");
     let mut stdin = process.stdin.take().expect("stdin is a pipe");
     let stdout = process.stdout.take().expect("stdout is a pipe");
-    let (mouth, mut orders) = mpsc::unbounded_channel::<O>();
+    let (mouth, mut lines) = mpsc::unbounded_channel::<Line<O>>();
     tokio::spawn(async move {
-        while let Some(order) = orders.recv().await {
-            let mut line = serde_json::to_vec(&order).expect("an order is plain data");
-            line.push(b'\n');
+        while let Some(told) = lines.recv().await {
+            let written = match told {
+                Line::Order(order) => stdin.write_all(&line(&order)).await,
+                Line::Shared(line) => stdin.write_all(&line).await,
+            };
             // A dead child is noticed where it is reaped.
-            if stdin.write_all(&line).await.is_err() {
+            if written.is_err() {
                 break;
             }
         }
@@ -170,7 +188,12 @@ where
 impl<O> Child<O> {
     /// Tells the child something; a child that is gone does not hear it.
     pub(crate) fn tell(&self, order: O) {
-        drop(self.mouth.send(order));
+        drop(self.mouth.send(Line::Order(order)));
+    }
+
+    /// The same for a line that others are told as well.
+    pub(crate) fn tell_line(&self, line: Arc<[u8]>) {
+        drop(self.mouth.send(Line::Shared(line)));
     }
 
     /// Whether it has stopped (`true`) or gone on since this was last asked.

@@ -9,6 +9,7 @@ use chaos::timeline::Timeline;
 use node::agenda::Agenda;
 use node::control::Order;
 use node::mischief::{Blow, Mischief, Sighting, Target, Task, news_takes_ns};
+use tracing::info;
 
 use super::proxy;
 use super::stage::{Life, Stage};
@@ -99,6 +100,8 @@ impl Stage<'_> {
 
     /// The proxy has put a step in force.
     pub(super) fn in_force(&mut self, step: usize) {
+        let fault = &self.cluster.plan.faults.steps[step].name;
+        info!(fault, "a fault of links is in force");
         self.faults.enacting.retain(|enacting| *enacting != step);
         self.end_search();
         if !self.faults.is_pending(step) {
@@ -208,6 +211,8 @@ impl Stage<'_> {
         if !place.is_alive() {
             return;
         }
+        let fault = &self.cluster.plan.faults.steps[step].name;
+        info!(now_ns, fault, member = %victim, "a fault strikes");
         match self.faults.mischief.strike(step, now_ns, victim) {
             Blow::Kill { revive_after_ns } => place.kill(revive_after_ns),
             Blow::Pause { until_ns } => {
@@ -228,6 +233,7 @@ impl Stage<'_> {
         if place.life != Life::Paused {
             return;
         }
+        info!(now_ns, member = %node, "resumes a member");
         place.resume();
         self.faults.mischief.resumed(now_ns, node);
     }

@@ -13,6 +13,7 @@ mod watch;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use algorithms::NodeId;
@@ -20,10 +21,11 @@ use chaos::Totals;
 use chaos::timeline::Did;
 use chaos::wire::{Overflows, monotonic_ns};
 use node::conductor::Conductor;
-use node::control::{Order, Start};
+use node::control::Order;
 use node::run::{End, FaultOutcome, StateBytes, UsageRow};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
+use tracing::info;
 
 use super::Cluster;
 use super::child::{Heard, Launcher, allow_files};
@@ -63,8 +65,8 @@ pub(super) struct Stage<'a> {
     look_for_stops_at: Instant,
     /// What stands between the members, where links misbehave.
     pub(super) proxy: Option<Proxy>,
-    /// Who is who, and the key of this run, for those who come later.
-    start: Option<Start>,
+    /// Who is who, and the key of this run, as the line that everybody is told.
+    group: Option<Arc<[u8]>>,
 }
 
 /// What the stage knows when the run is over.
@@ -131,7 +133,7 @@ impl<'a> Stage<'a> {
             unasked: Vec::new(),
             look_for_stops_at: Instant::now(),
             proxy: None,
-            start: None,
+            group: None,
         };
         for node in 0..nodes {
             let child = stage.launcher.start(NodeId(node as u32), 0, 0);
@@ -160,9 +162,15 @@ impl<'a> Stage<'a> {
             proxy.tell(proxy::Order::Zero { zero_ns });
         }
         self.tell_all(&Order::Go { zero_ns });
+        info!(
+            members = nodes,
+            proxy = self.proxy.is_some(),
+            "the run begins"
+        );
         let watched = self.watch().await;
         let ended_ns = self.now_ns();
         self.close_unasked_pauses();
+        info!(ended_ns, end = ?watched.as_ref().ok(), "the run is over");
         let overflowed = self.overflowed();
         let stopped = self.stop(&watched).await;
         let (end, failure) = match watched.and_then(|end| stopped.map(|()| end)) {
@@ -249,6 +257,7 @@ impl<'a> Stage<'a> {
         }
         place.incarnation += 1;
         place.life = Life::Revived;
+        info!(%node, incarnation = place.incarnation, "restarts a member");
         let child = self.launcher.start(node, place.incarnation, place.port);
         place.child =
             Some(child.map_err(|error| {

@@ -8,7 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::Judgement;
 use analysis::files::{Events, FilesError, State};
 use clap::Args;
+use node::plan::Plan;
 use node::run::{End, Engine};
+use node::trace::Event;
+use tracing::{debug, info};
 
 use crate::cluster::Cluster;
 use crate::cluster::child::THIS_PROGRAM;
@@ -107,6 +110,10 @@ fn execute(
     interrupted: &AtomicBool,
 ) -> Result<node::run::Run, Failure> {
     let bar = Bar::new(resolved);
+    let Plan {
+        algorithm, nodes, ..
+    } = &resolved.plan;
+    info!(algorithm, nodes, engine = %resolved.engine, "starts");
     let unwritten = |error: FilesError| Failure::Testbed(error.to_string());
     let events = resolved.plan.trace.then(|| Events::begin(dir));
     let mut events = events.transpose().map_err(unwritten)?;
@@ -114,6 +121,14 @@ fn execute(
         Engine::Sim => simulate(resolved, &bar, interrupted, events.as_mut())?,
         Engine::Cluster => launch(resolved, &bar, dir, interrupted, events.as_mut())?,
     };
+    for fault in &run.faults {
+        info!(
+            fault = fault.told(&resolved.plan.faults),
+            acted = fault.acted,
+            "a fault was asked for"
+        );
+    }
+    info!(end = ?run.end, ended_ns = run.ended_ns, "ended");
     events
         .map_or(Ok(()), |events| events.finish(&resolved.plan, &mut run))
         .map_err(unwritten)?;
@@ -136,14 +151,25 @@ fn simulate(
         }
     };
     let (plan, topology) = (&resolved.plan, resolved.topology.clone());
+    // Asked once, so that a run of which nobody wants to know more costs nothing.
+    let logged = tracing::enabled!(tracing::Level::DEBUG);
     let simulated = match events {
+        None if logged => simulator::simulate_traced(plan, topology, &mut watch, &mut log),
         None => simulator::simulate(plan, topology, &mut watch),
         Some(events) => simulator::simulate_traced(plan, topology, &mut watch, &mut |event| {
+            if logged {
+                log(event);
+            }
             events.add(event);
             failed.set(events.has_failed());
         }),
     };
     simulated.map_err(Failure::from)
+}
+
+/// Says what happened in a simulated world, as members that are processes say it themselves.
+fn log(event: &Event) {
+    debug!("{}", event.line());
 }
 
 fn launch(

@@ -5,7 +5,7 @@
 
 use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId};
-use tracing::trace;
+use tracing::{debug, info, trace, warn};
 
 use super::Member;
 use super::mail::Arrival;
@@ -27,6 +27,7 @@ impl Member {
                 delay_ns,
             }) => {
                 let kind = self.kind(message);
+                debug!(now_ns, %from, kind = self.kind_name(kind), "receives");
                 self.traffic.entry(from).or_default().received += 1;
                 if Some(kind) == self.token_kind {
                     self.token_since_ns = Some(now_ns);
@@ -53,6 +54,7 @@ impl Member {
                 if !lookout.is_some_and(|lookout| lookout.suspect(peer)) {
                     return Ok(true);
                 }
+                info!(now_ns, %peer, "suspects");
                 self.recorder.add(now_ns, &Record::Suspected { peer });
                 let change = Change::Down;
                 Event::Peer { peer, change }
@@ -117,6 +119,7 @@ impl Member {
         members.group().encode(message, &mut self.message);
         members.group_mut().discard(message);
         let bytes = (self.message.len() - stamped) as u32;
+        debug!(now_ns, %to, kind = self.kind_name(kind), bytes, "sends");
         self.recorder.add(now_ns, &Record::Sent { to, kind, bytes });
         self.traffic.entry(to).or_default().sent += 1;
         self.transport.send(to, &self.message);
@@ -127,6 +130,7 @@ impl Member {
 
     fn lose(&mut self, now_ns: u64, to: NodeId, message: MessageId) {
         let kind = self.kind(message);
+        info!(now_ns, %to, kind = self.kind_name(kind), "a fault loses what it sends");
         self.recorder.add(now_ns, &Record::Lost { to, kind });
         self.trace(now_ns, |members| What::sent(members, to, message, None));
         self.trace(now_ns, |members| What::lost(members, to, message));
@@ -137,7 +141,7 @@ impl Member {
 
     /// Writes down what happened, and asks the kernel for its testimony about who is inside.
     fn record(&mut self, now_ns: u64, record: &members::Record) -> Result<(), String> {
-        trace!(now_ns, ?record);
+        log(now_ns, record);
         let witness_failed = |error| format!("the witness file failed: {error}");
         let witness = match record {
             members::Record::Entered { .. } => {
@@ -169,12 +173,32 @@ impl Member {
         Ok(())
     }
 
+    /// What the algorithm calls messages of this kind.
+    fn kind_name(&self, kind: u8) -> &'static str {
+        self.kinds.get(usize::from(kind)).copied().unwrap_or("?")
+    }
+
     fn kind(&self, message: MessageId) -> u8 {
         let members = self
             .members
             .as_ref()
             .expect("only an algorithm has messages");
         u8::try_from(members.group().kind(message)).expect("an algorithm has few kinds")
+    }
+}
+
+/// Says what happened, as loud as it matters to whoever looks for a fault.
+fn log(now_ns: u64, record: &members::Record) {
+    match record {
+        members::Record::Arrived { priority } => debug!(now_ns, priority, "a request arrives"),
+        members::Record::Asked => debug!(now_ns, "asks the algorithm"),
+        members::Record::Entered { fence, invited } => debug!(now_ns, ?fence, invited, "enters"),
+        members::Record::Left => debug!(now_ns, "leaves"),
+        members::Record::Retired => debug!(now_ns, "will not ask again"),
+        members::Record::Tampered { step } => info!(now_ns, step, "a fault acts on a message"),
+        members::Record::ProtocolError { why } => warn!(now_ns, why, "protocol error"),
+        members::Record::Note { name, value, .. } => trace!(now_ns, name, value, "notes"),
+        members::Record::Traced(_) => {}
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId};
 use chaos::wire::{Inbox, monotonic_ns};
-use tracing::{debug, info};
+use tracing::{debug, info, trace};
 
 use super::Member;
 use crate::members::Members;
@@ -82,6 +82,7 @@ impl Member {
             now_ns,
         };
         for (from, datagram) in inbox.datagrams(places) {
+            trace!(%from, bytes = datagram.len(), "a frame arrives");
             let received = self
                 .transport
                 .receive(self.zero_ns + now_ns, datagram, &mut |event| {
@@ -115,6 +116,7 @@ impl Member {
         let now_ns = monotonic_ns();
         while let Some(peer) = self.transport.poll_transmit(now_ns, &mut self.datagram) {
             let to = self.book[peer.index()];
+            trace!(%peer, bytes = self.datagram.len(), "a frame leaves");
             if let Err(error) = self.bundle.send(&self.port, to, &self.datagram) {
                 debug!(%error, "datagrams were not taken");
             }

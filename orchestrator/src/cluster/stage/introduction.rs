@@ -1,13 +1,15 @@
 //! Who is who: the address book, the key of the run, and the proxy between the members.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use algorithms::NodeId;
-use node::control::{Order, Start};
+use node::control::{Group, Order, Start};
 use node::frame::Key;
 
 use super::Stage;
 use crate::Failure;
+use crate::cluster::child::line;
 use crate::cluster::proxy::Proxy;
 
 impl Stage<'_> {
@@ -21,15 +23,14 @@ impl Stage<'_> {
             Some(proxy) => proxy.aliases.clone(),
             None => self.addresses(),
         };
-        self.start = Some(Start {
+        let group = Order::Group(Box::new(Group {
             plan: self.cluster.plan.clone(),
-            me: NodeId(0),
-            incarnation: 0,
             book,
             run: u64::from_le_bytes(run.try_into().expect("8 of 40 bytes")),
             key: Key::new(key.try_into().expect("32 of 40 bytes")),
             dir: self.cluster.dir.to_owned(),
-        });
+        }));
+        self.group = Some(line(&group).into());
         for node in 0..self.places.len() {
             self.introduce_to(NodeId(node as u32));
         }
@@ -38,14 +39,12 @@ impl Stage<'_> {
 
     pub(super) fn introduce_to(&self, node: NodeId) {
         let place = &self.places[node.index()];
-        if let Some(start) = &self.start {
-            let incarnation = place.incarnation;
-            let start = Start {
+        if let (Some(group), Some(child)) = (&self.group, &place.child) {
+            child.tell_line(Arc::clone(group));
+            place.tell(Order::Start(Start {
                 me: node,
-                incarnation,
-                ..start.clone()
-            };
-            place.tell(Order::Start(Box::new(start)));
+                incarnation: place.incarnation,
+            }));
         }
     }
 
