@@ -154,7 +154,15 @@ fn simulate(
     // Asked once, so that a run of which nobody wants to know more costs nothing.
     let logged = tracing::enabled!(tracing::Level::DEBUG);
     let simulated = match events {
-        None if logged => simulator::simulate_traced(plan, topology, &mut watch, &mut log),
+        None if logged => {
+            // Only a plan that asks for a trace has all of it told.
+            let trace = true;
+            let plan = Plan {
+                trace,
+                ..plan.clone()
+            };
+            simulator::simulate_traced(&plan, topology, &mut watch, &mut log)
+        }
         None => simulator::simulate(plan, topology, &mut watch),
         Some(events) => simulator::simulate_traced(plan, topology, &mut watch, &mut |event| {
             if logged {
