@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::Stage;
 use super::place::Life;
+use crate::cluster::child::Child;
 
 /// How often a group of up to two hundred is looked at; a larger one is looked at more seldom.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -28,7 +29,7 @@ impl Stage<'_> {
         let now_ns = self.now_ns();
         for (node, place) in self.places.iter_mut().enumerate() {
             let child = place.child.as_ref();
-            let Some(stopped) = child.and_then(|child| child.stopped()) else {
+            let Some(stopped) = child.and_then(Child::stopped) else {
                 continue;
             };
             match (stopped, place.life) {
