@@ -50,6 +50,7 @@ pub(crate) static ENTRY: Entry = Entry {
     defects: votes::defects::BMAV,
     forms: FORMS,
     machine: votes::machine,
+    uses_bound: true,
     ..Entry::PLAIN
 };
 

@@ -76,6 +76,7 @@ pub(crate) static ENTRY: Entry = Entry {
         true => &Of::<PrintedLfrt>::MACHINE,
         false => &Of::<Lfrt>::MACHINE,
     },
+    uses_bound: true,
     ..Entry::PLAIN
 };
 

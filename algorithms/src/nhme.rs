@@ -30,6 +30,7 @@ pub(crate) static ENTRY: Entry = Entry {
     defects: votes::defects::NHME,
     forms: FORMS,
     machine: votes::machine,
+    uses_bound: true,
     ..Entry::PLAIN
 };
 

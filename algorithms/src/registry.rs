@@ -87,6 +87,12 @@ pub struct Entry {
     pub wants_link_events: bool,
     /// Whether it wants to be told when a member dies or comes back.
     pub wants_peer_events: bool,
+    /// Whether it waits for spans of the bound that it is told, so that a message which takes longer
+    /// may mislead it.
+    pub uses_bound: bool,
+    /// Whether a member that waits tries again and again, so that a group in which somebody waits
+    /// never comes to rest.
+    pub retries: fn(&Params) -> bool,
     /// The kind of message that carries the token, where there is one; the first holder has it.
     pub token: Option<&'static str>,
     /// The numbers it notes, each with what it means.
@@ -254,7 +260,8 @@ impl Circumstances<'_> {
 
 impl Entry {
     /// What goes without saying: one inside, any number of nodes, no parameters, notes, defects or
-    /// closed forms, no crash survived and no news asked for. An entry begins with what is
+    /// closed forms, no crash survived, no news asked for, no bound used and nothing tried again. An
+    /// entry begins with what is
     /// particular to it and ends with `..Entry::PLAIN`. Who it is, its cost, graph, order, links,
     /// token, size and machine are no matter of course: they mean nothing here, and every entry
     /// states its own.
@@ -268,6 +275,8 @@ impl Entry {
         admits: |_| 1,
         wants_link_events: false,
         wants_peer_events: false,
+        uses_bound: false,
+        retries: |_| false,
         notes: &[],
         crashes: 0,
         small_world: "",
@@ -288,7 +297,7 @@ impl Entry {
         machine: |_, _| unreachable!("every entry names its machine"),
     };
 
-    /// More messages than this since the last entry, while somebody waits, are a live-lock: a
+    /// More messages than this while somebody waits and nobody is inside are a live-lock: a
     /// thousand for each node. Where requests flood along the edges everybody's may do so before the
     /// first enters: each takes a message per edge, two more where links have failed, and then the
     /// token comes its way.

@@ -72,6 +72,7 @@ pub(crate) static ENTRY: Entry = Entry {
         kind: FormKind::Mean,
     }],
     machine: |_, _| &Of::<SinghalHeuristic>::MACHINE,
+    uses_bound: true,
     ..Entry::PLAIN
 };
 

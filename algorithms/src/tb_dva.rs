@@ -68,6 +68,8 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     machine: |_, _| &Of::<TbDva>::MACHINE,
+    uses_bound: true,
+    retries: |_| true,
     ..Entry::PLAIN
 };
 

@@ -75,6 +75,8 @@ pub(crate) static ENTRY: Entry = Entry {
         kind: FormKind::Exact,
     }],
     machine: |_, _| &Of::<Thomas>::MACHINE,
+    uses_bound: true,
+    retries: |params| params.word("retry") != "off",
     ..Entry::PLAIN
 };
 

@@ -1,16 +1,20 @@
 //! Liveness: everybody who asks gets in.
 //!
-//! Violated when somebody waits though no fault is in force and no more members died than the
+//! Violated when somebody waits though no fault stands in the way and no more members died than the
 //! algorithm tolerates, and either nothing moves any more (deadlock) or more messages were sent
-//! since the last entry than [`Entry::live_lock_messages`] says, 1 000·N as a rule (live-lock). The
-//! engine sees which; [`End`] says it.
+//! while nobody was inside than [`Entry::live_lock_messages`] says, 1 000·N as a rule (live-lock).
+//! The engine sees which; [`End`] says it.
+//!
+//! What stands in the way of messages without end is any fault in force. Where nothing moves any
+//! more, a fault of patient links is no excuse once it holds nothing back: every message arrived, and
+//! all that the links did was to take their time.
 
 use std::collections::BTreeSet;
 
-use algorithms::registry::Entry;
+use algorithms::registry::{Entry, Links};
 use algorithms::{NodeId, Topology};
 use node::plan::Plan;
-use node::run::{End, Run, deaths};
+use node::run::{End, FaultKind, FaultOutcome, FaultTarget, Run, deaths};
 
 use crate::judgement::Property;
 use crate::{suspicion, words};
@@ -18,7 +22,10 @@ use crate::{suspicion, words};
 pub(crate) fn check(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) -> Property {
     let waiting = waiting(run);
     let whom = for_whom(run, &waiting);
-    let hindrance = hindrance(entry, plan, run);
+    let stands_still = matches!(run.end, End::Deadlock | End::Finished);
+    let hindrance = hindrance(entry, plan, run, |fault| {
+        !stands_still || holds_back(entry, run, fault)
+    });
     let stuck = |how: &str| match &hindrance {
         Some(hindrance) => {
             Property::inconclusive(format!("{}, but {hindrance}{whom}", wait(&waiting)))
@@ -38,7 +45,7 @@ pub(crate) fn check(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
                      was served"
                 )),
                 _ => stuck(&format!(
-                    "live-lock, more than {messages} messages since the last entry"
+                    "live-lock, more than {messages} messages while nobody was inside"
                 )),
             }
         }
@@ -148,10 +155,33 @@ fn for_whom(run: &Run, waiting: &[(NodeId, u64)]) -> String {
     }
 }
 
-/// Why the algorithm is not to blame, if it is not.
-fn hindrance(entry: &Entry, plan: &Plan, run: &Run) -> Option<String> {
+/// Whether a fault in force may be why nothing moves any more.
+fn holds_back(entry: &Entry, run: &Run, fault: &FaultOutcome) -> bool {
+    match (fault.kind, &fault.target, entry.links) {
+        (FaultKind::Links, FaultTarget::Links(reach), Links::Patient) => {
+            let missing = run
+                .messages
+                .iter()
+                .filter(|(_, row)| row.sent > row.received);
+            let mut links = missing.map(|((from, to, _), _)| (from, to));
+            links.any(|(from, to)| to.is_none_or(|to| reach.covers(from.0, to.0)))
+        }
+        // Where links have sessions, members are told that one is gone and cannot do without it.
+        _ => true,
+    }
+}
+
+/// Why the algorithm is not to blame, if it is not: a fault in force of those that excuse, or
+/// deaths.
+fn hindrance(
+    entry: &Entry,
+    plan: &Plan,
+    run: &Run,
+    excuses: impl Fn(&FaultOutcome) -> bool,
+) -> Option<String> {
     let mut lasting = run.faults.iter().filter(|fault| !fault.is_death());
-    if let Some(fault) = lasting.find(|fault| fault.is_in_force_at(run.ended_ns)) {
+    if let Some(fault) = lasting.find(|fault| fault.is_in_force_at(run.ended_ns) && excuses(fault))
+    {
         return Some(format!("{} was still in force", fault.told(&plan.faults)));
     }
     let dead = deaths(&run.faults).len();
@@ -180,7 +210,9 @@ fn hindrance(entry: &Entry, plan: &Plan, run: &Run) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use node::run::Happened;
+    use std::collections::BTreeMap;
+
+    use node::run::{Happened, MessageRow};
 
     use super::*;
     use crate::sample::{death, entry, fault, faults, never, plan, registered, run, waiting};
@@ -196,6 +228,8 @@ mod tests {
         plan.faults = faults(3, texts);
         check(registered("raymond"), &plan, &topology, run)
     }
+
+    type Messages = BTreeMap<(NodeId, Option<NodeId>, &'static str), MessageRow>;
 
     fn stuck(end: End) -> Run {
         let mut run = run(vec![entry(0, 0, 1, 5), waiting(1, 2), waiting(2, 3)]);
@@ -283,6 +317,7 @@ mod tests {
         let mut run = stuck(End::Deadlock);
         let cut = ["cut 0-1"];
         run.faults = vec![fault(&faults(3, cut), "cut", (1, None), 3)];
+        run.messages = sent(1, 0, 3, 2);
         assert!(judged_with(cut, &run).is_inconclusive());
         run.faults[0].happened = Happened::from(1, Some(50));
         assert!(judged_with(cut, &run).is_inconclusive());
@@ -290,12 +325,57 @@ mod tests {
         assert!(judged_with(cut, &run).is_violated());
     }
 
+    fn sent(from: u32, to: u32, sent: u64, received: u64) -> Messages {
+        let row = MessageRow {
+            sent,
+            received,
+            ..Default::default()
+        };
+        [((NodeId(from), Some(NodeId(to)), "REQUEST"), row)].into()
+    }
+
+    #[test]
+    fn a_fault_of_links_that_holds_nothing_back_is_no_excuse_for_a_deadlock() {
+        for text in ["delay 1ms on all", "loss 5% on all", "cut 0-1"] {
+            let mut run = stuck(End::Deadlock);
+            run.faults = vec![fault(&faults(3, [text]), "", (0, None), 3)];
+            run.messages = sent(1, 0, 3, 3);
+            assert!(judged_with([text], &run).is_violated(), "{text}");
+            run.messages = sent(1, 0, 3, 2);
+            assert!(judged_with([text], &run).is_inconclusive(), "{text}");
+            // What is missing elsewhere is not held back by it.
+            run.messages = sent(1, 2, 3, 2);
+            let excused = text != "cut 0-1";
+            assert_eq!(
+                judged_with([text], &run).is_inconclusive(),
+                excused,
+                "{text}"
+            );
+            run.end = End::LiveLock;
+            run.messages = sent(1, 0, 3, 3);
+            assert!(judged_with([text], &run).is_inconclusive(), "{text}");
+        }
+    }
+
+    #[test]
+    fn who_is_paused_and_who_is_told_of_links_is_excused() {
+        let mut run = stuck(End::Deadlock);
+        let pause = ["at 1ns pause 0"];
+        run.faults = vec![fault(&faults(3, pause), "pause", (1, None), 1)];
+        assert!(judged_with(pause, &run).is_inconclusive());
+        let mut plan = plan("lfrt", 3);
+        plan.faults = faults(3, ["cut 0-1"]);
+        run.faults = vec![fault(&plan.faults, "cut", (1, None), 1)];
+        let property = check(registered("lfrt"), &plan, &Topology::complete(3), &run);
+        assert!(property.is_inconclusive(), "{property:?}");
+    }
+
     #[test]
     fn who_waits_for_whom_is_told() {
         let mut run = stuck(End::TimeLimit);
         let parted = ["at 1ns partition 0|1,2"];
         run.faults = vec![fault(&faults(3, parted), "partition", (1, None), 3)];
-        let row = |received| node::run::MessageRow {
+        let row = |received| MessageRow {
             sent: 3,
             received,
             ..Default::default()

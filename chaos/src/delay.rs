@@ -99,6 +99,18 @@ impl Delay {
         ns.min(LONGEST_NS)
     }
 
+    /// How long a packet takes on average, but for a bell that zero cuts off.
+    pub fn mean_ns(&self) -> u64 {
+        match *self {
+            Delay::Constant { ns } => ns,
+            Delay::Uniform { mean_ns, .. }
+            | Delay::Normal { mean_ns, .. }
+            | Delay::Exponential { mean_ns }
+            | Delay::Pareto { mean_ns, .. }
+            | Delay::Lognormal { mean_ns, .. } => mean_ns,
+        }
+    }
+
     /// The longest it can be, where there is such a thing.
     pub fn largest_ns(&self) -> Option<u64> {
         match *self {

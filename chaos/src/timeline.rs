@@ -188,6 +188,19 @@ impl Timeline {
         ends.max()
     }
 
+    /// The last moment at which a step is known to begin or to be over; of one that does so again and
+    /// again, the first time.
+    pub fn last_change_ns(&self) -> u64 {
+        let changes = self.steps.iter().filter_map(|step| match &step.begin {
+            Begin::At(window) => Some(match window.over_ns() {
+                u64::MAX => window.from_ns,
+                over_ns => over_ns,
+            }),
+            Begin::When { .. } => None,
+        });
+        changes.max().unwrap_or(0)
+    }
+
     /// What each step about links did until the run ended, in the order they began. A step that was
     /// put in force several times is told each time it did something; if it never did, once.
     pub fn report(&self, network: &Network, ended_ns: u64) -> Vec<Did> {

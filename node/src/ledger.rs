@@ -24,6 +24,10 @@ pub struct Ledger {
     notes: BTreeMap<(NodeId, &'static str), NoteRow>,
     inside: u32,
     most_inside: u32,
+    /// How many of those inside had asked.
+    served_inside: u32,
+    /// How many requests were served.
+    served: u64,
     entries: u64,
     measure: Measure,
     /// The plan's faults.
@@ -62,6 +66,8 @@ impl Ledger {
             notes: BTreeMap::new(),
             inside: 0,
             most_inside: 0,
+            served_inside: 0,
+            served: 0,
             entries: 0,
             measure: Measure::new(plan),
             timeline: plan.faults.clone(),
@@ -76,6 +82,16 @@ impl Ledger {
     /// How many are inside now.
     pub fn inside(&self) -> u32 {
         self.inside
+    }
+
+    /// How many requests have been served so far; who enters uninvited is not among them.
+    pub fn served(&self) -> u64 {
+        self.served
+    }
+
+    /// How many are inside now who had asked.
+    pub fn served_inside(&self) -> u32 {
+        self.served_inside
     }
 
     /// A member sent an algorithm message to another, charged to the latest request of that node.
@@ -116,7 +132,9 @@ impl Ledger {
         if let Some(request) = self.run.requests.get(row as usize)
             && request.left_ns.is_none()
         {
+            let served = u32::from(!request.uninvited);
             self.inside = self.inside.saturating_sub(1);
+            self.served_inside = self.served_inside.saturating_sub(served);
         }
     }
 
@@ -186,6 +204,8 @@ impl Ledger {
         request.uninvited = !invited;
         self.entries += 1;
         self.inside += 1;
+        self.served += u64::from(invited);
+        self.served_inside += u32::from(invited);
         self.most_inside = self.most_inside.max(self.inside);
     }
 
@@ -193,7 +213,9 @@ impl Ledger {
         let row = self.open[node.index()].entered;
         if let Some(request) = self.run.requests.get_mut(row as usize) {
             request.left_ns = Some(now_ns);
+            let served = u32::from(!request.uninvited);
             self.inside = self.inside.saturating_sub(1);
+            self.served_inside = self.served_inside.saturating_sub(served);
             self.measure.left(now_ns);
         }
     }

@@ -14,6 +14,7 @@ pub mod members;
 pub mod mischief;
 pub mod plan;
 pub mod record;
+pub mod referee;
 pub mod run;
 pub mod runtime;
 pub mod stamp;

@@ -12,6 +12,7 @@ use chaos::timeline::{Begin, Deed};
 use chaos::{AnyFault, Delay, Reach, Timeline};
 use serde::{Deserialize, Serialize};
 
+use crate::run::Engine;
 use crate::workload::{Arrivals, PerNode, Quota, Span, Urgency, Workload};
 
 /// Everything that decides what a run does.
@@ -111,6 +112,17 @@ pub fn default_detect_after_ns() -> (u64, u64) {
 /// Unless said otherwise, a link whose other end has been silent for a second has failed.
 pub fn default_silence_ns() -> u64 {
     1_000_000_000
+}
+
+/// How long links take where nobody says it, besides what the machine itself takes.
+pub fn usual_delay(engine: Engine) -> Delay {
+    match engine {
+        Engine::Sim => Delay::Uniform {
+            mean_ns: 1_000_000,
+            jitter_ns: 500_000,
+        },
+        Engine::Cluster => Delay::NONE,
+    }
 }
 
 impl Plan {

@@ -273,7 +273,7 @@ pub enum End {
     Finished,
     /// Nothing moved any more, yet somebody waited.
     Deadlock,
-    /// More than 1 000·N messages since the last entry, and somebody waited.
+    /// More than 1 000·N messages while nobody was inside, and somebody waited.
     LiveLock,
     /// The time limit came first.
     TimeLimit,

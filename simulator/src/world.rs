@@ -13,6 +13,7 @@ use node::conductor::{Conductor, Settled};
 use node::ledger::Ledger;
 use node::members::{Alarm, Effect, Event, Members, Record};
 use node::plan::Plan;
+use node::referee::{self, Referee, Seen};
 use node::run::{End, Run, StateBytes};
 use node::tally::Tally;
 use node::trace::{self, What};
@@ -52,10 +53,10 @@ pub(crate) struct World<'a> {
     events_now: u64,
     /// When something last happened to a member.
     moved_ns: u64,
-    /// Messages since somebody who had asked entered, or since somebody waits.
-    messages_in_vain: u64,
-    /// More of them than this are a live-lock.
-    live_lock_messages: u64,
+    /// Algorithm messages so far.
+    sent: u64,
+    /// Says whether messages go round in circles.
+    referee: Referee,
     /// What a member wants done; empty between events.
     effects: Vec<Effect>,
     /// What the plan's faults do; an undisturbed world has none of it.
@@ -124,8 +125,8 @@ impl<'a> World<'a> {
             events: 0,
             events_now: 0,
             moved_ns: 0,
-            messages_in_vain: 0,
-            live_lock_messages,
+            sent: 0,
+            referee: Referee::new(live_lock_messages),
             effects: Vec::new(),
             trouble,
             tracer: None,
@@ -152,9 +153,9 @@ impl<'a> World<'a> {
             if self.is_settled() {
                 match self.conduct()? {
                     ControlFlow::Continue(()) => continue,
-                    // A fault that is yet to come may set it in motion again.
-                    ControlFlow::Break(End::Deadlock) if self.expects_faults() => {}
-                    ControlFlow::Break(end) => break end,
+                    ControlFlow::Break(Some(end)) => break end,
+                    // Something that is yet to come may set it in motion again.
+                    ControlFlow::Break(None) => {}
                 }
             }
             let Some((at_ns, due)) = self.queue.pop() else {
@@ -213,14 +214,21 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Messages without end while somebody waits, or though nobody will ever ask again.
-    fn is_live_locked(&self) -> bool {
-        self.messages_in_vain > self.live_lock_messages
-            && (self.members.waiting() > 0 || self.members.clients_are_through())
+    fn is_live_locked(&mut self) -> bool {
+        let stopped = self.trouble.as_ref().map_or(0, |all| all.paused_inside());
+        let seen = Seen {
+            sent: self.sent,
+            entries: self.ledger.served(),
+            inside: self.conductor.is_none() && self.ledger.served_inside() > stopped,
+            waiting: self.members.waiting() > 0,
+            through: self.members.clients_are_through(),
+        };
+        self.referee.is_live_locked(seen)
     }
 
-    /// Asks the conductor what comes next in a settled world; without one it is over.
-    fn conduct(&mut self) -> Result<ControlFlow<End>, Stuck> {
+    /// Asks the conductor what comes next in a settled world; without one it is over, unless
+    /// something may yet happen.
+    fn conduct(&mut self) -> Result<ControlFlow<Option<End>>, Stuck> {
         let settled = Settled {
             now_ns: self.now_ns,
             inside: self.ledger.inside() > 0,
@@ -228,12 +236,10 @@ impl<'a> World<'a> {
         };
         let conductor = self.conductor.as_mut();
         let Some((node, cue)) = conductor.and_then(|conductor| conductor.next(settled)) else {
-            return Ok(ControlFlow::Break(match settled.waiting {
-                false => End::Finished,
-                true => End::Deadlock,
-            }));
+            let end = referee::at_rest(settled.waiting, || self.expects_faults());
+            return Ok(ControlFlow::Break(end));
         };
-        self.messages_in_vain = 0;
+        self.referee.got_on(self.sent);
         if self.runs(node) {
             self.tell(node, Event::Cue(cue));
         } else {
@@ -325,14 +331,6 @@ impl<'a> World<'a> {
                 Effect::Hit { step } => self.trouble().hits.push(step),
                 Effect::Arm { at_ns, alarm } => self.queue.push(at_ns, Due::Alarm(alarm)),
                 Effect::Record(record) => {
-                    let starts_over = match record {
-                        Record::Entered { invited, .. } => invited,
-                        Record::Arrived { .. } => self.members.waiting() == 1,
-                        _ => false,
-                    };
-                    if starts_over {
-                        self.messages_in_vain = 0;
-                    }
                     if let Some(trouble) = &mut self.trouble {
                         trouble.watch(self.now_ns, node, &record);
                     }
@@ -352,7 +350,7 @@ impl<'a> World<'a> {
         let bytes = self.trace_sent(from, to, message, charge);
         self.tally.sent(from, to, kind, bytes);
         self.ledger.sent(charge);
-        self.messages_in_vain += 1;
+        self.sent += 1;
         if let Some(trouble) = &mut self.trouble {
             trouble.sent(self.now_ns, from, to, kind);
         }

@@ -47,6 +47,7 @@ pub(crate) static ENTRY: Entry = Entry {
         },
     ],
     machine: |_, _| &Of::<BantaEfficient>::MACHINE,
+    uses_bound: true,
     ..Entry::PLAIN
 };
 

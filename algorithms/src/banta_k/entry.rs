@@ -74,6 +74,7 @@ pub(crate) static ENTRY: Entry = Entry {
         "pipeline" if printed.is_repaired() => &Of::<Pipeline>::MACHINE,
         _ => &Of::<Drain>::MACHINE,
     },
+    uses_bound: true,
     ..Entry::PLAIN
 };
 

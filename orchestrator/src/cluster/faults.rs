@@ -28,6 +28,8 @@ pub(super) struct Faults {
     hitters: Vec<(usize, NodeId)>,
     /// Steps that the proxy has been told of, and has not put in force yet.
     enacting: Vec<usize>,
+    /// The last moment at which links are known to have changed, or to change.
+    pub(super) links_changed_ns: u64,
 }
 
 /// A search for the holder or the token: everybody stops and answers.
@@ -57,6 +59,7 @@ impl Faults {
             deferred: Vec::new(),
             hitters: Vec::new(),
             enacting: Vec::new(),
+            links_changed_ns: faults.last_change_ns(),
         }
     }
 
@@ -196,6 +199,10 @@ impl Stage<'_> {
 
     /// Has the proxy put a step in force.
     fn enact(&mut self, step: usize, who: Option<NodeId>) {
+        let now_ns = self.now_ns();
+        let over_ns = self.cluster.plan.faults.steps[step].over_ns(now_ns);
+        let changed_ns = over_ns.unwrap_or(now_ns);
+        self.faults.links_changed_ns = self.faults.links_changed_ns.max(changed_ns);
         self.faults.mischief.changed_links(step);
         self.faults.enacting.push(step);
         if let Some(proxy) = &self.proxy {

@@ -22,6 +22,7 @@ use chaos::timeline::Did;
 use chaos::wire::{Overflows, monotonic_ns};
 use node::conductor::Conductor;
 use node::control::Order;
+use node::referee::Referee;
 use node::run::{End, FaultOutcome, StateBytes, UsageRow};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
@@ -52,10 +53,8 @@ pub(super) struct Stage<'a> {
     conductor: Option<Conductor>,
     pub(super) rounds: Rounds,
     ask_at: Instant,
-    /// Messages sent up to the last entry that was seen.
-    sent_at_entry: u64,
-    /// More messages than this since then are a live-lock.
-    live_lock_messages: u64,
+    /// Says whether messages go round in circles.
+    referee: Referee,
     entries: u64,
     /// When the group was last not known to be settled.
     moved_ns: u64,
@@ -125,8 +124,7 @@ impl<'a> Stage<'a> {
             conductor: Conductor::new(cluster.plan),
             rounds: Rounds::new(nodes, cluster.plan.entry().links),
             ask_at: Instant::now(),
-            sent_at_entry: 0,
-            live_lock_messages: cluster.plan.entry().live_lock_messages(&topology),
+            referee: Referee::new(cluster.plan.entry().live_lock_messages(&topology)),
             entries: 0,
             moved_ns: 0,
             faults: Faults::new(&cluster.plan.faults),

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use algorithms::NodeId;
+use algorithms::params::Params;
+use algorithms::registry::Entry;
 use chaos::span::LONGEST_NS;
 use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Urgency, Workload};
 
@@ -14,7 +16,12 @@ use super::{Kind, Scenario, arrivals};
 const MOST_CLIENTS: u64 = 10_000_000;
 
 /// The workload that was said, checked.
-pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Workload, Misfit> {
+pub(super) fn resolve(
+    scenario: &Scenario,
+    (entry, params): (&Entry, &Params),
+    nodes: u32,
+    folder: &Path,
+) -> Result<Workload, Misfit> {
     let kind = scenario.workload.unwrap_or(Kind::Closed);
     refuse_strays(scenario, kind)?;
     let weights = weights(scenario, nodes)?;
@@ -25,7 +32,7 @@ pub(super) fn resolve(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<
         Kind::Open => Arrivals::Open {
             mean_gap_ns: mean_gap_ns(scenario)?,
         },
-        Kind::Batch => batch(scenario, nodes)?,
+        Kind::Batch => batch(scenario, (entry, params), nodes)?,
         Kind::OneAtATime => Arrivals::OneAtATime,
         Kind::Window => window(scenario, nodes, &weights)?,
         Kind::Trace => Arrivals::Batch {
@@ -161,7 +168,11 @@ fn mean_gap_ns(scenario: &Scenario) -> Result<u64, Misfit> {
     }
 }
 
-fn batch(scenario: &Scenario, nodes: u32) -> Result<Arrivals, Misfit> {
+fn batch(
+    scenario: &Scenario,
+    (entry, params): (&Entry, &Params),
+    nodes: u32,
+) -> Result<Arrivals, Misfit> {
     let everyone = || (0..nodes).map(|node| AskText(Ask::at(0, NodeId(node))));
     let asks: Vec<Ask> = match &scenario.asks {
         None => everyone().map(|AskText(ask)| ask).collect(),
@@ -171,6 +182,14 @@ fn batch(scenario: &Scenario, nodes: u32) -> Result<Arrivals, Misfit> {
         node_of(ask.node.0, nodes).map_err(|why| Misfit::new("asks", why))?;
     }
     let settled = scenario.settled.unwrap_or(false);
+    if settled && (entry.retries)(params) {
+        let why = format!(
+            "who waits with {} tries again and again, so that the group never comes to rest and \
+             nobody would ever leave; leave --settled out",
+            entry.name
+        );
+        return Err(Misfit::new("settled", why));
+    }
     if let Some(ask) = asks.iter().find(|ask| settled && ask.at_ns > 0) {
         let why = format!(
             "'{}' names a time, but in a settled batch each asks when nothing is under way",

@@ -11,7 +11,7 @@ use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
 use chaos::Delay;
 use chaos::span::LONGEST_NS;
-use node::plan::{MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes};
+use node::plan::{MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes, usual_delay};
 use node::run::Engine;
 use node::workload::{Arrivals, Quota, Workload};
 
@@ -103,7 +103,7 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     }
     let printed = printed(scenario, entry)?;
     let order = order(scenario, entry)?;
-    let workload = load::resolve(scenario, nodes, around.folder("arrivals"))?;
+    let workload = load::resolve(scenario, (entry, &params), nodes, around.folder("arrivals"))?;
     let warm_up_entries = warm_up(scenario, &workload, nodes)?;
     memory(entry, nodes, &workload)?;
     let topology = links::build(&shape, entry, nodes, holder, seed).map_err(unfit)?;
@@ -338,13 +338,7 @@ fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> 
 
 /// The delay of every message, besides what the machine itself takes on the cluster.
 fn delay(scenario: &Scenario, engine: Engine) -> Delay {
-    scenario.delay.unwrap_or(match engine {
-        Engine::Sim => Delay::Uniform {
-            mean_ns: 1_000_000,
-            jitter_ns: 500_000,
-        },
-        Engine::Cluster => Delay::NONE,
-    })
+    scenario.delay.unwrap_or(usual_delay(engine))
 }
 
 fn bound_ns(scenario: &Scenario, engine: Engine, delay: &Delay) -> Result<u64, Misfit> {

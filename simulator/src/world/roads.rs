@@ -2,8 +2,7 @@
 
 use algorithms::NodeId;
 use algorithms::erased::MessageId;
-use chaos::timeline::Begin;
-use chaos::{Arrival, Fate, Network, Window};
+use chaos::{Arrival, Fate, Network};
 use node::plan::Plan;
 
 use super::{Due, World};
@@ -27,19 +26,11 @@ impl Roads {
             true => Network::new(plan.seed, plan.nodes),
             false => plan.faults.network(),
         };
-        let windows = plan
-            .faults
-            .steps
-            .iter()
-            .filter_map(|step| match &step.begin {
-                Begin::At(window) => Some(window),
-                Begin::When { .. } => None,
-            });
         Self {
             // How long a link takes is one of the things it does to a packet, so that a packet may be
             // reordered out of it.
             network: network.taking(plan.delay),
-            last_change_ns: windows.map(last_change_ns).max().unwrap_or(0),
+            last_change_ns: plan.faults.last_change_ns(),
             held: Vec::new(),
         }
     }
@@ -52,14 +43,6 @@ impl Roads {
     pub(super) fn fate(&mut self, now_ns: u64, from: NodeId, to: NodeId, bytes: usize) -> Fate {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         self.network.fate(now_ns, from.0, to.0, bytes)
-    }
-}
-
-/// When a window last opens or closes; one that does so again and again, when it first does.
-fn last_change_ns(window: &Window) -> u64 {
-    match window.over_ns() {
-        u64::MAX => window.from_ns,
-        over_ns => over_ns,
     }
 }
 

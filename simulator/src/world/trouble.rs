@@ -14,6 +14,7 @@ use chaos::timeline::{Deed, Step};
 use node::members::{Event, Record};
 use node::mischief::{Blow, Mischief, Sighting, Target, Task, TokenTrail, news_takes_ns};
 use node::plan::Plan;
+use node::referee;
 use node::run::{FaultOutcome, Run, sort_by_time};
 use node::transport::Overflow;
 
@@ -167,6 +168,13 @@ impl Trouble {
         }
     }
 
+    /// How many of those inside are paused.
+    pub(super) fn paused_inside(&self) -> u32 {
+        let paused = self.put_off.keys();
+        let inside = paused.filter(|node| self.inside_since_ns[node.index()].is_some());
+        inside.count() as u32
+    }
+
     fn nodes(&self, life: fn(Life) -> bool) -> impl Iterator<Item = u32> {
         let lives = self.lives.iter().enumerate();
         lives.filter_map(move |(node, of)| life(*of).then_some(node as u32))
@@ -222,13 +230,11 @@ impl World<'_> {
             || self.expects_suspicion()
     }
 
-    /// Whether somebody may be silent who has not been for long enough to be taken for dead. A
-    /// silence begins within a quarter of that time, when the next question stays unanswered.
     fn expects_suspicion(&self) -> bool {
         let roads = self.trouble.as_ref().and_then(|all| all.roads.as_ref());
         let changed_ns = roads.map_or(0, |roads| roads.last_change_ns);
         self.plan.suspects_after_ns().is_some_and(|silence_ns| {
-            self.now_ns < self.moved_ns.max(changed_ns).saturating_add(2 * silence_ns)
+            referee::expects_suspicion(silence_ns, self.now_ns, self.moved_ns, changed_ns)
         })
     }
 

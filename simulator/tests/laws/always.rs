@@ -18,6 +18,26 @@ fn never_more_inside_than_admitted() {
     });
 }
 
+/// An algorithm that the registry says does not use the bound is not misled by one that is broken.
+#[test]
+fn who_does_not_use_the_bound_does_the_same_whatever_it_is() {
+    for entry in registry::ALL.iter().filter(|entry| !entry.uses_bound) {
+        let nodes = (5..).find(|&nodes| entry.admits_size(nodes));
+        let mut plan = Plan::usual(entry, nodes.expect("it admits some size"), 3);
+        plan.delay = "2ms 1ms".parse().expect("a delay");
+        let [short, long] = [1_000, 5_000_000_000].map(|bound_ns| {
+            plan.bound_ns = bound_ns;
+            simulate(&plan)
+        });
+        assert!(short.bound_broken > 0, "{plan:?}");
+        let (short, long) = (
+            (&short.requests, &short.messages),
+            (&long.requests, &long.messages),
+        );
+        assert_eq!(short, long, "{plan:?}");
+    }
+}
+
 #[test]
 fn everyone_who_asks_gets_in_and_leaves() {
     every_world(|plan, run, requests| {

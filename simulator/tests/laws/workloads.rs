@@ -4,12 +4,12 @@ use algorithms::{NodeId, registry};
 use node::run::Run;
 use node::workload::{Arrivals, PerNode, Quota, Span, Urgency};
 
-use crate::worlds::{MS, RESTLESS, ask, batch, closed, plan, simulate};
+use crate::worlds::{MS, ask, batch, closed, plan, retries, simulate};
 
 #[test]
 fn in_a_settled_batch_the_first_stays_inside_until_all_have_asked() {
     let calm = registry::ALL.iter();
-    for entry in calm.filter(|entry| !RESTLESS.contains(&entry.name)) {
+    for entry in calm.filter(|entry| !retries(entry)) {
         let mut plan = plan(entry.name, 5, 1);
         let order = [3, 1, 4, 0, 2];
         let asks = order.map(|node| ask(node, 0)).to_vec();

@@ -39,9 +39,11 @@ pub fn closed(think: Span) -> Arrivals {
     }
 }
 
-/// The algorithms whose losers withdraw and try again after a time that is drawn: chance is part of
-/// every plan of theirs, and no batch settles while somebody waits.
-pub const RESTLESS: &[&str] = &["thomas", "tb-dva"];
+/// Whether losers withdraw and try again after a time that is drawn: chance is part of every plan of
+/// such an algorithm, and no batch settles while somebody waits.
+pub fn retries(entry: &Entry) -> bool {
+    (entry.retries)(&entry.defaults())
+}
 
 /// A name, a workload for so many nodes, and how many requests it makes, where that is certain.
 pub type Load = (&'static str, fn(u32) -> Workload, fn(u64) -> Option<u64>);
@@ -138,9 +140,9 @@ pub const DELAYS: &[&str] = &[
 pub fn worlds(entry: &Entry, seeds: u64) -> impl Iterator<Item = (Plan, Option<u64>)> {
     let sizes = [1, 2, 3, 5, 9].into_iter();
     let sizes = sizes.filter(|&nodes| entry.admits_size(nodes));
-    let (name, needs) = (entry.name, entry.order);
+    let (name, needs, retries) = (entry.name, entry.order, retries(entry));
     sizes.flat_map(move |nodes| {
-        let fits = move |(load, ..): &&Load| *load != "settled batch" || !RESTLESS.contains(&name);
+        let fits = move |(load, ..): &&Load| *load != "settled batch" || !retries;
         LOADS
             .iter()
             .filter(fits)

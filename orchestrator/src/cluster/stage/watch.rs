@@ -7,6 +7,7 @@ use algorithms::NodeId;
 use algorithms::registry::Links;
 use node::conductor::Settled;
 use node::control::Order;
+use node::referee::{self, Seen};
 use node::run::End;
 use tokio::time::{Instant, sleep_until};
 
@@ -94,12 +95,16 @@ impl Stage<'_> {
     fn judge(&mut self, Finding { settled, sum }: Finding) -> Option<End> {
         if sum.entries > self.entries {
             self.entries = sum.entries;
-            self.sent_at_entry = sum.sent;
             (self.cluster.progress)(sum.entries);
         }
-        // Where somebody died, what it had sent and been sent no longer counts.
-        self.sent_at_entry = self.sent_at_entry.min(sum.sent);
-        if sum.waiting > 0 && sum.sent - self.sent_at_entry > self.live_lock_messages {
+        let seen = Seen {
+            sent: sum.sent,
+            entries: sum.entries,
+            inside: self.conductor.is_none() && sum.inside > 0,
+            waiting: sum.waiting > 0,
+            through: self.all_idle(),
+        };
+        if self.referee.is_live_locked(seen) {
             return Some(End::LiveLock);
         }
         let soon = self.conductor.is_some() || self.all_idle();
@@ -117,18 +122,13 @@ impl Stage<'_> {
         if let Some((node, cue)) = conductor.and_then(|conductor| conductor.next(world)) {
             self.places[node.index()].idle = false;
             self.places[node.index()].tell(Order::Cue { cue });
+            self.referee.got_on(sum.sent);
             return None;
         }
-        match sum.waiting {
-            0 => Some(End::Finished),
-            // A fault that is yet to come may set it in motion again.
-            _ if !self.faults.agenda.is_empty() => None,
-            // So may a link that comes back, or an end that has yet to notice that its session ended.
-            _ if self.sessions_may_end() => None,
-            // So may a silence that is not yet taken for a death; the next question shows it.
-            _ if self.expects_suspicion() => None,
-            _ => Some(End::Deadlock),
-        }
+        referee::at_rest(sum.waiting > 0, || {
+            let fault_to_come = !self.faults.agenda.is_empty();
+            fault_to_come || self.sessions_may_end() || self.expects_suspicion()
+        })
     }
 
     /// Whether a session may just have ended, or may be about to begin anew: where links have them,
@@ -143,9 +143,11 @@ impl Stage<'_> {
     }
 
     fn expects_suspicion(&self) -> bool {
+        let changed_ns = self.faults.links_changed_ns;
         let suspects_after_ns = self.cluster.plan.suspects_after_ns();
-        suspects_after_ns
-            .is_some_and(|silence_ns| self.now_ns() < self.moved_ns.saturating_add(2 * silence_ns))
+        suspects_after_ns.is_some_and(|silence_ns| {
+            referee::expects_suspicion(silence_ns, self.now_ns(), self.moved_ns, changed_ns)
+        })
     }
 
     pub(super) fn all_idle(&self) -> bool {
