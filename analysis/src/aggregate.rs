@@ -45,7 +45,7 @@ pub fn metrics() -> Vec<&'static str> {
 }
 
 /// Columns that are not measured, or no numbers.
-const WORDS: [&str; 12] = [
+const WORDS: [&str; 22] = [
     "algorithm",
     "nodes",
     "engine",
@@ -58,6 +58,16 @@ const WORDS: [&str; 12] = [
     "safety",
     "liveness",
     "transport",
+    "name",
+    "started",
+    "commit",
+    "delay",
+    "hold",
+    "think",
+    "rate",
+    "loss",
+    "faults",
+    "links",
 ];
 
 impl Aggregate {

@@ -69,7 +69,7 @@ pub fn write_into(
     tables::write_transport(dir, run)?;
     tables::write_nodes(dir, run)?;
     faults::write(dir, plan, run)?;
-    tables::write_summary(dir, &judgement.summary)?;
+    tables::write_summary(dir, &judgement.summary.stamped(provenance))?;
     hlog::write(dir, plan, run, provenance)?;
     Record::new(plan, run, judgement, provenance).write(dir)
 }

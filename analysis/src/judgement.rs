@@ -10,6 +10,7 @@ use node::workload::Arrivals;
 use serde::{Deserialize, Serialize};
 
 use crate::demand::Demand;
+use crate::fault_lines::{self, FaultLine};
 use crate::measured::Measured;
 use crate::priorities::{self, PriorityLine};
 use crate::safety::{self, Crowd};
@@ -56,6 +57,8 @@ pub enum Verdict {
 /// Checks, measurements and what theory says about them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgement {
+    /// How many may be inside at once: k.
+    pub admits: u32,
     /// Never more than k inside.
     pub safety: Property,
     /// Everybody who asks gets in.
@@ -74,6 +77,8 @@ pub struct Judgement {
     pub theory: Vec<TheoryLine>,
     /// How each priority fared, the least urgent first.
     pub priorities: Vec<PriorityLine>,
+    /// What each fault did, in the order they came into force.
+    pub faults: Vec<FaultLine>,
 }
 
 /// Checks and measures a run of this algorithm.
@@ -112,6 +117,7 @@ pub(crate) fn judge(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
     );
 
     Judgement {
+        admits: admitted,
         safety,
         liveness,
         well_formedness,
@@ -121,6 +127,7 @@ pub(crate) fn judge(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
         summary,
         theory,
         priorities: priorities::lines(run),
+        faults: fault_lines::of(plan, run),
     }
 }
 
@@ -204,7 +211,7 @@ fn warnings(
             plan.algorithm, plan.printed
         ));
     }
-    if run.bound_broken > 0 {
+    if run.bound_broken > 0 && plan.entry().uses_bound {
         warnings.push(format!(
             "{} longer than the bound of {} that the algorithm was told.",
             words::count(run.bound_broken, "message took", "messages took"),
@@ -532,7 +539,7 @@ mod tests {
         let mut run = contended();
         run.bound_broken = 2;
         run.window = node::run::Window::default();
-        let mut plan = plan("raymond", 2);
+        let mut plan = plan("thomas", 2);
         plan.warm_up_entries = 10;
         plan.transport = UseTransport::Never;
         plan.faults = faults(2, ["at 0s loss 1% on all", "lose message REQUEST #1"]);
@@ -602,7 +609,7 @@ mod tests {
 
     #[test]
     fn a_reader_is_told_what_to_know_before_believing() {
-        let mut plan = plan("raymond", 2);
+        let mut plan = plan("thomas", 2);
         plan.warm_up_entries = 10;
         let mut run = contended();
         run.window = node::run::Window::default();
@@ -610,5 +617,8 @@ mod tests {
         let warnings = judged(&plan, &run).warnings;
         assert!(warnings[0].starts_with("the warm-up of 10 entries was never over"));
         assert!(warnings[1].starts_with("2 messages took longer than the bound of 1 ms"));
+        // Raymond is told the bound and makes nothing of it.
+        plan.algorithm = "raymond".to_owned();
+        assert_eq!(judged(&plan, &run).warnings.len(), 1);
     }
 }

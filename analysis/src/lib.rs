@@ -11,7 +11,9 @@ pub mod quantity;
 pub mod replay;
 pub mod statistics;
 
+mod asked;
 mod demand;
+mod fault_lines;
 mod judgement;
 mod liveness;
 mod measured;
@@ -30,6 +32,7 @@ mod words;
 #[cfg(test)]
 mod sample;
 
+pub use fault_lines::FaultLine;
 pub use files::{Recheck, recheck};
 pub use judgement::{Judgement, Property, Verdict};
 pub use priorities::PriorityLine;

@@ -26,6 +26,8 @@ pub(crate) struct Crowd {
     pub most: u32,
     /// The first moment with more than k inside, and who they were.
     pub excess: Option<(u64, Vec<NodeId>)>,
+    /// How many entered when there was no room.
+    pub overlaps: u64,
 }
 
 impl Crowd {
@@ -43,6 +45,7 @@ impl Crowd {
             inside.push(Reverse((stay.exit_ns, stay.node)));
             let now = u32::try_from(inside.len()).expect("fewer than 2^32 are inside");
             crowd.most = crowd.most.max(now);
+            crowd.overlaps += u64::from(now > admitted);
             if now > admitted && crowd.excess.is_none() {
                 let mut who = inside.iter().map(|stay| stay.0.1).collect::<Vec<_>>();
                 who.sort_unstable();
@@ -57,8 +60,12 @@ impl Crowd {
 /// without more than k of them nothing could have gone wrong.
 pub(crate) fn check(run: &Run, crowd: &Crowd, admitted: u32, wanting: u32) -> Property {
     if let Some((at_ns, who)) = &crowd.excess {
+        let more = match crowd.overlaps {
+            0 | 1 => String::new(),
+            all => format!("; the first of {all} overlaps"),
+        };
         return Property::violated(format!(
-            "{} were inside at the same time, at {}; at most {admitted} may be{}",
+            "{} were inside at the same time, at {}; at most {admitted} may be{more}{}",
             words::nodes(who),
             words::time(*at_ns),
             suspicion::before(run, *at_ns),
@@ -110,6 +117,20 @@ mod tests {
         let crowd = crowd(&[(0, 1, 10), (1, 11, 20), (2, 19, 25)], 1);
         assert_eq!(crowd.most, 2);
         assert_eq!(crowd.excess, Some((19, vec![NodeId(1), NodeId(2)])));
+        assert_eq!(crowd.overlaps, 1);
+    }
+
+    #[test]
+    fn all_overlaps_are_counted() {
+        let stays = [(0, 1, 10), (1, 2, 10), (2, 3, 4), (3, 9, 12), (4, 20, 21)];
+        let crowd = crowd(&stays, 1);
+        assert_eq!((crowd.most, crowd.overlaps), (3, 3));
+        let why = check(&run(vec![]), &crowd, 1, 5);
+        let why = why.why().expect("it is violated").to_owned();
+        assert!(
+            why.ends_with("at most 1 may be; the first of 3 overlaps"),
+            "{why}"
+        );
     }
 
     #[test]

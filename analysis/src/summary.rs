@@ -118,6 +118,29 @@ pub struct Summary {
     pub wait_max_lowest_us: Option<f64>,
     /// The longest of those with the highest; empty where all have the same.
     pub wait_max_highest_us: Option<f64>,
+    /// What a message takes where nothing disturbs the links: the measured mean of a run without
+    /// faults, else the mean of the delay that was asked for.
+    pub link_delay_undisturbed_us: Option<f64>,
+    /// The run's name, as in `results/NAME/`.
+    pub name: String,
+    /// When it began, in UTC.
+    pub started: String,
+    /// The commit that the program was built from.
+    pub commit: String,
+    /// How long links take.
+    pub delay: String,
+    /// How long clients stay inside.
+    pub hold: String,
+    /// How long they think, in a closed workload.
+    pub think: String,
+    /// Requests per second at one node, in an open workload.
+    pub rate: Option<f64>,
+    /// What share of datagrams was to be lost.
+    pub loss: String,
+    /// All faults that were asked for.
+    pub faults: String,
+    /// Whether links keep the order of messages: `fifo` or `any`.
+    pub links: String,
 }
 
 /// The headings and the cells of a summary's table.
@@ -206,9 +229,11 @@ impl Summary {
             let rows = run.transport.values().map(count);
             (!run.transport.is_empty()).then(|| rows.sum())
         };
+        let disturbed = !plan.faults.steps.is_empty();
+        let asked_us = Some(plan.delay.mean_ns() as f64 / 1e3).filter(|&mean| mean > 0.0);
         let priorities = priorities::lines(run);
         let state_known = run.state_bytes.max > 0;
-        Self {
+        let mut summary = Self {
             algorithm: plan.algorithm.clone(),
             nodes: plan.nodes,
             engine: run.engine.to_string(),
@@ -265,8 +290,20 @@ impl Summary {
                 [] | [_] => None,
                 [.., highest] => Some(highest.wait_max_us),
             },
+            link_delay_undisturbed_us: match disturbed {
+                false => link_delay_mean_us.or(asked_us),
+                true => asked_us,
+            },
             ..Self::default()
-        }
+        };
+        summary.ask(plan);
+        summary
+    }
+
+    /// The mean sync delay in units of what an undisturbed link takes.
+    pub fn sync_delay_in_link_delays(&self) -> Option<f64> {
+        let unit = self.link_delay_undisturbed_us.filter(|&unit| unit > 0.0)?;
+        Some(self.sync_delay_mean_us? / unit)
     }
 }
 
@@ -461,6 +498,27 @@ mod tests {
     }
 
     #[test]
+    fn the_sync_delay_is_told_in_units_of_a_link_that_nothing_disturbs() {
+        let mut plan = plan("raymond", 3);
+        let mut run = four_entries();
+        run.link_delay_count = 1;
+        run.link_delay_sum_ns = 2_000_000;
+        let undisturbed = |plan: &Plan, run: &Run| summary(plan, run).link_delay_undisturbed_us;
+        assert_eq!(undisturbed(&plan, &run), Some(2_000.0));
+        // An outage is in the measured mean, and not in the unit.
+        plan.faults = faults(3, ["cut 0-1 for 1s"]);
+        assert_eq!(undisturbed(&plan, &run), Some(1_000.0));
+        plan.delay = chaos::Delay::NONE;
+        assert_eq!(undisturbed(&plan, &run), None);
+        let told = summary(&plan, &run);
+        assert!(
+            told.sync_delay_mean_t.is_some(),
+            "the column keeps its meaning"
+        );
+        assert_eq!(told.sync_delay_in_link_delays(), None);
+    }
+
+    #[test]
     fn the_columns_are_those_that_scripts_rely_on() {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.serialize(Summary::default()).unwrap();
@@ -475,7 +533,8 @@ mod tests {
              priority_inversions,passed_over_max,registration_inversions,inside_mean,\
              protocol_errors,witness_refusals,state_bytes_mean,state_bytes_max,datagrams,\
              retransmissions,faults_acted,transport,duration_us,overtaken_max,\
-             wait_max_lowest_us,wait_max_highest_us"
+             wait_max_lowest_us,wait_max_highest_us,link_delay_undisturbed_us,name,started,commit,\
+             delay,hold,think,rate,loss,faults,links"
         );
     }
 }

@@ -39,6 +39,7 @@ fn place(test: &str) -> PathBuf {
 
 fn provenance() -> Provenance {
     Provenance {
+        name: "toy".to_owned(),
         version: "0.1.0".to_owned(),
         commit: Some("abc".to_owned()),
         host: "here".to_owned(),
@@ -225,7 +226,9 @@ fn nothing_of_an_eventful_run_is_lost() {
 #[test]
 fn the_columns_are_those_that_scripts_rely_on() {
     let dir = place("columns").join("run");
-    write(&dir, &plan("raymond", 3), &Run::default()).unwrap();
+    let mut plan = plan("raymond", 3);
+    plan.delay = node::plan::usual_delay(Engine::Sim);
+    write(&dir, &plan, &Run::default()).unwrap();
     let header = |file| fs::read_to_string(dir.join(file)).unwrap();
     assert_eq!(
         header("entries.csv"),

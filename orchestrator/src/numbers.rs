@@ -13,6 +13,12 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// So many of something: `1 node`, `2,000 nodes`.
+pub(crate) fn many(number: u64, one: &str, several: &str) -> String {
+    let noun = if number == 1 { one } else { several };
+    format!("{} {noun}", count(number))
+}
+
 /// A number with so many digits after the point, and its thousands apart.
 pub(crate) fn decimal(number: f64, digits: usize) -> String {
     let text = format!("{:.digits$}", number.abs());

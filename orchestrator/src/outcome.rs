@@ -6,13 +6,13 @@ use std::path::Path;
 use algorithms::NodeId;
 use algorithms::registry::FormKind;
 use analysis::files::State;
-use analysis::{Judgement, PriorityLine, Property, Summary, TheoryLine, Verdict};
+use analysis::{FaultLine, Judgement, PriorityLine, Property, Summary, TheoryLine, Verdict};
 use chaos::wire::to_stderr;
 use node::plan::Plan;
 use node::workload::{PerNode, Urgency};
 use serde_json::json;
 
-use crate::numbers::{count, decimal, significant, time};
+use crate::numbers::{count, decimal, many, significant, time};
 use crate::table::indented;
 use crate::{Exit, Failure, print};
 
@@ -76,10 +76,12 @@ fn show(plan: &Plan, judgement: &Judgement) -> String {
     text
 }
 
-/// What was measured, how each priority fared, what theory says, and what was checked.
-pub(crate) fn rows(judgement: &Judgement) -> [Vec<Row>; 4] {
+/// What was measured, what faults did, how each priority fared, what theory says, and what was
+/// checked.
+pub(crate) fn rows(judgement: &Judgement) -> [Vec<Row>; 5] {
     [
         measured(&judgement.summary),
+        faults(judgement),
         priorities(judgement),
         theory(&judgement.theory),
         checked(judgement),
@@ -137,10 +139,8 @@ pub(crate) fn headline(plan: &Plan, summary: &Summary) -> String {
     if !summary.as_printed.is_empty() {
         more.push_str(&format!(" · as printed: {}", summary.as_printed));
     }
-    let nodes = count((*nodes).into());
-    format!(
-        "{algorithm} · {nodes} nodes · {topology} · {workload}{more} · {engine} · seed {seed}\n"
-    )
+    let nodes = many((*nodes).into(), "node", "nodes");
+    format!("{algorithm} · {nodes} · {topology} · {workload}{more} · {engine} · seed {seed}\n")
 }
 
 /// `1,2,3`, of many the first and how many there are.
@@ -184,7 +184,7 @@ fn measured(summary: &Summary) -> Vec<Row> {
         rows.push(Row::new("wait, median", time(p50), tail));
     }
     if let Some(delay) = summary.sync_delay_mean_us {
-        let in_t = remark(summary.sync_delay_mean_t, |t| {
+        let in_t = remark(summary.sync_delay_in_link_delays(), |t| {
             format!("{} link delays", decimal(t, 2))
         });
         rows.push(Row::new("sync delay, mean", time(delay), in_t));
@@ -212,6 +212,51 @@ fn measured(summary: &Summary) -> Vec<Row> {
             count(inversions),
             "pairs that entered in another order than they were registered",
         ));
+    }
+    rows
+}
+
+/// So many faults have a line of their own.
+const MOST_FAULTS: usize = 8;
+
+/// What each fault did, and what of it members noticed.
+fn faults(judgement: &Judgement) -> Vec<Row> {
+    let (lines, summary) = (&judgement.faults, &judgement.summary);
+    let row = |line: &FaultLine| {
+        let FaultLine { fault, target, .. } = line;
+        let on_target = || format!("{fault} on {target}");
+        let what = line.asked.clone().unwrap_or_else(on_target);
+        let remark = remark(line.remark.as_ref(), |remark| format!(" ({remark})"));
+        match line.times {
+            0 => Row::new("fault", "never", what),
+            1 => Row::new("fault", count(line.acted), what + &remark),
+            times => {
+                let times = format!("{what}, {} times", count(times));
+                Row::new("fault", count(line.acted), times)
+            }
+        }
+    };
+    let mut rows = lines.iter().take(MOST_FAULTS).map(row).collect::<Vec<_>>();
+    let more = lines.len().saturating_sub(MOST_FAULTS);
+    if more > 0 {
+        let acted = lines[MOST_FAULTS..].iter().map(|line| line.acted).sum();
+        rows.push(Row::new(
+            "faults",
+            count(acted),
+            format!("of {more} more; see faults.csv"),
+        ));
+    }
+    if let Some(mean) = summary.link_delay_mean_us.filter(|_| !lines.is_empty()) {
+        let undisturbed = remark(summary.link_delay_undisturbed_us, |_| {
+            format!("on average; {} was asked for", summary.delay)
+        });
+        rows.push(Row::new("link delay", time(mean), undisturbed));
+    }
+    if let Some(again) = summary.retransmissions.filter(|_| !lines.is_empty()) {
+        let of = remark(summary.datagrams, |all| {
+            format!("of {} datagrams", count(all))
+        });
+        rows.push(Row::new("sent again", count(again), of));
     }
     rows
 }
@@ -304,6 +349,10 @@ fn checked(judgement: &Judgement) -> Vec<Row> {
     let summary = &judgement.summary;
     let most = match summary.max_inside {
         0 => "nobody was inside".to_owned(),
+        most if most > judgement.admits => {
+            let verb = if most == 1 { "was" } else { "were" };
+            format!("{most} {verb} inside at once; {} may be", judgement.admits)
+        }
         most => format!("at most {most} inside at once"),
     };
     let served = format!(

@@ -94,7 +94,7 @@ impl Pending {
         judgement: &Judgement,
     ) -> Result<Published, Failure> {
         let plan = &resolved.plan;
-        let provenance = provenance(self.started);
+        let provenance = provenance(&resolved.name, self.started);
         let written = files::write_into(self.draft.path(), plan, run, judgement, &provenance);
         if let Err(error) = written {
             return Err(self.give_up(resolved, Failure::Testbed(error.to_string())));
@@ -182,7 +182,7 @@ impl Pending {
             ..Run::default()
         };
         let (plan, topology) = (&resolved.plan, &resolved.topology);
-        let provenance = provenance(self.started);
+        let provenance = provenance(&resolved.name, self.started);
         files::write_record(self.draft.path(), plan, topology, &run, &provenance)
     }
 }
@@ -265,9 +265,10 @@ fn unwritable(error: &FilesError) -> Failure {
     }
 }
 
-/// Where something comes from that was begun then and is over now.
-pub(crate) fn provenance(started: SystemTime) -> Provenance {
+/// Where something of that name comes from that was begun then and is over now.
+pub(crate) fn provenance(name: &str, started: SystemTime) -> Provenance {
     Provenance {
+        name: name.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("TURNSTILE_COMMIT").map(str::to_owned),
         host: host(),

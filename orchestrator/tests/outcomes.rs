@@ -6,7 +6,7 @@ mod common;
 
 use std::fs;
 
-use common::{Place, rows};
+use common::{Place, row, rows};
 
 const ENGINES: [&str; 2] = ["sim", "cluster"];
 
@@ -103,5 +103,116 @@ fn a_restart_that_never_happened_is_not_told_as_one() {
             "{}",
             finished.stdout
         );
+    }
+}
+
+/// A delay that is in force cannot be why everybody waits for ever once nothing is under way.
+#[test]
+fn a_deadlock_is_violated_also_while_links_are_slow_or_lossy() {
+    for engine in ENGINES {
+        for faults in ["", "--fault 'delay 1ms'", "--fault 'loss 20%'"] {
+            let place = Place::new();
+            // Nobody gives back a vote, so that three who have one each wait for ever.
+            let line = format!(
+                "run thomas -n 3 --param retry=off --workload batch --seed 1 --delay 20ms \
+                 --time-limit 30s --engine {engine} {faults}"
+            );
+            place
+                .line(&line)
+                .expect(1)
+                .says("liveness violated: deadlock");
+        }
+    }
+}
+
+#[test]
+fn a_long_stay_is_no_live_lock_of_those_who_try_again() {
+    for algorithm in ["thomas", "tb-dva"] {
+        let place = Place::new();
+        let line = format!("run {algorithm} --engine sim -n 5 --hold 10s --entries 2 --seed 1");
+        place.line(&line).expect(0).says("10 of 10 requests served");
+    }
+}
+
+#[test]
+fn a_batch_that_can_never_settle_is_refused_by_name() {
+    let settled = "-n 5 --seed 1 --workload batch --settled";
+    for algorithm in ["thomas", "tb-dva", "thomas --param retry=fixed"] {
+        for engine in ENGINES {
+            let place = Place::new();
+            let line = format!("run {algorithm} --engine {engine} {settled}");
+            place.line(&line).expect(2).warns("tries again and again");
+            assert!(!place.path().join("results").exists());
+        }
+    }
+    // Without retries it settles.
+    let place = Place::new();
+    let line = format!("run thomas --param retry=off --engine sim {settled} --asks 0,1");
+    place.line(&line).expect(0);
+}
+
+#[test]
+fn the_table_says_what_faults_did_and_faults_csv_has_the_delay() {
+    let place = Place::new();
+    let line = "run ricart-agrawala -n 5 --engine sim --seed 1 --loss 20% --delay '5ms 1ms' \
+                --fault 'at 20ms kill 3' --time-limit 5s --out run";
+    let finished = place.line(line).expect(3);
+    finished.says("loss 20% on all");
+    finished.says("5ms 1ms was asked for");
+    finished.says("kill on 3");
+    finished.says("sent again");
+    let faults = rows(&place.path().join("run/faults.csv"));
+    let delay = faults.last().unwrap();
+    assert_eq!(
+        (delay["fault"].as_str(), delay["target"].as_str()),
+        ("delay 5ms 1ms", "all")
+    );
+    assert!(delay["acted"].parse::<u64>().unwrap() > 0);
+    let page = fs::read_to_string(place.path().join("run/report.html")).unwrap();
+    assert!(page.contains("loss 20% on all"));
+    place.line("check run").expect(3);
+}
+
+#[test]
+fn a_row_of_summary_csv_says_which_run_it_was() {
+    let place = Place::new();
+    let line = "run raymond -n 3 --engine sim --seed 1 --loss 5% --hold 2ms --think exp:3ms \
+                --fault 'at 10ms pause 1 for 1ms'";
+    place.line(line).expect(0);
+    let summary = row(&place.path().join("results/latest/summary.csv"));
+    let columns = ["name", "delay", "hold", "think", "rate", "loss", "links"];
+    let expected = ["raymond", "1ms 500us", "2ms", "exp:3ms", "", "5%", "fifo"];
+    assert_eq!(columns.map(|column| summary[column].as_str()), expected);
+    assert_eq!(summary["faults"], "loss 5% on all; at 10ms pause 1 for 1ms");
+    assert!(summary["started"].ends_with('Z'), "{summary:?}");
+    place.line("check results/latest").expect(0);
+}
+
+#[test]
+fn one_node_is_one_node() {
+    let place = Place::new();
+    let one = place.line("run raymond -n 1 --engine sim --seed 1").stdout;
+    assert!(one.starts_with("raymond · 1 node · "), "{one}");
+}
+
+/// How many were inside is a count and no limit.
+#[test]
+fn too_many_inside_are_counted() {
+    let place = Place::new();
+    let line = "run sanders -n 4 --engine sim --seed 1 --entries 10 --think 0s \
+                --param 'structure=0/0;1/1;2/2;3/3' --param unsafe=yes";
+    let finished = place.line(line).expect(1);
+    finished.says("4 were inside at once; 1 may be");
+    finished.says("overlaps");
+}
+
+#[test]
+fn only_who_uses_the_bound_is_warned_that_it_is_broken() {
+    let place = Place::new();
+    let late = "-n 5 --engine sim --seed 1 --delay 5ms --bound 1ms";
+    for (algorithm, warned) in [("raymond", false), ("banta-efficient", true)] {
+        let finished = place.line(&format!("run {algorithm} {late}"));
+        let told = finished.stderr.contains("longer than the bound");
+        assert_eq!(told, warned, "{algorithm}: {}", finished.stderr);
     }
 }

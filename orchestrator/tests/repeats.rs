@@ -148,6 +148,9 @@ fn contents(directory: &Path) -> BTreeMap<String, Vec<u8>> {
                     .expect("a box with its provenance");
                 bytes = before.as_bytes().to_vec();
             }
+            if path.ends_with("summary.csv") {
+                bytes = common::undated(&path);
+            }
             (name.to_string_lossy().into_owned(), bytes)
         })
         .collect()

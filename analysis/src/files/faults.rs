@@ -8,6 +8,7 @@ use node::run::{FaultKind, FaultOutcome, FaultTarget, Happened, Run};
 
 use super::FilesError;
 use super::table::{Row, Table, known, maybe};
+use crate::fault_lines;
 
 const FAULTS: Table = Table {
     name: "faults.csv",
@@ -17,7 +18,7 @@ const FAULTS: Table = Table {
 };
 
 pub(super) fn write(dir: &Path, plan: &Plan, run: &Run) -> Result<(), FilesError> {
-    let rows = run.faults.iter().map(|fault| {
+    let outcomes = run.faults.iter().map(|fault| {
         [
             maybe(fault.at_ns()),
             known(&fault.name(&plan.faults)),
@@ -28,14 +29,29 @@ pub(super) fn write(dir: &Path, plan: &Plan, run: &Run) -> Result<(), FilesError
             maybe(fault.step),
         ]
     });
-    FAULTS.write(dir, rows)
+    // The delay of the links is no step of the timeline, but it is what a reader looks for here.
+    let delay = fault_lines::delay(plan, run).map(|line| {
+        [
+            maybe(line.time_ns),
+            Some(line.fault),
+            Some(line.target),
+            None,
+            known(&line.acted),
+            None,
+            None,
+        ]
+    });
+    FAULTS.write(dir, outcomes.chain(delay))
 }
 
 pub(super) fn read(dir: &Path, plan: &Plan) -> Result<Vec<FaultOutcome>, FilesError> {
-    FAULTS.read(dir, |row| match row.has("step") {
-        true => outcome(row, plan),
-        false => outcome_without_step(row, plan),
-    })
+    let delay = format!("delay {}", plan.delay);
+    let rows = FAULTS.read(dir, |row| match row.has("step") {
+        true if row.text("fault") == delay && row.text("step").is_empty() => Ok(None),
+        true => outcome(row, plan).map(Some),
+        false => outcome_without_step(row, plan).map(Some),
+    })?;
+    Ok(rows.into_iter().flatten().collect())
 }
 
 fn outcome(row: &Row<'_>, plan: &Plan) -> Result<FaultOutcome, FilesError> {
@@ -228,8 +244,10 @@ mod tests {
     #[test]
     fn every_sort_of_outcome_is_read_back_as_it_was() {
         let dir = tempfile::tempdir().unwrap();
-        let plan = eventful();
+        let mut plan = eventful();
+        plan.delay = "5ms 1ms".parse().unwrap();
         let mut run = run(vec![]);
+        run.link_delay_count = 42;
         run.faults = outcomes(&plan);
         write(dir.path(), &plan, &run).unwrap();
         assert_eq!(read(dir.path(), &plan).unwrap(), run.faults);
@@ -239,6 +257,7 @@ mod tests {
             "6000,false suspicion of 2,0,6000,1,,",
             "9500,proxy full,all,9700,12,,",
             ",kill,3,,0,,",
+            "0,delay 5ms 1ms,all,,42,,\n",
         ] {
             assert!(text.contains(&format!("\n{line}")), "{line}: {text}");
         }

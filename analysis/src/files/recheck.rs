@@ -29,7 +29,8 @@ pub fn recheck(dir: &Path) -> Result<Recheck, FilesError> {
     let (record, topology) = Record::read(dir)?;
     let run = read_run(dir, &record)?;
     let judgement = judge(record.plan(), &topology, &run);
-    let mut differences = tables::compare_summary(dir, &judgement.summary)?;
+    let mut differences =
+        tables::compare_summary(dir, &judgement.summary.stamped(record.provenance()))?;
     differences.splice(0..0, compare(&record.verdict, &Sentence::of(&judgement)));
     differences.extend(compare_window(record.plan(), &run));
     differences.extend(hlog::compare(dir, record.plan(), &run)?);

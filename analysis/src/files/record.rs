@@ -29,6 +29,9 @@ const SCHEMA: u32 = 1;
 /// Where a run came from: everything about it that need not repeat.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
+    /// The run's name, as in `results/NAME/`; runs of earlier versions do not say it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
     /// The program's version.
     pub version: String,
     /// The commit it was built from, where that is known.
@@ -300,6 +303,10 @@ impl Record {
             _ => State::Complete,
         };
         self.state.clone().unwrap_or_else(of_end)
+    }
+
+    pub(super) fn provenance(&self) -> &Provenance {
+        &self.provenance
     }
 
     pub(super) fn into_plan(self) -> (Plan, Provenance) {

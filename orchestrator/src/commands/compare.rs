@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use toml::{Table as Toml, Value};
 
 use super::sweep::{cells, report, verdict, verdicts, with_interval};
-use crate::numbers::{count, decimal};
+use crate::numbers::{count, decimal, many};
 use crate::outcome::warn;
 use crate::plot::dots::{Dot, Dots, Row};
 use crate::results;
@@ -324,9 +324,9 @@ impl<'a> Comparison<'a> {
     fn show(&self, markdown: bool) -> String {
         let summary = &self.swept.done[0].summary;
         let mut text = format!(
-            "{} · {} nodes · {} · {} · {} of each, seeds from {}\n\n",
+            "{} · {} · {} · {} · {} of each, seeds from {}\n\n",
             self.grid.name,
-            count(summary.nodes.into()),
+            many(summary.nodes.into(), "node", "nodes"),
             summary.workload,
             self.engines.join(" and "),
             runs(self.grid.repetitions),

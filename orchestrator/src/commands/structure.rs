@@ -13,7 +13,7 @@ use algorithms::sanders::{costs, file};
 use clap::Args;
 use serde_json::json;
 
-use crate::numbers::significant;
+use crate::numbers::{many, significant};
 use crate::scenario::whole;
 use crate::table::{Table, indented};
 use crate::{Exit, Failure, carried, print};
@@ -124,7 +124,11 @@ impl Structure {
 
     fn page(&self, sets: &Sets, conditions: &Conditions, searched: &[Searched]) -> String {
         let nodes = sets.nodes();
-        let mut text = format!("{} · {nodes} nodes\n\n", self.structure);
+        let mut text = format!(
+            "{} · {}\n\n",
+            self.structure,
+            many(nodes.into(), "node", "nodes")
+        );
         text.push_str(&sets_table(sets));
         text.push('\n');
         text.push_str(&delays(sets));

@@ -90,7 +90,8 @@ impl Account {
     fn write(&self, unfinished: bool) -> Result<(), Failure> {
         let mut sittings = self.sittings.clone();
         sittings.sittings.push(Sitting {
-            from: results::provenance(self.opened),
+            // A sweep is named by its directory.
+            from: results::provenance("", self.opened),
             runs: self.runs,
             unfinished,
         });

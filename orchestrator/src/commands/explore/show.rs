@@ -9,7 +9,7 @@ use simulator::explore::{
 };
 
 use super::World;
-use crate::numbers::{count, significant, time};
+use crate::numbers::{count, many, significant, time};
 use crate::outcome::{Row, blocks, first_few};
 use crate::scenario::Resolved;
 use crate::table::indented;
@@ -19,8 +19,10 @@ use crate::{Exit, again};
 pub(super) fn headline(resolved: &Resolved, options: &Options, replayed: bool) -> String {
     let plan = &resolved.plan;
     let mut text = format!(
-        "{} · {} nodes · {}",
-        plan.algorithm, plan.nodes, plan.topology
+        "{} · {} · {}",
+        plan.algorithm,
+        many(plan.nodes.into(), "node", "nodes"),
+        plan.topology
     );
     if plan.holder != NodeId(0) {
         text.push_str(&format!(" · holder {}", plan.holder));
