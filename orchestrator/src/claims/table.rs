@@ -1,5 +1,7 @@
 //! `claims.csv`: a row for each claim.
 
+use std::borrow::Cow;
+
 use analysis::claims::Verdict;
 
 use super::file::Claim;
@@ -106,14 +108,14 @@ pub(crate) fn markdown(tried: &[Tried<'_>], counted: &str) -> String {
          commands that repeat it. What the verdicts mean stands in\n\
          [experiments/claims](experiments/claims/README.md).\n"
     );
-    let plain = |words: &str| words.replace('|', "\\|").replace('\n', " ");
     let mut source = "";
     for one in tried {
         if one.source != source {
             source = one.source;
             text += &format!(
                 "\n## {}\n\n{}\n\n| claim | verdict | it says | seen |\n|---|---|---|---|\n",
-                source, one.title
+                plain(source),
+                plain(one.title)
             );
         }
         let mut seen = plain(&one.evidence());
@@ -122,7 +124,7 @@ pub(crate) fn markdown(tried: &[Tried<'_>], counted: &str) -> String {
         }
         text += &format!(
             "| {} | {} | {} ({}) | {seen} |\n",
-            one.claim.id,
+            plain(&one.claim.id),
             one.verdicts.verdict,
             plain(&one.claim.says),
             plain(&one.claim.place),
@@ -131,14 +133,42 @@ pub(crate) fn markdown(tried: &[Tried<'_>], counted: &str) -> String {
     text
 }
 
+/// Words of a claim file in a cell of a Markdown table: no tag of HTML among them, no end of the cell.
+fn plain(words: &str) -> String {
+    let words = words.replace('|', "\\|").replace('\n', " ");
+    words.replace('<', "&lt;")
+}
+
+/// A cell that a spreadsheet takes for text and not for a formula to obey.
+fn inert(cell: &str) -> Cow<'_, str> {
+    match cell.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => Cow::Owned(format!("'{cell}")),
+        false => Cow::Borrowed(cell),
+    }
+}
+
 /// The whole table.
 pub(crate) fn csv(tried: &[Tried<'_>]) -> Result<String, String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let wrong = |error: csv::Error| error.to_string();
     writer.write_record(COLUMNS).map_err(wrong)?;
     for one in tried {
-        writer.write_record(one.cells()).map_err(wrong)?;
+        let cells = one.cells();
+        let cells = cells.iter().map(|cell| inert(cell).into_owned());
+        writer.write_record(cells).map_err(wrong)?;
     }
     let bytes = writer.into_inner().map_err(|error| error.to_string())?;
     String::from_utf8(bytes).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_claim_file_are_not_obeyed() {
+        assert_eq!(plain("a|<script>\nb"), "a\\|&lt;script> b");
+        assert_eq!(inert("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
+        assert_eq!(inert("2*(nodes-1)"), "2*(nodes-1)");
+    }
 }
