@@ -83,7 +83,7 @@ mod tests {
     fn each_fault_has_a_line_however_often_it_struck() {
         let mut plan = plan("raymond", 3);
         let texts = [
-            "every 1us until 3us kill random",
+            "every 1ms until 3ms kill random",
             "at 1h kill 1",
             "loss 5% on 0->1",
         ];
