@@ -126,6 +126,12 @@ class Results(unittest.TestCase):
         svg = (self.place / "svg" / "figure.svg").read_text()
         self.assertIn("lamport", svg)
 
+    def test_a_closed_form_is_drawn_where_one_applies(self) -> None:
+        [path] = draw(self.place / "sweep", self.place / "theory", "svg")
+        self.assertIn("<!-- closed form -->", path.read_text())
+        [path] = draw(self.place / "sweep", self.place / "theory", "svg", "nodes", "wait_mean_us")
+        self.assertNotIn("<!-- closed form -->", path.read_text())
+
     def test_a_sweep_is_drawn_with_the_words_of_its_own_plot(self) -> None:
         [path] = draw(self.place / "elsewhere", self.place / "words", "svg")
         svg = path.read_text()

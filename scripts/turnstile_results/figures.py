@@ -95,7 +95,8 @@ def of_sweep(
 ) -> Figure:
     """A metric over a key, a line for each combination of the others, with 95 % intervals.
 
-    Without `x` and `y` what the sweep's own [plot] says. What is published is drawn beside it, hollow.
+    Without `x` and `y` what the sweep's own [plot] says. What a closed form expects is a short black
+    stroke, as in the program's own plot; what is published is drawn beside it, hollow.
     """
     plot = sweep.asked.get("plot", {})
     x, y = x or plot.get("x"), y or plot.get("y")
@@ -130,6 +131,12 @@ def of_sweep(
             color=COLOURS[nth % len(COLOURS)], marker=MARKS[nth % len(MARKS)], markersize=4,
             label=" ".join(_line_name(key, word) for key, word in zip(others, words)),
         )
+    expected = _expected(runs, [along, *others], y)
+    if expected is not None:
+        axes.plot(
+            expected[along].astype(float), expected["mean"] * scale, "_", color="black",
+            markersize=12, label="closed form",
+        )
     for nth, (column, values) in enumerate([] if published is None else published.items()):
         axes.plot(
             values.index, values, MARKS[nth % len(MARKS)], color="black",
@@ -140,7 +147,7 @@ def of_sweep(
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
-    if others or published is not None:
+    if others or expected is not None or published is not None:
         axes.legend(frameon=False, fontsize=8)
     drawn_as_asked = (x, y) == (plot.get("x"), plot.get("y"))
     title = plot.get("title", sweep.name) if drawn_as_asked else sweep.name
@@ -157,16 +164,23 @@ def _line_name(key: str, value: object) -> str:
         return "as printed"
     if key == "as-printed":
         return "as printed: " + word.strip("[]").replace('"', "")
-    # A number by itself would say nothing.
-    return f"{key}={word}" if _is_number(word) else word
+    # A number, a time or a share by itself would say nothing.
+    return f"{key}={word}" if _is_quantity(word) else word
 
 
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
+def _is_quantity(word: str) -> bool:
+    """Whether a value is an amount of something and no name: `5`, `1ms 500us`, `exp:1ms`, `5%`."""
+    amount = word.removeprefix("exp:").removeprefix("uniform:")
+    return amount[:1].isdigit() or amount.startswith("-")
+
+
+def _expected(runs: pd.DataFrame, keys: list[str], y: str) -> pd.DataFrame | None:
+    """What the closed forms say of the metric in each cell, where one applies."""
+    column = f"expected_{y}"
+    if column not in runs.columns:
+        return None
+    means = aggregate(runs, keys, [column])
+    return None if means.empty else means
 
 
 def _numbers(values: "pd.Series[Any]", at: list[float] | None, x: str) -> "pd.Series[float]":
