@@ -84,7 +84,7 @@ impl Budget {
     pub fn next_at(&self, timing: &Timing) -> u64 {
         let base = self.presumed(self.dealt_at, timing).path_ns;
         let pause = base.max(timing.floor_ns) + timing.ack_delay_ns;
-        let doubled = pause << self.unanswered.min(20);
+        let doubled = pause.saturating_mul(1 << self.unanswered.min(20));
         self.dealt_at + doubled.min(timing.cap_ns)
     }
 }

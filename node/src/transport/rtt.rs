@@ -147,7 +147,7 @@ impl RoundTrips {
             Some(path_ns) => path_ns,
         };
         let base = path.max(timing.floor_ns) + timing.ack_delay_ns;
-        let doubled = base << self.backoff.min(20);
+        let doubled = base.saturating_mul(1 << self.backoff.min(20));
         // The cap is on patience with a cut link. A path that really is slower than that is waited
         // for.
         base.max(doubled.min(timing.cap_ns))

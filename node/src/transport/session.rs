@@ -288,7 +288,9 @@ impl Session {
     fn call(&mut self, now: u64, say: Say, config: &Config) {
         let timing = &config.timing;
         let shortest = timing.floor_ns + timing.ack_delay_ns;
-        let pause = (shortest << self.calls.min(20)).min(timing.cap_ns);
+        let pause = shortest
+            .saturating_mul(1 << self.calls.min(20))
+            .min(timing.cap_ns);
         self.pending = Some(say);
         self.calls += 1;
         self.call_at = Some(now + pause);
