@@ -8,6 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from . import figures
@@ -52,6 +53,8 @@ def draw(
     for name, figure in drawn:
         path = out / f"{name}.{form}"
         figure.savefig(path, dpi=160)
+        # pyplot keeps every figure in memory until it is closed.
+        plt.close(figure)
         paths.append(path)
     return paths
 
