@@ -21,7 +21,6 @@ pub mod cli;
 mod config;
 mod control;
 mod core;
-mod fault_log;
 mod faults;
 mod files;
 mod flights;

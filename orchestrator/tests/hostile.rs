@@ -361,6 +361,45 @@ fn the_longest_times_overflow_nothing() {
     }
 }
 
+/// Counts are summed over the rows, so a table may count only so much.
+#[test]
+fn counts_in_tables_have_a_bound_that_is_named() {
+    let place = Place::new();
+    place
+        .line(&format!("{TRACED} run --transport always"))
+        .expect(0);
+    let half = 1_u64 << 52;
+    for (name, column, count, line) in [
+        ("transport.csv", "bytes", u64::MAX, 2),
+        ("transport.csv", "acks", half + 1, 3),
+        ("messages.csv", "sent", u64::MAX, 2),
+        ("messages.csv", "lost", half + 1, 3),
+    ] {
+        let path = place.path().join("run").join(name);
+        let whole = fs::read_to_string(&path).expect("a table");
+        let header = whole.lines().next().expect("a header").split(',');
+        let at = header.clone().position(|known| known == column);
+        let at = at.expect("the column is there");
+        let altered = whole.lines().enumerate().map(|(nth, line)| {
+            let mut cells = line.split(',').map(str::to_owned).collect::<Vec<_>>();
+            if nth > 0 {
+                cells[at] = count.to_string();
+            }
+            cells.join(",") + "\n"
+        });
+        fs::write(&path, altered.collect::<String>()).expect("it can be written");
+        for command in ["check", "report", "replay"] {
+            let refused = place.line(&format!("{command} run")).expect(2);
+            let words = refused.stderr.split_whitespace().collect::<Vec<_>>();
+            let said = words.join(" ");
+            for part in [name, &format!("line {line}"), column, "at most 2^53"] {
+                assert!(said.contains(part), "no '{part}' in {said}");
+            }
+        }
+        fs::write(&path, whole).expect("it can be written");
+    }
+}
+
 /// What no table repeats is compared all the same.
 #[test]
 fn check_notices_altered_logs_windows_and_events() {

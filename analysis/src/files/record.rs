@@ -16,6 +16,7 @@ use node::run::{End, Engine, Run, StateBytes, Window};
 use serde::{Deserialize, Serialize};
 
 use super::FilesError;
+use super::table::MOST_COUNTED;
 use crate::{Judgement, Property, Verdict};
 
 const NAME: &str = "run.json";
@@ -384,9 +385,31 @@ impl Record {
                 "seed: found {seed}, expected the scenario's, {other}"
             ));
         }
+        if let Some(proxy) = self.run.proxy.filter(|proxy| most(proxy) > MOST_COUNTED) {
+            let most = most(&proxy);
+            return Err(format!("run.proxy: found {most}, expected at most 2^53"));
+        }
         plan.build_topology()
             .map_err(|error| format!("scenario.topology: {} {error}", entry.name))
     }
+}
+
+/// The largest of the counts, which are added to those of the members.
+fn most(proxy: &Totals) -> u64 {
+    let &Totals {
+        received,
+        delivered,
+        lost,
+        doubled,
+        under_way,
+        strays,
+        unsent,
+        overflowed,
+    } = proxy;
+    let counts = [
+        received, delivered, lost, doubled, under_way, strays, unsent,
+    ];
+    counts.into_iter().chain(overflowed).fold(0, u64::max)
 }
 
 /// The one field that every form has.

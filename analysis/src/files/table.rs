@@ -1,5 +1,6 @@
 //! CSV files with errors that say where.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -24,6 +25,10 @@ const ADDED_KIND: &str = "rejected_";
 
 /// The most rows of a table: as many requests as a run may record.
 const MOST_ROWS: usize = (node::plan::MEMORY_LIMIT_BYTES / node::plan::REQUEST_BYTES) as usize;
+
+/// The most that the counts of a column may come to: a floating-point number says it exactly, and
+/// sums of several columns stay far from overflowing.
+pub(super) const MOST_COUNTED: u64 = 1 << 53;
 
 /// What a field holds when it is written: empty if unknown.
 pub(super) type Field = Option<String>;
@@ -81,6 +86,7 @@ impl Table {
         };
         let places = self.columns.iter().map(place);
         let places = places.collect::<Result<Vec<_>, _>>()?;
+        let totals = RefCell::new(vec![0; self.columns.len()]);
         let mut rows = Vec::new();
         let mut record = csv::StringRecord::new();
         while reader
@@ -101,6 +107,7 @@ impl Table {
                 path: &path,
                 places: &places,
                 record: &record,
+                totals: &totals,
             })?);
         }
         Ok(rows)
@@ -113,6 +120,8 @@ pub(super) struct Row<'a> {
     path: &'a PathBuf,
     places: &'a [usize],
     record: &'a csv::StringRecord,
+    /// What each column's counts come to so far.
+    totals: &'a RefCell<Vec<u64>>,
 }
 
 impl Row<'_> {
@@ -127,10 +136,13 @@ impl Row<'_> {
     }
 
     fn field(&self, column: &'static str) -> Option<&str> {
+        self.record.get(self.places[self.place(column)])
+    }
+
+    fn place(&self, column: &'static str) -> usize {
         let columns = &mut self.table.columns.iter();
         let place = columns.position(|name| *name == column);
-        let place = place.expect("only the table's own columns are asked for");
-        self.record.get(self.places[place])
+        place.expect("only the table's own columns are asked for")
     }
 
     /// A member of the run.
@@ -164,6 +176,28 @@ impl Row<'_> {
             .parse()
             .map_err(|_| self.unfit(column, format!("a {} or nothing", number_word::<T>())))?;
         Ok(Some(number))
+    }
+
+    /// A count that must be there: a number of something, which is summed over the rows.
+    pub(super) fn count(&self, column: &'static str) -> Result<u64, FilesError> {
+        self.counted(column, self.number(column)?)
+    }
+
+    /// A count, or nothing.
+    pub(super) fn optional_count(&self, column: &'static str) -> Result<Option<u64>, FilesError> {
+        let count = self.optional(column)?;
+        count.map(|count| self.counted(column, count)).transpose()
+    }
+
+    fn counted(&self, column: &'static str, count: u64) -> Result<u64, FilesError> {
+        let total = &mut self.totals.borrow_mut()[self.place(column)];
+        let left = MOST_COUNTED - *total;
+        if count > left {
+            let expected = format!("at most {left}, as a column comes to at most 2^53");
+            return Err(self.unfit(column, expected));
+        }
+        *total += count;
+        Ok(count)
     }
 
     /// The error that this field is not what it should be.

@@ -219,10 +219,10 @@ pub(super) fn read_messages(dir: &Path, plan: &Plan) -> Result<Messages, FilesEr
         };
         let kind = one_of(row, "kind", kinds.iter().copied())?;
         let counts = MessageRow {
-            sent: row.number("sent")?,
-            received: row.number("received")?,
-            lost: row.number("lost")?,
-            bytes: row.optional("bytes")?.unwrap_or(0),
+            sent: row.count("sent")?,
+            received: row.count("received")?,
+            lost: row.count("lost")?,
+            bytes: row.optional_count("bytes")?.unwrap_or(0),
         };
         match messages.insert((from, to, kind), counts) {
             None => Ok(()),
@@ -256,8 +256,8 @@ pub(super) fn read_counters(dir: &Path, plan: &Plan) -> Result<Notes, FilesError
             one_of(row, "name", names.clone())?,
         );
         let note = NoteRow {
-            count: row.number("count")?,
-            sum: row.number("sum")?,
+            count: row.count("count")?,
+            sum: row.count("sum")?,
             min: row.number("min")?,
             max: row.number("max")?,
         };
@@ -293,18 +293,18 @@ pub(super) fn read_transport(
     let rows = TRANSPORT.read(dir, |row| {
         let mut rejected_for = [0; Rejected::ALL.len()];
         for (count, column) in rejected_for.iter_mut().zip(rejection_columns()) {
-            *count = row.optional(column)?.unwrap_or_default();
+            *count = row.optional_count(column)?.unwrap_or_default();
         }
         let counts = TransportRow {
-            datagrams_sent: row.number("datagrams_sent")?,
-            datagrams_received: row.number("datagrams_received")?,
-            acks: row.number("acks")?,
-            retransmissions: row.number("retransmissions")?,
-            duplicates: row.number("duplicates")?,
-            rejected: row.number("rejected")?,
-            bytes: row.number("bytes")?,
-            unsent: row.optional("unsent")?.unwrap_or_default(),
-            overflowed: row.optional("overflowed")?,
+            datagrams_sent: row.count("datagrams_sent")?,
+            datagrams_received: row.count("datagrams_received")?,
+            acks: row.count("acks")?,
+            retransmissions: row.count("retransmissions")?,
+            duplicates: row.count("duplicates")?,
+            rejected: row.count("rejected")?,
+            bytes: row.count("bytes")?,
+            unsent: row.optional_count("unsent")?.unwrap_or_default(),
+            overflowed: row.optional_count("overflowed")?,
             rejected_for,
         };
         Ok((row.member("node", plan)?, counts))
