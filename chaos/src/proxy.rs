@@ -21,6 +21,7 @@ pub mod cli;
 mod config;
 mod control;
 mod core;
+mod fault_log;
 mod faults;
 mod files;
 mod flights;

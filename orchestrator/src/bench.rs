@@ -6,6 +6,7 @@
 pub(crate) mod chaos;
 pub(crate) mod cluster;
 pub(crate) mod forwarder;
+pub(crate) mod goodput;
 pub(crate) mod ring;
 
 use tempfile::TempDir;

@@ -128,18 +128,23 @@ fn members_start_under_a_low_soft_limit_of_open_files() {
     limited("-Sn 64").expect(0);
 }
 
-/// What a run says at a level: the orchestrator on stderr, and member 1 in its log.
-fn logged(level: &str, engine: &str) -> (String, String) {
+/// What a run says at a level: the orchestrator on stderr, member 1 and the proxy in their logs. The
+/// run cannot end before the loss does, which meets the first requests.
+fn logged(level: &str, engine: &str) -> [String; 3] {
     let place = Place::new();
     let line = format!(
-        "run raymond -n 3 --entries 2 --engine {engine} --fault 'at 1ms pause 2 for 1ms' --out run"
+        "run raymond -n 3 --entries 2 --engine {engine} --fault 'at 1ms pause 2 for 1ms' \
+         --fault 'at 0s loss 100% for 300ms' --think 0 --out run"
     );
     let mut command = place.command(words(&line));
     let output = command.env("TURNSTILE_LOG", level).output();
     let finished = Finished::new(output.unwrap());
     assert!([0, 3].contains(&finished.code), "{}", finished.stderr);
-    let own = fs::read_to_string(place.path().join("run/members/1.0.log")).unwrap_or_default();
-    (finished.stderr, own)
+    let log = |name: &str| {
+        let file = place.path().join("run/members").join(name);
+        fs::read_to_string(file).unwrap_or_default()
+    };
+    [finished.stderr, log("1.0.log"), log("chaos.log")]
 }
 
 fn has(text: &str, words: &[&str]) -> bool {
@@ -159,27 +164,41 @@ fn each_level_of_the_log_tells_what_the_readme_says() {
         "kind=\"REQUEST\"",
     ];
     let frames = ["a frame leaves", "a frame arrives"];
-    let (said, own) = logged("info", "cluster");
+    let proxys_life = [
+        "the proxy starts",
+        "a fault begins",
+        "a fault ends",
+        "loss 100% on all for 300ms",
+        "the proxy is done",
+    ];
+    let [said, own, proxys] = logged("info", "cluster");
     assert!(
         has(&said, &life) && has(&said, &["a fault strikes", "resumes a member"]),
         "{said}"
     );
     assert!(has(&own, &own_life), "{own}");
     assert!(!doings.iter().any(|word| own.contains(word)), "{own}");
-    let (_, own) = logged("debug", "cluster");
+    assert!(has(&proxys, &proxys_life), "{proxys}");
+    assert!(!proxys.contains("drops"), "{proxys}");
+    let [_, own, proxys] = logged("debug", "cluster");
+    let dropped = proxys
+        .lines()
+        .find(|line| line.contains("drops a datagram"));
+    assert!(has(dropped.unwrap_or(""), &["loss 100%"]), "{proxys}");
     assert!(has(&own, &own_life) && has(&own, &doings), "{own}");
     assert!(!frames.iter().any(|word| own.contains(word)), "{own}");
-    let (_, own) = logged("trace", "cluster");
+    let [_, own, _] = logged("trace", "cluster");
     assert!(has(&own, &doings) && has(&own, &frames), "{own}");
-    let (said, _) = logged("info", "sim");
+    let [said, ..] = logged("info", "sim");
     assert!(has(&said, &life) && !said.contains("\"what\""), "{said}");
-    let (said, _) = logged("debug", "sim");
+    let [said, ..] = logged("debug", "sim");
     let events = ["request", "enter", "release", "send", "receive"];
     let events = events.map(|what| format!("\"what\":\"{what}\""));
     assert!(
         events.iter().all(|what| said.contains(what)) && said.contains("REQUEST"),
         "{said}"
     );
-    let (said, own) = logged("off", "cluster");
-    assert!(!has(&said, &["starts"]) && own.is_empty(), "{said}{own}");
+    let [said, own, proxys] = logged("off", "cluster");
+    assert!(!has(&said, &["starts"]), "{said}");
+    assert!(own.is_empty() && proxys.is_empty(), "{own}{proxys}");
 }

@@ -7,6 +7,7 @@
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
+use tracing::info;
 
 use super::{Address, Command, Config, Control, MemberConfig, Proxy, Reply};
 use crate::delay::Delay;
@@ -92,6 +93,7 @@ pub async fn serve() -> Result<(), String> {
     });
     let proxy = proxy.map_err(|error| format!("cannot open the aliases: member {error}"))?;
     let links = proxy.links().map_err(|error| error.to_string())?;
+    info!(members = links.len(), "the proxy starts");
     parent.say(&Report::Bound {
         aliases: links.into_iter().map(|link| link.alias).collect(),
     });
@@ -118,7 +120,10 @@ async fn obey(mut parent: Channel<Order, Report>, control: Control) -> Result<()
             Order::Finish => {
                 let report = ask(&control, Command::Report).await?;
                 match (report, ask(&control, Command::Totals).await?) {
-                    (Reply::Report(did), Reply::Totals(totals)) => Report::Finished { did, totals },
+                    (Reply::Report(did), Reply::Totals(totals)) => {
+                        info!(?totals, "the proxy is done");
+                        Report::Finished { did, totals }
+                    }
                     other => return Err(format!("the proxy gave no report, but {other:?}")),
                 }
             }

@@ -162,7 +162,10 @@ impl Core {
             Command::Links => Ok(Reply::Links(self.links().map_err(failed)?)),
             Command::Faults => Ok(Reply::Faults(self.faults.rows(now_ns))),
             Command::Metrics => Ok(Reply::Text(metrics::text(self))),
-            Command::Report => Ok(Reply::Report(self.report(now_ns))),
+            Command::Report => {
+                self.log_faults(now_ns);
+                Ok(Reply::Report(self.report(now_ns)))
+            }
             Command::Totals => Ok(Reply::Totals(self.totals())),
             Command::Stop => Ok(Reply::Done),
             Command::Tidy => {
@@ -170,7 +173,7 @@ impl Core {
                 Ok(Reply::Done)
             }
             Command::Zero(zero_ns) => {
-                self.start_at(zero_ns);
+                self.start_at(zero_ns).map_err(failed)?;
                 Ok(Reply::Done)
             }
             Command::Add(text) => {

@@ -5,9 +5,11 @@ use std::rc::Rc;
 
 use serde_json::json;
 use tokio::sync::mpsc;
+use tracing::debug;
 
 use super::Config;
 use super::control::{FaultRow, LinkRow, Refusal};
+use super::fault_log::FaultLog;
 use super::faults::Faults;
 use super::files::FaultFiles;
 use super::flights::{Flights, Hop};
@@ -42,6 +44,8 @@ pub(super) struct Core {
     /// The journal says so, and there was room again since.
     told_full: bool,
     pub journal: Journal,
+    /// From time 0 on, if anybody reads it.
+    fault_log: Option<FaultLog>,
 }
 
 /// What became of the datagrams of one link.
@@ -82,6 +86,7 @@ impl Core {
             full_ns: None,
             told_full: false,
             journal: config.journal,
+            fault_log: None,
             names,
         };
         let about = json!({ "links": core.links()?, "faults": core.faults.rows(0) });
@@ -95,8 +100,10 @@ impl Core {
     }
 
     /// Counts time from that moment of the monotonic clock on.
-    pub fn start_at(&mut self, zero_ns: u64) {
+    pub fn start_at(&mut self, zero_ns: u64) -> io::Result<()> {
         self.zero_ns = zero_ns;
+        self.fault_log = FaultLog::begin();
+        self.send_due()
     }
 
     /// The members and their aliases.
@@ -143,22 +150,41 @@ impl Core {
                     self.wire.send(&flight.hop, &flight.bytes);
                     self.flights.recycle(flight);
                 }
-                Arrival::Drop(_) => {
+                Arrival::Drop(rule) => {
                     self.count(from, to).lost += 1;
+                    let fault = || self.faults.text_of_rule(rule);
+                    debug!(
+                        now_ns,
+                        from,
+                        to,
+                        fault = fault(),
+                        "drops a datagram under way"
+                    );
                     self.flights.recycle(flight);
                 }
                 Arrival::Hold { until_ns } => self.flights.hold(flight, until_ns),
             }
         }
+        self.log_faults(now_ns);
         self.told_full &= self.flights.bytes() > self.flights.limit() / 2;
         self.wire.flush();
         self.set_alarm()
+    }
+
+    /// Says in the log which faults have begun and ended by now.
+    pub fn log_faults(&mut self, now_ns: u64) {
+        if let Some(log) = &mut self.fault_log {
+            log.tell(&self.faults, now_ns);
+        }
     }
 
     /// Asks again about everything that is held: a change was made by hand.
     pub fn let_go(&mut self) -> io::Result<()> {
         let now_ns = self.now_ns();
         self.flights.let_go(now_ns);
+        if let Some(log) = &mut self.fault_log {
+            log.look_again(now_ns);
+        }
         self.send_due()
     }
 
@@ -207,6 +233,10 @@ impl Core {
         let (from, to) = (hop.from, hop.to);
         let network = &mut self.faults.network;
         let fate = network.fate(now_ns, from, to, bytes.len() as u32);
+        if fate.is_lost() {
+            let fault = || self.faults.text_of_rule(fate.lost_to);
+            debug!(now_ns, from, to, fault = fault(), "drops a datagram");
+        }
         let count = self.count(from, to);
         count.received += 1;
         count.bytes += bytes.len() as u64;
@@ -267,7 +297,12 @@ impl Core {
     }
 
     fn set_alarm(&mut self) -> io::Result<()> {
-        match self.flights.next_ns() {
+        let told_ns = self.fault_log.as_ref().and_then(FaultLog::next_ns);
+        match [self.flights.next_ns(), told_ns]
+            .into_iter()
+            .flatten()
+            .min()
+        {
             Some(due_ns) => self.alarm.set(self.zero_ns.saturating_add(due_ns)),
             None => Ok(()),
         }

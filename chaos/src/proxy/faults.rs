@@ -154,6 +154,16 @@ impl Faults {
             .collect()
     }
 
+    /// A step of the timeline, as it was written.
+    pub fn text(&self, step: usize) -> Option<&str> {
+        Some(&self.timeline.steps.get(step)?.text)
+    }
+
+    /// The step of the timeline that a rule belongs to, as it was written.
+    pub fn text_of_rule(&self, rule: Option<usize>) -> Option<&str> {
+        self.text(self.network.step_of(rule?)?)
+    }
+
     /// What each step of the timeline did.
     pub fn report(&self, now_ns: u64) -> Vec<Did> {
         self.timeline.report(&self.network, now_ns)

@@ -120,6 +120,20 @@ impl Crowd {
 
 /// Measures it all.
 pub(crate) fn measure(executable: &Path, note: &dyn Fn(&str)) -> Result<Measured, Failure> {
+    block_on(executable, note, async |bench| bench.measure().await)
+}
+
+/// Datagrams per second that the proxy carries without a fault, wherever the kernel places it.
+pub(crate) fn capacity(executable: &Path) -> Result<f64, Failure> {
+    let measure = async |bench: Bench<'_>| bench.stream(Middle::Proxy, None).await;
+    block_on(executable, &|_| {}, measure)
+}
+
+fn block_on<T>(
+    executable: &Path,
+    note: &dyn Fn(&str),
+    measure: impl AsyncFnOnce(Bench<'_>) -> io::Result<T>,
+) -> Result<T, Failure> {
     let failed = |error: io::Error| Failure::Testbed(format!("the proxy's bench failed: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -132,7 +146,7 @@ pub(crate) fn measure(executable: &Path, note: &dyn Fn(&str)) -> Result<Measured
         note,
     };
     LocalSet::new()
-        .block_on(&runtime, bench.measure())
+        .block_on(&runtime, measure(bench))
         .map_err(failed)
 }
 

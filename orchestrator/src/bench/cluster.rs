@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use node::plan::Plan;
 use node::run::Run;
 
+use super::goodput::{self, Goodput};
 use super::ring::Ring;
-use super::{Comparison, Wanted, directory};
+use super::{Comparison, Wanted, chaos, directory};
 use crate::Failure;
 use crate::cluster::{Cluster, launch_time};
 use crate::scenario::{Said, Scenario};
@@ -16,6 +17,8 @@ use crate::scenario::{Said, Scenario};
 /// How long each measurement lasts, and how often it is repeated.
 const TIME: Duration = Duration::from_secs(1);
 const PAIRS: usize = 5;
+/// When a group that loses datagrams is given up.
+const GOODPUT_LIMIT: &str = "30s";
 
 /// Everything there is to compare, and what else was found out.
 pub(crate) struct Report {
@@ -24,6 +27,8 @@ pub(crate) struct Report {
     pub(crate) private_kib: u64,
     /// Processor time of an idle group of a hundred, as a share of one processor.
     pub(crate) idle_share: f64,
+    /// What gets through a network that loses datagrams.
+    pub(crate) goodput: Vec<Goodput>,
 }
 
 /// Measures it all.
@@ -79,11 +84,19 @@ pub(crate) fn measure(
     note("an idle group of 100");
     let idle = ["-n", "100", "--workload", "batch", "--asks", "0 at 5s"];
     let idle = bench.run("naimi-trehel", &idle, &[])?;
+    let mut goodput = Vec::new();
+    for members in goodput::MEMBERS {
+        for loss_percent in goodput::LOSSES {
+            note(&format!("{members} members, {loss_percent} % lost"));
+            goodput.push(bench.goodput(members, loss_percent)?);
+        }
+    }
     let cpu_ms: f64 = idle.usage.values().map(|usage| usage.cpu_ms).sum();
     Ok(Report {
         comparisons,
         private_kib: largest.unwrap_or(0),
         idle_share: cpu_ms / (idle.ended_ns as f64 / 1e6),
+        goodput,
     })
 }
 
@@ -122,6 +135,28 @@ impl Bench<'_> {
             let ring = Ring::start(self.executable, members, cores).await?;
             ring.hops_per_second(TIME).await
         })
+    }
+
+    /// A group whose every message passes the proxy, which loses some, right after what the proxy alone
+    /// can do was measured.
+    fn goodput(&self, members: usize, loss_percent: u32) -> Result<Goodput, Failure> {
+        let capacity = chaos::capacity(self.executable)?;
+        let (nodes, fault) = (members.to_string(), Goodput::fault(loss_percent));
+        let flags = [
+            "-n",
+            &nodes,
+            "--entries",
+            "1",
+            "--fault",
+            &fault,
+            "--time-limit",
+            GOODPUT_LIMIT,
+        ];
+        let run = self.run("suzuki-kasami", &flags, &[])?;
+        match run.proxy {
+            Some(_) => Ok(Goodput::of(&run, members, loss_percent, capacity)),
+            None => Err(Failure::Testbed(format!("'{fault}' needed no proxy"))),
+        }
     }
 
     /// How many milliseconds it takes to launch so many members, and so many minimal processes.

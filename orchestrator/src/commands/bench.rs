@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::bench::chaos::{Kept, Punctuality};
+use crate::bench::goodput::Goodput;
 use crate::bench::{self, Comparison, Wanted};
 use crate::numbers::{count, decimal};
 use crate::table::Table;
@@ -25,7 +26,14 @@ pub(crate) struct Bench {
 enum What {
     /// The simulator against a loop that only takes events out of a heap and puts them in
     Sim,
-    /// The cluster against processes that only pass a datagram on
+    /// The cluster against processes that only pass a datagram on, and what it gets through when
+    /// datagrams are lost
+    ///
+    /// The second table has suzuki-kasami with 50, 200 and 400 members, one entry each, through the
+    /// proxy, which loses 0, 5 and 20 % of all datagrams. Goodput is messages of the algorithm that
+    /// arrived, per second from the first request to the end of the run; the limit is the datagrams per
+    /// second that the proxy carries between two members without a fault, measured right before. No
+    /// ratio is wanted of these rows; one is missed if not every member entered within 30 s.
     Cluster,
     /// The proxy against a process that only passes datagrams on, and against the delays asked for
     Chaos,
@@ -107,6 +115,7 @@ fn cluster() -> Result<Exit, Failure> {
     let interrupted = interrupt::flag_on_interrupt()?;
     let report = bench::cluster::measure(&executable, &interrupted, &note)?;
     let mut text = bench::show(&report.comparisons);
+    text += &bench::goodput::show(&report.goodput);
     text += &format!(
         "memory of a member among 1,000, its alone: at most {} KiB (wanted: 1,536)\n\
          an idle group of 100 takes {} % of one processor (wanted: 5)\n",
@@ -114,7 +123,8 @@ fn cluster() -> Result<Exit, Failure> {
         decimal(report.idle_share * 100.0, 1),
     );
     print(&text)?;
-    let fits = report.private_kib <= 1_536 && report.idle_share < 0.05;
+    let served = report.goodput.iter().all(Goodput::is_met);
+    let fits = report.private_kib <= 1_536 && report.idle_share < 0.05 && served;
     Ok(if fits {
         exit(&report.comparisons)
     } else {
