@@ -110,6 +110,21 @@ fn nothing_is_received_before_it_is_sent(run: &Path, line: &str) {
     }
 }
 
+/// A member whose clients ask again at once always has something to do, and still hears the other.
+#[test]
+fn a_busy_member_hears_the_others() {
+    let place = Place::new();
+    let line = "run naimi-trehel -n 2 --think 0 --hold 0 --duration 500ms --out run";
+    place.line(line).expect(0);
+    let mut entries: BTreeMap<String, u32> = BTreeMap::new();
+    for entry in rows(&place.path().join("run/entries.csv")) {
+        *entries.entry(entry["node"].clone()).or_default() += 1;
+    }
+    // One that is not heard gets in once, when the other has stopped asking.
+    assert!(entries.values().all(|&times| times > 10), "{entries:?}");
+    assert_eq!(entries.len(), 2);
+}
+
 /// A shell's soft limit is only a suggestion: what thirty members need is more than 64.
 #[test]
 fn members_start_under_a_low_soft_limit_of_open_files() {

@@ -269,7 +269,12 @@ impl Member {
             if !self.hits.is_empty() {
                 self.wait_for_faults(control).await?;
             }
-            self.let_out(control)?;
+            let due = self.let_out(control)?;
+            if due {
+                // A member that always has something to do never waits, and what nobody waits for the
+                // runtime does not look at: neither the socket nor the orders.
+                tokio::task::yield_now().await;
+            }
             let order = match self.postponed.pop_front() {
                 Some(order) => Some(order),
                 None => tokio::select! {
@@ -284,6 +289,7 @@ impl Member {
                         continue;
                     }
                     order = control.next() => order?,
+                    () = std::future::ready(()), if due => continue,
                 },
             };
             match order {
@@ -311,20 +317,25 @@ impl Member {
         Ok(())
     }
 
-    /// Lets out what is on disk, and sets the timer for what comes next.
-    fn let_out(&mut self, control: &ControlChannel) -> Result<(), String> {
+    /// Lets out what is on disk, and says whether something is due already; if not, sets the timer for
+    /// what comes next.
+    fn let_out(&mut self, control: &ControlChannel) -> Result<bool, String> {
         self.transmit();
         self.report_idleness(control);
+        if !self.arrivals.is_empty() {
+            return Ok(true);
+        }
         let alarm_ns = self.alarms.next_ns().map(|at_ns| self.zero_ns + at_ns);
-        let next = match self.arrivals.is_empty() {
-            true => alarm_ns
-                .into_iter()
-                .chain(self.transport.next_deadline())
-                .min(),
-            false => Some(monotonic_ns()),
-        };
-        next.map_or(Ok(()), |at_ns| self.wake_up.set(at_ns))
-            .map_err(|error| format!("cannot set the timer: {error}"))
+        let next = alarm_ns.into_iter().chain(self.transport.next_deadline());
+        match next.min() {
+            None => Ok(false),
+            Some(at_ns) if at_ns <= monotonic_ns() => Ok(true),
+            Some(at_ns) => {
+                let set = self.wake_up.set(at_ns);
+                set.map_err(|error| format!("cannot set the timer: {error}"))?;
+                Ok(false)
+            }
+        }
     }
 
     fn flush(&mut self) -> Result<(), String> {
