@@ -226,19 +226,19 @@ impl Network {
     }
 
     /// Steps of a timeline of which a rule is in force at this moment.
-    pub(crate) fn steps_in_force(&self, now_ns: u64) -> BTreeSet<usize> {
+    pub fn steps_in_force(&self, now_ns: u64) -> BTreeSet<usize> {
         let places = 0..self.places_of_rules();
         let in_force = places.filter(|number| self.is_in_force(*number, now_ns));
         in_force.filter_map(|number| self.step_of(number)).collect()
     }
 
     /// The step of a timeline that a rule belongs to, if it belongs to one.
-    pub(crate) fn step_of(&self, number: usize) -> Option<usize> {
+    pub fn step_of(&self, number: usize) -> Option<usize> {
         self.rule(number)?.step
     }
 
     /// The first moment after this one at which a rule comes into force, is over or is healed.
-    pub(crate) fn next_change_ns(&self, now_ns: u64) -> Option<u64> {
+    pub fn next_change_ns(&self, now_ns: u64) -> Option<u64> {
         let rules = self.rules.iter().flatten();
         let rules = rules.filter_map(|posted| posted.rule.window.next_change_ns(now_ns));
         let heals = self.heals.values();
