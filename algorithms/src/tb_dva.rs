@@ -352,7 +352,7 @@ impl Algorithm for TbDva {
         });
         self.buf = renumbered.collect();
         match &mut self.stage {
-            // Only noted.
+            // No rule reads how often it tried; it is only a note of the run.
             Stage::Waiting(_, tries) | Stage::BackingOff(_, tries) => {
                 each((self.me, "tries"), tries);
             }

@@ -69,7 +69,7 @@ pub enum Order {
 /// Which member of the group one is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Start {
-    /// Its number.
+    /// The number of the member that this process is.
     pub me: NodeId,
     /// Which life of that member this is. Only the first one runs the algorithm.
     pub incarnation: u32,

@@ -31,7 +31,7 @@ pub(super) struct Conversation {
 /// A frame that is about to leave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outgoing {
-    /// Its number.
+    /// The number of the frame, which never repeats.
     pub number: u64,
     /// Whether it may carry what was sent before.
     pub repeats: bool,
