@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn every_function_and_operator_is_documented() {
-        let page = include_str!("../../docs/sweeps.md");
+        let page = include_str!("../../../docs/sweeps.md");
         let (_, formulas) = page.split_once("## Formulas").unwrap();
         let (formulas, _) = formulas.split_once("\n## ").unwrap();
         let words = formulas.split(['`', ' ', ',', '\n']).collect::<Vec<_>>();

@@ -509,7 +509,7 @@ mod tests {
 
     #[test]
     fn every_name_is_documented_and_every_documented_name_means_something() {
-        let page = include_str!("../../docs/sweeps.md");
+        let page = include_str!("../../../docs/sweeps.md");
         let (_, table) = page.split_once("## What can be measured").unwrap();
         let words = FATES.map(|(word, _)| word).into_iter();
         let words = words.chain(COLUMNS.map(|(word, _)| word));
