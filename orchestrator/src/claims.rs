@@ -9,19 +9,16 @@ mod expected;
 mod file;
 mod published;
 mod report;
+mod runner;
 mod search;
 mod table;
-mod trial;
 
-pub(crate) use file::{Book, Claim, books, check_papers};
+pub(crate) use file::{Claim, ClaimFile, check_papers, claim_files};
 pub(crate) use report::{Picture, Questions, counted, page};
-pub(crate) use table::{Real, Tried, csv, markdown};
-pub(crate) use trial::Trial;
+pub(crate) use runner::ClaimRunner;
+pub(crate) use table::{ClaimResult, ClusterResult, csv, markdown};
 #[cfg(test)]
-pub(crate) use {
-    expected::Words as TestKeys, file::ClaimWords as ClaimKeys, file::Words as FileKeys,
-    published::Words as PublishedKeys,
-};
+pub(crate) use {expected::TestKeys, file::ClaimKeys, file::FileKeys, published::PublishedKeys};
 
 /// Where the claim files are, in the repository.
 pub(crate) const CLAIMS: &str = "experiments/claims";

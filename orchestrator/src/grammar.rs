@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error, Visitor, value};
 use serde::forward_to_deserialize_any;
 
 use crate::claims::{ClaimKeys, FileKeys, PublishedKeys, TestKeys};
-use crate::sweep::{Curve, GridWords, Plot};
+use crate::sweep::{Curve, Plot, SweepKeys};
 
 /// Takes the keys that a type asks for, and gives it nothing.
 struct Asked<'a>(&'a mut Vec<&'static str>);
@@ -58,7 +58,7 @@ const CLAIMS: &str = include_str!("../../docs/claims.md");
 #[test]
 fn every_key_of_a_sweep_file_is_documented() {
     let asked = [
-        ("### Keys at the top", keys::<GridWords>()),
+        ("### Keys at the top", keys::<SweepKeys>()),
         ("### Keys of `[plot]`", keys::<Plot>()),
         ("### Keys of `[[plot.curve]]`", keys::<Curve>()),
     ];

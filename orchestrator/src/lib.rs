@@ -3,13 +3,12 @@
 //! Each command is a file in `commands`; what a run shall do is a [`scenario`], from flags, a file
 //! or both.
 
-mod again;
 mod bench;
-mod carried;
 mod claims;
 mod cli;
 mod cluster;
 mod commands;
+mod embedded;
 mod exit;
 mod files;
 #[cfg(test)]
@@ -17,10 +16,11 @@ mod grammar;
 mod interrupt;
 mod names;
 mod numbers;
-mod outcome;
 mod plot;
 mod progress;
+mod repeat_line;
 mod report;
+mod result_table;
 mod results;
 pub mod scenario;
 mod suggest;

@@ -10,9 +10,9 @@ use analysis::Judgement;
 use analysis::files::{self, Draft, Events, FilesError, Provenance, utc};
 use node::run::{End, Engine, Run};
 
-use crate::outcome::warn;
+use crate::result_table::warn;
 use crate::scenario::Resolved;
-use crate::{Failure, again, cluster, report};
+use crate::{Failure, cluster, repeat_line, report};
 
 /// Where results are kept unless said otherwise, below the current directory.
 pub(crate) const RESULTS: &str = "results";
@@ -272,7 +272,7 @@ pub(crate) fn provenance(name: &str, started: SystemTime) -> Provenance {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("TURNSTILE_COMMIT").map(str::to_owned),
         host: host(),
-        command_line: again::command_line(),
+        command_line: repeat_line::command_line(),
         started: utc(started),
         finished: utc(SystemTime::now()),
     }

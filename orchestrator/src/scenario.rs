@@ -6,14 +6,14 @@
 //! [`Plan`]: node::plan::Plan
 
 mod arrivals;
+mod faults;
 mod file;
+mod layers;
 mod links;
 mod load;
 mod render;
 mod resolve;
-mod said;
-mod trouble;
-mod words;
+mod values;
 
 use algorithms::registry::{self, Entry, Order};
 use chaos::Delay;
@@ -26,12 +26,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::suggest::did_you_mean;
 pub(crate) use file::complaint;
+pub use layers::Layers;
 pub(crate) use links::shape;
 pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};
-pub use said::Said;
-pub(crate) use words::{AsPrinted, Assignment, whole, whole_in_file};
-use words::{AskText, Between, Detecting, List, Time, Weight};
+pub(crate) use values::{AsPrinted, Assignment, whole, whole_in_file};
+use values::{AskText, Between, Detecting, List, Time, Weight};
 
 /// Everything that can be said about a run; what is not said has a default.
 ///
@@ -50,7 +50,7 @@ pub struct Scenario {
 
     /// Number of nodes [default: the topology's own where it has one, as edges:... has, else 10 or
     /// the nearest number that the algorithm admits]
-    #[arg(short = 'n', long, help_heading = "Group", value_parser = words::whole::<u32>)]
+    #[arg(short = 'n', long, help_heading = "Group", value_parser = values::whole::<u32>)]
     pub nodes: Option<u32>,
 
     /// Links between the nodes, such as complete, tree:2, edges:0-1,1-2 or file:EDGES
@@ -63,7 +63,7 @@ pub struct Scenario {
 
     /// Node where the token or the controller starts [default: the one that the topology leads to,
     /// such as 4 of kanrar:4.2, else 0]
-    #[arg(long, value_name = "NODE", help_heading = "Group", value_parser = words::whole::<u32>)]
+    #[arg(long, value_name = "NODE", help_heading = "Group", value_parser = values::whole::<u32>)]
     pub holder: Option<u32>,
 
     /// Parameter of the algorithm; may be given several times
@@ -72,7 +72,7 @@ pub struct Scenario {
     /// a table `[params]`.
     #[arg(long = "param", value_name = "NAME=VALUE", help_heading = "Group")]
     #[serde(
-        with = "words::assignments",
+        with = "values::assignments",
         default,
         skip_serializing_if = "Vec::is_empty"
     )]
@@ -90,16 +90,16 @@ pub struct Scenario {
     pub workload: Option<Kind>,
 
     /// Entries of each node [default: 50, fewer above 200 nodes: 10,000 in all, 1 each at least]
-    #[arg(long, value_name = "PER_NODE", help_heading = "Load", value_parser = words::whole::<u64>,
+    #[arg(long, value_name = "PER_NODE", help_heading = "Load", value_parser = values::whole::<u64>,
           conflicts_with_all = ["total", "duration"])]
-    #[serde(default, deserialize_with = "words::maybe_whole")]
+    #[serde(default, deserialize_with = "values::maybe_whole")]
     pub entries: Option<u64>,
 
     /// Entries in all, dealt to the nodes in advance by their weights [default for one-at-a-time:
     /// 1000]
-    #[arg(long, value_name = "ALL", help_heading = "Load", value_parser = words::whole::<u64>,
+    #[arg(long, value_name = "ALL", help_heading = "Load", value_parser = values::whole::<u64>,
           conflicts_with = "duration")]
-    #[serde(default, deserialize_with = "words::maybe_whole")]
+    #[serde(default, deserialize_with = "values::maybe_whole")]
     pub total: Option<u64>,
 
     /// Time after which nobody asks again, such as 10s; the run then drains
@@ -120,7 +120,7 @@ pub struct Scenario {
         value_name = "PER_SECOND",
         help_heading = "Load",
         conflicts_with = "gap",
-        value_parser = words::number
+        value_parser = values::number
     )]
     pub rate: Option<f64>,
 
@@ -143,7 +143,7 @@ pub struct Scenario {
     pub settled: Option<bool>,
 
     /// window: how many different nodes ask, once each [default: half of them]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load", value_parser = words::whole::<u32>)]
+    #[arg(long, value_name = "NUMBER", help_heading = "Load", value_parser = values::whole::<u32>)]
     pub askers: Option<u32>,
 
     /// window: time from the start within which they ask [default: 10ms]
@@ -168,18 +168,18 @@ pub struct Scenario {
     pub priority: Option<List<Urgency>>,
 
     /// Clients that share a member, waiting in a queue of its own [default: 1]
-    #[arg(long, value_name = "NUMBER", help_heading = "Load", value_parser = words::whole::<u32>)]
+    #[arg(long, value_name = "NUMBER", help_heading = "Load", value_parser = values::whole::<u32>)]
     pub clients: Option<u32>,
 
     /// Time a message takes: TIME, TIME JITTER (uniform), TIME JITTER distribution normal, or
     /// TIME distribution exponential [default: 1ms 500us in the simulator, none on the cluster]
     #[arg(long, help_heading = "Network")]
-    #[serde(default, deserialize_with = "words::maybe_a_word")]
+    #[serde(default, deserialize_with = "values::maybe_a_word")]
     pub delay: Option<Delay>,
 
     /// Whether links keep the order of messages: fifo or any [default: fifo]
     #[arg(long, value_name = "ORDER", help_heading = "Network",
-          value_parser = PossibleValuesParser::new(["fifo", "any"]).try_map(words::named::<Order>))]
+          value_parser = PossibleValuesParser::new(["fifo", "any"]).try_map(values::named::<Order>))]
     pub links: Option<Order>,
 
     /// Bound on a message's delay that algorithms are told, their T
@@ -192,28 +192,28 @@ pub struct Scenario {
 
     /// Packets that get lost on every link, as netem says it: 5%, or gemodel ..., or every 7
     /// [default: none]
-    #[arg(long, value_name = "LOSS", help_heading = "Trouble")]
-    #[serde(default, deserialize_with = "words::maybe_a_word")]
+    #[arg(long, value_name = "LOSS", help_heading = "Faults")]
+    #[serde(default, deserialize_with = "values::maybe_a_word")]
     pub loss: Option<String>,
 
     /// Packets that arrive twice on every link, such as 1% [default: none]
-    #[arg(long, value_name = "PERCENT", help_heading = "Trouble")]
-    #[serde(default, deserialize_with = "words::maybe_a_word")]
+    #[arg(long, value_name = "PERCENT", help_heading = "Faults")]
+    #[serde(default, deserialize_with = "values::maybe_a_word")]
     pub duplicate: Option<String>,
 
     /// Packets that overtake others on every link, such as 10% or 25% gap 5 [default: none]
-    #[arg(long, value_name = "PERCENT", help_heading = "Trouble")]
-    #[serde(default, deserialize_with = "words::maybe_a_word")]
+    #[arg(long, value_name = "PERCENT", help_heading = "Faults")]
+    #[serde(default, deserialize_with = "values::maybe_a_word")]
     pub reorder: Option<String>,
 
     /// Something that goes wrong, and when; may be given several times
     ///
     /// For example "at 2s cut 3-4 for 1s", "when enter 3 kill 3" or "at 1s isolate holder for 500ms".
     /// `orchestrator list faults` shows the words. In a file: one of them, or an array.
-    #[arg(long, value_name = "FAULT", help_heading = "Trouble")]
+    #[arg(long, value_name = "FAULT", help_heading = "Faults")]
     #[serde(
         default,
-        deserialize_with = "words::one_or_several",
+        deserialize_with = "values::one_or_several",
         skip_serializing_if = "Vec::is_empty"
     )]
     pub fault: Vec<String>,
@@ -225,11 +225,11 @@ pub struct Scenario {
     /// not answered for 500ms, once and for all. That is how it is done in practice, and it errs: one
     /// that is paused, cut off or slow is taken for dead as well. Such a false suspicion is a row of
     /// faults.csv, and a violation that comes after one is reported as that.
-    #[arg(long, value_name = "DETECTOR", help_heading = "Trouble")]
+    #[arg(long, value_name = "DETECTOR", help_heading = "Faults")]
     pub detector: Option<Detecting>,
 
     /// told: time until a member learns that another has died: between the two [default: 50ms..500ms]
-    #[arg(long, value_name = "TIME..TIME", help_heading = "Trouble")]
+    #[arg(long, value_name = "TIME..TIME", help_heading = "Faults")]
     pub detect_after: Option<Between>,
 
     /// Silence after which a link has failed, where members are told of that: lfrt and lfrt-p
@@ -238,15 +238,15 @@ pub struct Scenario {
     /// It counts from a message or a question that is not answered: with 200ms a link that is cut fails
     /// after about that time. What was on it is lost then, and both ends are told; a cut that is shorter
     /// only delays.
-    #[arg(long, value_name = "TIME", help_heading = "Trouble")]
+    #[arg(long, value_name = "TIME", help_heading = "Faults")]
     pub silence: Option<Time>,
 
     /// Where the reliable transport runs: auto, always or never [default: auto]
     ///
     /// In the simulator auto means as soon as a fault can lose, double or damage what travels, and
     /// never means that what is lost stays lost. On the cluster every message travels through it.
-    #[arg(long, value_name = "WHEN", help_heading = "Trouble",
-          value_parser = PossibleValuesParser::new(["auto", "always", "never"]).try_map(words::named::<UseTransport>))]
+    #[arg(long, value_name = "WHEN", help_heading = "Faults",
+          value_parser = PossibleValuesParser::new(["auto", "always", "never"]).try_map(values::named::<UseTransport>))]
     pub transport: Option<UseTransport>,
 
     /// What runs it; each command has its own flag for that.
@@ -254,8 +254,8 @@ pub struct Scenario {
     pub engine: Option<Engine>,
 
     /// Number that all chance in the run comes from [default: a fresh one, shown at the end]
-    #[arg(long, help_heading = "Run", value_parser = words::whole::<u64>)]
-    #[serde(default, deserialize_with = "words::maybe_whole")]
+    #[arg(long, help_heading = "Run", value_parser = values::whole::<u64>)]
+    #[serde(default, deserialize_with = "values::maybe_whole")]
     pub seed: Option<u64>,
 
     /// Time after which the run is given up, such as 60s; virtual in the simulator [default: 60s on
@@ -268,8 +268,8 @@ pub struct Scenario {
     pub time_limit: Option<Time>,
 
     /// Entries that pass before measuring begins [default: 0, and the whole run is measured]
-    #[arg(long, value_name = "ENTRIES", help_heading = "Run", value_parser = words::whole::<u64>)]
-    #[serde(default, deserialize_with = "words::maybe_whole")]
+    #[arg(long, value_name = "ENTRIES", help_heading = "Run", value_parser = values::whole::<u64>)]
+    #[serde(default, deserialize_with = "values::maybe_whole")]
     pub warm_up: Option<u64>,
 
     /// Record everything that happens in events.jsonl, message by message [default: false]
@@ -288,7 +288,7 @@ pub struct Flags {
     scenario: Scenario,
     /// What runs it: processes that speak UDP, or the simulator in virtual time [default: cluster]
     #[arg(long, help_heading = "Run", display_order = 0,
-          value_parser = PossibleValuesParser::new(["cluster", "sim"]).try_map(words::named::<Engine>))]
+          value_parser = PossibleValuesParser::new(["cluster", "sim"]).try_map(values::named::<Engine>))]
     engine: Option<Engine>,
 }
 

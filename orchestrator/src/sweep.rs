@@ -27,7 +27,7 @@ use analysis::aggregate::{Aggregate, aggregate};
 use crate::{Failure, interrupt};
 #[cfg(test)]
 pub(crate) use grid::{Curve, Plot};
-pub(crate) use grid::{Grid, Words as GridWords, flat, label, put, shown};
+pub(crate) use grid::{Grid, SweepKeys, flat, label, put, shown};
 use journal::Journal;
 pub(crate) use kept::again;
 pub(crate) use picture::{draw, line_name};

@@ -10,7 +10,7 @@ use std::path::Path;
 use algorithms::registry;
 use analysis::files::Provenance;
 use common::Place;
-use orchestrator::scenario::{Resolved, Said, Scenario};
+use orchestrator::scenario::{Layers, Resolved, Scenario};
 
 /// Scenarios that draw from every source of chance there is.
 const SCENARIOS: [&[&str]; 4] = [
@@ -123,7 +123,7 @@ fn the_line_at_the_end_repeats_the_run() {
 
 /// Runs a scenario file in this process.
 fn run_here(scenario: &Path, out: &Path) {
-    let said = Said::new(&scenario.to_string_lossy(), Scenario::default()).expect("a scenario");
+    let said = Layers::new(&scenario.to_string_lossy(), Scenario::default()).expect("a scenario");
     let Resolved { plan, topology, .. } = said.resolve().expect("it fits");
     let mut watch = |_| ControlFlow::Continue(());
     let run = simulator::simulate(&plan, topology.clone(), &mut watch).expect("time passes");

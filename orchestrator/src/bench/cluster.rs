@@ -12,7 +12,7 @@ use super::ring::Ring;
 use super::{Comparison, Wanted, chaos, directory};
 use crate::Failure;
 use crate::cluster::{Cluster, launch_time};
-use crate::scenario::{Said, Scenario};
+use crate::scenario::{Layers, Scenario};
 
 /// How long each measurement lasts, and how often it is repeated.
 const TIME: Duration = Duration::from_secs(1);
@@ -200,6 +200,6 @@ impl Bench<'_> {
 /// The plan that these words make on the command line.
 fn plan(algorithm: &str, flags: &[&str]) -> Result<Plan, Failure> {
     let flags = Scenario::from_flags(flags).map_err(Failure::Usage)?;
-    let said = Said::new(algorithm, flags).map_err(Failure::Usage)?;
+    let said = Layers::new(algorithm, flags).map_err(Failure::Usage)?;
     Ok(said.resolve().map_err(Failure::Usage)?.plan)
 }

@@ -8,7 +8,7 @@ use toml::Value;
 /// The keys of a test that say what is expected; exactly one relation among them.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Words {
+pub(crate) struct TestKeys {
     /// What is measured.
     pub(super) value: Option<Formula>,
     pub(super) equals: Option<Formula>,
@@ -33,7 +33,7 @@ pub(crate) struct Words {
     pub(super) recompute: Option<String>,
     #[serde(rename = "where")]
     pub(super) among: Option<toml::Table>,
-    pub(super) published: Option<super::published::Words>,
+    pub(super) published: Option<super::published::PublishedKeys>,
 }
 
 /// A formula, or a number by itself.
@@ -63,7 +63,7 @@ impl Formula {
     }
 }
 
-impl Words {
+impl TestKeys {
     /// The expectation that this says.
     pub(super) fn expectation(&self) -> Result<Expectation, String> {
         let said = [

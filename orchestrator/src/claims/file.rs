@@ -8,17 +8,17 @@ use analysis::quantity::Quantity;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::expected::{self, selection};
-use super::published::{self, Published};
+use super::expected::{TestKeys, selection};
+use super::published::{Published, PublishedKeys};
 use super::search::{Finds, Search};
-use crate::carried;
+use crate::embedded;
 use crate::names::directory_name;
 use crate::suggest::did_you_mean;
-use crate::sweep::{Grid, GridWords};
+use crate::sweep::{Grid, SweepKeys};
 
 /// One source and its claims.
 #[derive(Debug)]
-pub(crate) struct Book {
+pub(crate) struct ClaimFile {
     /// The name of the source, as `--paper` wants it.
     pub(crate) source: String,
     /// Author, title and year.
@@ -59,12 +59,12 @@ pub(crate) struct Claim {
     /// Whether it is among the quick ones.
     pub(crate) quick: bool,
     /// What speaks for it.
-    pub(crate) means: Means,
+    pub(crate) method: Method,
 }
 
 /// How a claim is tested.
 #[derive(Debug)]
-pub(crate) enum Means {
+pub(crate) enum Method {
     /// It is not, for this reason.
     None(String),
     /// By these tests.
@@ -88,7 +88,7 @@ pub(crate) enum Kind {
         sweep: String,
         among: Selection,
         expectation: Expectation,
-        published: Option<(published::Words, Published)>,
+        published: Option<(PublishedKeys, Published)>,
     },
     /// Every schedule of small worlds.
     Explore { searches: Vec<Search>, finds: Finds },
@@ -101,18 +101,18 @@ pub(crate) enum Kind {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Words {
+pub(crate) struct FileKeys {
     source: String,
     title: String,
     #[serde(default)]
     sweep: BTreeMap<String, Table>,
     #[serde(default)]
-    claim: Vec<ClaimWords>,
+    claim: Vec<ClaimKeys>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct ClaimWords {
+pub(crate) struct ClaimKeys {
     id: String,
     place: String,
     says: String,
@@ -126,30 +126,30 @@ pub(crate) struct ClaimWords {
     #[serde(default)]
     not_testable: Option<String>,
     #[serde(default)]
-    test: Vec<expected::Words>,
+    test: Vec<TestKeys>,
 }
 
 /// Every claim file of a directory, by the name of the source.
-pub(crate) fn books(directory: &Path, papers: &Path) -> Result<Vec<Book>, String> {
-    let paths = carried::list(directory, "toml")
+pub(crate) fn claim_files(directory: &Path, papers: &Path) -> Result<Vec<ClaimFile>, String> {
+    let paths = embedded::list(directory, "toml")
         .map_err(|error| format!("cannot read the claims in {}: {error}", directory.display()))?;
-    let books = paths.iter().map(|path| Book::read(path, papers));
-    let books = books.collect::<Result<Vec<_>, _>>()?;
+    let claim_files = paths.iter().map(|path| ClaimFile::read(path, papers));
+    let claim_files = claim_files.collect::<Result<Vec<_>, _>>()?;
     let mut ids = BTreeSet::new();
-    let claims = books.iter().flat_map(|book| &book.claims);
+    let claims = claim_files.iter().flat_map(|file| &file.claims);
     for claim in claims {
         if !ids.insert(claim.id.as_str()) {
             return Err(format!("{} is claimed twice", claim.id));
         }
     }
-    Ok(books)
+    Ok(claim_files)
 }
 
 /// Says which of these sources there is not.
-pub(crate) fn check_papers(books: &[Book], papers: &[String]) -> Result<(), String> {
-    let sources = books.iter().map(|book| book.source.as_str());
+pub(crate) fn check_papers(claim_files: &[ClaimFile], papers: &[String]) -> Result<(), String> {
+    let sources = claim_files.iter().map(|file| file.source.as_str());
     for paper in papers {
-        if !books.iter().any(|book| book.is_of(paper)) {
+        if !claim_files.iter().any(|file| file.is_of(paper)) {
             let hint = did_you_mean(paper, sources.clone());
             let known = sources.collect::<Vec<_>>().join(", ");
             return Err(format!(
@@ -161,16 +161,16 @@ pub(crate) fn check_papers(books: &[Book], papers: &[String]) -> Result<(), Stri
     Ok(())
 }
 
-impl Book {
+impl ClaimFile {
     fn read(path: &Path, papers: &Path) -> Result<Self, String> {
-        let text = carried::read_text(path)
+        let text = embedded::read_text(path)
             .map_err(|error| format!("cannot read the claims {}: {error}", path.display()))?;
-        let words = toml::from_str::<Words>(&text)
+        let words = toml::from_str::<FileKeys>(&text)
             .map_err(|error| crate::scenario::complaint(path, &text, &error))?;
         Self::new(words, path, papers).map_err(|why| format!("{}: {why}", path.display()))
     }
 
-    fn new(words: Words, path: &Path, papers: &Path) -> Result<Self, String> {
+    fn new(words: FileKeys, path: &Path, papers: &Path) -> Result<Self, String> {
         directory_name(&words.source).map_err(|why| format!("source: {why}"))?;
         let mut claims = Vec::new();
         for words in words.claim {
@@ -186,14 +186,14 @@ impl Book {
             let runs = Runs::new(&name, table, path, measured).map_err(wrong)?;
             sweeps.insert(name, runs);
         }
-        let book = Self {
+        let file = Self {
             source: words.source,
             title: words.title,
             sweeps,
             claims,
         };
-        book.check()?;
-        Ok(book)
+        file.check()?;
+        Ok(file)
     }
 
     /// Whether it is of one of these sources, or none is named.
@@ -210,7 +210,7 @@ impl Book {
     /// Everything a test names is there.
     fn check(&self) -> Result<(), String> {
         for claim in &self.claims {
-            let Means::Tests(tests) = &claim.means else {
+            let Method::Tests(tests) = &claim.method else {
                 continue;
             };
             for test in tests {
@@ -269,7 +269,7 @@ impl Book {
 fn measured(claims: &[Claim], sweep: &str, words: &Table) -> Result<Vec<String>, String> {
     let mut names = BTreeSet::new();
     for claim in claims {
-        let Means::Tests(tests) = &claim.means else {
+        let Method::Tests(tests) = &claim.method else {
             continue;
         };
         for test in tests {
@@ -367,7 +367,7 @@ impl Runs {
 
 fn grid(name: &str, table: &Table, path: &Path) -> Result<Grid, String> {
     let text = toml::to_string(table).map_err(|error| error.to_string())?;
-    let words = table.clone().try_into::<GridWords>();
+    let words = table.clone().try_into::<SweepKeys>();
     let words = words.map_err(|error| error.message().to_owned())?;
     Grid::new(words, name, path, text)
 }
@@ -399,9 +399,9 @@ impl Grid {
 }
 
 impl Claim {
-    fn new(words: ClaimWords, papers: &Path) -> Result<Self, String> {
-        let means = match (words.not_testable, words.test.as_slice()) {
-            (Some(why), []) => Means::None(why),
+    fn new(words: ClaimKeys, papers: &Path) -> Result<Self, String> {
+        let method = match (words.not_testable, words.test.as_slice()) {
+            (Some(why), []) => Method::None(why),
             (Some(_), [_, ..]) => return Err("it has tests, so it can be tested".to_owned()),
             (None, []) => {
                 return Err(
@@ -410,7 +410,7 @@ impl Claim {
             }
             (None, tests) => {
                 let tests = tests.iter().map(|test| Test::new(test, papers));
-                Means::Tests(tests.collect::<Result<_, _>>()?)
+                Method::Tests(tests.collect::<Result<_, _>>()?)
             }
         };
         Ok(Self {
@@ -421,13 +421,13 @@ impl Claim {
             differs: words.differs,
             verdict: words.verdict,
             quick: words.quick,
-            means,
+            method,
         })
     }
 }
 
 impl Test {
-    fn new(words: &expected::Words, papers: &Path) -> Result<Self, String> {
+    fn new(words: &TestKeys, papers: &Path) -> Result<Self, String> {
         let among = words.among.clone().unwrap_or_default();
         let kind = match (&words.sweep, &words.explore, &words.recompute) {
             (Some(sweep), None, None) => {

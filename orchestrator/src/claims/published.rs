@@ -7,14 +7,14 @@ use analysis::claims::{Evidence, Row};
 use analysis::statistics::Moments;
 use serde::Deserialize;
 
-use crate::carried;
+use crate::embedded;
 use crate::names::directory_name;
 
 /// Which published column belongs to which cell: names `paper.COLUMN` then mean the number in the
 /// row whose `column` is the cell's `key`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Words {
+pub(crate) struct PublishedKeys {
     /// The file, without its ending.
     pub(super) table: String,
     /// A key of the sweep.
@@ -36,7 +36,7 @@ impl Published {
         directory_name(name).map_err(|why| format!("table: {why}"))?;
         let path: PathBuf = directory.join(format!("{name}.csv"));
         let wrong = |why: String| format!("{}: {why}", path.display());
-        let text = carried::read_text(&path).map_err(|error| wrong(error.to_string()))?;
+        let text = embedded::read_text(&path).map_err(|error| wrong(error.to_string()))?;
         let mut reader = csv::ReaderBuilder::new()
             .comment(Some(b'#'))
             .from_reader(text.as_bytes());

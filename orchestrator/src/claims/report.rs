@@ -6,8 +6,8 @@ use analysis::claims::Verdict;
 use chaos::input;
 use serde::Deserialize;
 
-use super::table::Tried;
-use crate::carried;
+use super::table::ClaimResult;
+use crate::embedded;
 use crate::report::page::{Cell, Page, Section, Table, Tone};
 
 /// Questions that the sources leave open: `experiments/questions.toml`.
@@ -35,7 +35,7 @@ struct Question {
 impl Questions {
     /// Reads them.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = carried::read_text(path)
+        let text = embedded::read_text(path)
             .map_err(|error| format!("cannot read the questions {}: {error}", path.display()))?;
         toml::from_str(&text).map_err(|error| crate::scenario::complaint(path, &text, &error))
     }
@@ -50,14 +50,14 @@ pub(crate) struct Picture {
 
 /// The whole page.
 pub(crate) fn page(
-    tried: &[Tried<'_>],
+    results: &[ClaimResult<'_>],
     pictures: &[Picture],
     questions: &Questions,
     command: &str,
 ) -> Page {
     let about = "What the sources claim, put to the test.";
     let mut page = Page::new("Claims", about);
-    let differing = tried.iter().filter(|one| !one.as_published());
+    let differing = results.iter().filter(|one| !one.as_published());
     let reasons = differing
         .map(|one| match one.claim.verdict {
             Some(published) => format!(
@@ -71,13 +71,13 @@ pub(crate) fn page(
         true => Tone::Good,
         false => Tone::Unsure,
     };
-    page.banner(tone, &counted(tried), &reasons);
-    all(page.section("All claims"), tried);
-    let mut sources = tried.iter().map(|one| one.source).collect::<Vec<_>>();
+    page.banner(tone, &counted(results), &reasons);
+    all(page.section("All claims"), results);
+    let mut sources = results.iter().map(|one| one.source).collect::<Vec<_>>();
     sources.dedup();
     for source in sources {
         let section = page.section(&format!("Seen: {source}"));
-        for one in tried.iter().filter(|one| one.source == source) {
+        for one in results.iter().filter(|one| one.source == source) {
             seen(section, one);
         }
         for picture in pictures.iter().filter(|picture| picture.source == source) {
@@ -89,7 +89,7 @@ pub(crate) fn page(
     }
     open(
         page.section("What the sources leave open"),
-        tried,
+        results,
         questions,
     );
     let provenance = page.provenance();
@@ -105,16 +105,16 @@ pub(crate) fn page(
 }
 
 /// `168 claims: 90 reproduced, …`.
-pub(crate) fn counted(tried: &[Tried<'_>]) -> String {
+pub(crate) fn counted(results: &[ClaimResult<'_>]) -> String {
     let mut counts = std::collections::BTreeMap::<Verdict, usize>::new();
-    for one in tried {
+    for one in results {
         *counts.entry(one.verdicts.verdict).or_default() += 1;
     }
     let counts = counts
         .iter()
         .map(|(verdict, number)| format!("{number} {verdict}"));
     let counts = counts.collect::<Vec<_>>().join(", ");
-    format!("{} claims: {counts}", tried.len())
+    format!("{} claims: {counts}", results.len())
 }
 
 fn tone(verdict: Verdict) -> Tone {
@@ -126,8 +126,8 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-fn all(section: &mut Section, tried: &[Tried<'_>]) {
-    let rows = tried.iter().map(|one| {
+fn all(section: &mut Section, results: &[ClaimResult<'_>]) {
+    let rows = results.iter().map(|one| {
         let verdict = one.verdicts.verdict;
         vec![
             Cell::text(&one.claim.id),
@@ -143,11 +143,11 @@ fn all(section: &mut Section, tried: &[Tried<'_>]) {
     });
     let headings = ["claim", "verdict", "what it says", "where", "engines"];
     section.table(&Table::new(headings).rows(rows));
-    let differ = |one: &Tried<'_>| {
+    let differ = |one: &ClaimResult<'_>| {
         let real = one.real.as_ref();
         real.is_some_and(|real| !real.disagreements.is_empty())
     };
-    if tried.iter().any(differ) {
+    if results.iter().any(differ) {
         section.say(
             "Where engines differ: requests that come in the same instant in virtual time do not on \
              processes, so a run opens differently, and times there contain what the machine itself \
@@ -157,7 +157,7 @@ fn all(section: &mut Section, tried: &[Tried<'_>]) {
     }
 }
 
-fn seen(section: &mut Section, one: &Tried<'_>) {
+fn seen(section: &mut Section, one: &ClaimResult<'_>) {
     let claim = one.claim;
     section.say(&format!(
         "{} ({}): {} — {}.",
@@ -185,12 +185,12 @@ fn seen(section: &mut Section, one: &Tried<'_>) {
     section.list(&points);
 }
 
-fn open(section: &mut Section, tried: &[Tried<'_>], questions: &Questions) {
+fn open(section: &mut Section, results: &[ClaimResult<'_>], questions: &Questions) {
     for question in &questions.question {
         section.say(&format!("{} ({})", question.asks, question.place));
         let mut points = vec![question.answer.clone()];
         let known = question.claims.iter().filter_map(|id| {
-            let one = tried.iter().find(|one| one.claim.id == *id)?;
+            let one = results.iter().find(|one| one.claim.id == *id)?;
             Some(format!(
                 "{id}: {}. {}",
                 one.verdicts.verdict,

@@ -5,23 +5,23 @@ use std::borrow::Cow;
 use analysis::claims::Verdict;
 
 use super::file::Claim;
-use super::trial::Verdicts;
+use super::runner::Verdicts;
 
 /// A claim of a source, and what became of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Tried<'a> {
+pub(crate) struct ClaimResult<'a> {
     pub(crate) source: &'a str,
     /// Author, title and year of the source.
     pub(crate) title: &'a str,
     pub(crate) claim: &'a Claim,
     pub(crate) verdicts: Verdicts,
     /// What processes said, where they were asked too.
-    pub(crate) real: Option<Real>,
+    pub(crate) real: Option<ClusterResult>,
 }
 
 /// The same claim on processes.
 #[derive(Clone, Debug)]
-pub(crate) struct Real {
+pub(crate) struct ClusterResult {
     pub(crate) verdict: Verdict,
     /// Where the two engines differ by more than chance; empty if they agree.
     pub(crate) disagreements: Vec<String>,
@@ -42,7 +42,7 @@ const COLUMNS: [&str; 12] = [
     "engines",
 ];
 
-impl Tried<'_> {
+impl ClaimResult<'_> {
     /// Whether it got the verdict that was published.
     pub(crate) fn as_published(&self) -> bool {
         self.claim.verdict == Some(self.verdicts.verdict)
@@ -71,8 +71,8 @@ impl Tried<'_> {
 
     fn cells(&self) -> [String; 12] {
         let tests = &self.verdicts.tests;
-        let mut means = tests.iter().map(|test| test.means).collect::<Vec<_>>();
-        means.dedup();
+        let mut methods = tests.iter().map(|test| test.method).collect::<Vec<_>>();
+        methods.dedup();
         let mut again = tests
             .iter()
             .map(|test| test.again.as_str())
@@ -87,7 +87,7 @@ impl Tried<'_> {
             self.verdicts.verdict.to_string(),
             published.unwrap_or_default(),
             self.claim.lab.clone(),
-            means.join(" "),
+            methods.join(" "),
             self.evidence(),
             again.join("; "),
             self.real
@@ -99,7 +99,7 @@ impl Tried<'_> {
 }
 
 /// The same for people, as Markdown.
-pub(crate) fn markdown(tried: &[Tried<'_>], counted: &str) -> String {
+pub(crate) fn markdown(results: &[ClaimResult<'_>], counted: &str) -> String {
     let commit = option_env!("TURNSTILE_COMMIT").unwrap_or("unknown");
     let mut text = format!(
         "# What the sources claim, and what we see\n\n\
@@ -109,7 +109,7 @@ pub(crate) fn markdown(tried: &[Tried<'_>], counted: &str) -> String {
          [experiments/claims](experiments/claims/README.md).\n"
     );
     let mut source = "";
-    for one in tried {
+    for one in results {
         if one.source != source {
             source = one.source;
             text += &format!(
@@ -148,11 +148,11 @@ fn inert(cell: &str) -> Cow<'_, str> {
 }
 
 /// The whole table.
-pub(crate) fn csv(tried: &[Tried<'_>]) -> Result<String, String> {
+pub(crate) fn csv(results: &[ClaimResult<'_>]) -> Result<String, String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let wrong = |error: csv::Error| error.to_string();
     writer.write_record(COLUMNS).map_err(wrong)?;
-    for one in tried {
+    for one in results {
         let cells = one.cells();
         let cells = cells.iter().map(|cell| inert(cell).into_owned());
         writer.write_record(cells).map_err(wrong)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use analysis::files::{self, FilesError, Recheck, State};
 use clap::Args;
 
-use crate::outcome::{self, Where};
+use crate::result_table::{self, Where};
 use crate::{Exit, Failure};
 
 /// Judges a run again from the files in its directory, and compares that with what they say
@@ -40,9 +40,9 @@ impl Check {
             state,
             ..
         } = &recheck;
-        outcome::tell(plan, judgement, state, &place, exit, self.json)?;
+        result_table::tell(plan, judgement, state, &place, exit, self.json)?;
         for difference in &recheck.differences {
-            outcome::warn(difference);
+            result_table::warn(difference);
         }
         Ok(exit)
     }

@@ -10,10 +10,10 @@ use toml::{Table as Toml, Value};
 
 use super::sweep::{cells, report, verdict, verdicts, with_interval};
 use crate::numbers::{count, decimal, many};
-use crate::outcome::warn;
 use crate::plot::dots::{Dot, Dots, Row};
+use crate::result_table::warn;
 use crate::results;
-use crate::scenario::{AsPrinted, Assignment, Said, Scenario, find_algorithm, whole};
+use crate::scenario::{AsPrinted, Assignment, Layers, Scenario, find_algorithm, whole};
 use crate::sweep::{Grid, Swept, line_name, sweep};
 use crate::table::{Table, indented};
 use crate::{Exit, Failure, interrupt, print};
@@ -136,7 +136,7 @@ impl Compare {
         let (files, algorithms): (Vec<_>, Vec<_>) = self
             .targets
             .iter()
-            .partition(|target| Said::names_a_file(target));
+            .partition(|target| Layers::names_a_file(target));
         if let Some(algorithm) = &self.scenario.algorithm {
             return Err(format!(
                 "--algorithm: name all algorithms at the beginning: orchestrator compare {algorithm} ..."
@@ -152,7 +152,7 @@ impl Compare {
         let (file, mut scenario) = match files[..] {
             [] => (Path::new(""), self.scenario.clone()),
             [file] => {
-                let said = Said::new(file, self.scenario.clone())?;
+                let said = Layers::new(file, self.scenario.clone())?;
                 (Path::new(file), said.scenario().clone())
             }
             [one, other, ..] => {

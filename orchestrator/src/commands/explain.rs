@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::numbers::count;
 use crate::table::wrap;
-use crate::{Exit, Failure, again, print, scenario};
+use crate::{Exit, Failure, print, repeat_line, scenario};
 
 /// Teaches an algorithm: how it works, what it costs, what can be set, what is wrong in print.
 #[derive(Debug, Args)]
@@ -77,9 +77,9 @@ fn explain(entry: &Entry) -> String {
         }
     }
     page.heading("Try");
-    let program = again::program();
+    let program = repeat_line::program();
     for line in examples(entry) {
-        page.line(&format!("  {} {line}", again::quoted(&program)));
+        page.line(&format!("  {} {line}", repeat_line::quoted(&program)));
     }
     page.text
 }
@@ -233,8 +233,8 @@ fn explain_defect(page: &mut Page, algorithm: &str, defect: &Defect) {
         }
     }
     if let Some(line) = defect.line_as_printed(algorithm) {
-        let program = again::program();
-        page.line(&format!("      {} {line}", again::quoted(&program)));
+        let program = repeat_line::program();
+        page.line(&format!("      {} {line}", repeat_line::quoted(&program)));
     }
 }
 

@@ -19,7 +19,7 @@ use simulator::explore::{
 
 use crate::numbers::{count, time};
 use crate::scenario::{
-    AsPrinted, Assignment, Resolved, Said, Scenario, find_algorithm, params, shape, usual_size,
+    AsPrinted, Assignment, Layers, Resolved, Scenario, find_algorithm, params, shape, usual_size,
     whole,
 };
 use crate::{Exit, Failure, interrupt, print};
@@ -351,7 +351,7 @@ impl Explore {
             seed: Some(self.seed),
             ..Scenario::default()
         };
-        Said::new(entry.name, flags)?.resolve()
+        Layers::new(entry.name, flags)?.resolve()
     }
 
     /// What has happened before.

@@ -11,7 +11,7 @@ use chaos::language::words::WORDS;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::claims::{CLAIMS, Claim, PAPERS, books, check_papers};
+use crate::claims::{CLAIMS, Claim, PAPERS, check_papers, claim_files};
 use crate::results::RESULTS;
 use crate::table::{Table, wrap};
 use crate::{Exit, Failure, print};
@@ -172,21 +172,21 @@ fn faults_json() -> String {
 }
 
 fn claims(directory: &Path, papers: &[String], json: bool) -> Result<String, String> {
-    let mut books = books(directory, Path::new(PAPERS))?;
-    check_papers(&books, papers)?;
-    books.retain(|book| book.is_of_any(papers));
-    let claims = books
+    let mut claim_files = claim_files(directory, Path::new(PAPERS))?;
+    check_papers(&claim_files, papers)?;
+    claim_files.retain(|file| file.is_of_any(papers));
+    let claims = claim_files
         .iter()
-        .flat_map(|book| book.claims.iter().map(move |claim| (book, claim)));
+        .flat_map(|file| file.claims.iter().map(move |claim| (file, claim)));
     let published = |claim: &Claim| match claim.verdict {
         Some(verdict) => verdict.to_string(),
         None => "not yet".to_owned(),
     };
     if json {
-        let claims = claims.map(|(book, claim)| {
+        let claims = claims.map(|(file, claim)| {
             json!({
                 "id": claim.id,
-                "source": book.source,
+                "source": file.source,
                 "place": claim.place,
                 "claim": claim.says,
                 "verdict": published(claim),
@@ -198,13 +198,13 @@ fn claims(directory: &Path, papers: &[String], json: bool) -> Result<String, Str
         return Ok(format!("{list:#}\n"));
     }
     let mut text = String::new();
-    for book in &books {
+    for file in &claim_files {
         let mut table = Table::new(["claim", "verdict", "what it says, and where"]);
-        for claim in &book.claims {
+        for claim in &file.claims {
             let says = format!("{} ({})", claim.says, claim.place);
             table.row([&claim.id, &published(claim), &says]);
         }
-        text += &format!("{} · {}\n\n{}\n", book.source, book.title, table.show());
+        text += &format!("{} · {}\n\n{}\n", file.source, file.title, table.show());
     }
     Ok(text)
 }

@@ -10,13 +10,13 @@ use clap::{Args, ValueEnum};
 use node::run::Engine;
 
 use crate::claims::{
-    Book, CLAIMS, Claim, PAPERS, Picture, Questions, Real, Trial, Tried, books, check_papers,
-    counted, csv, markdown, page,
+    CLAIMS, Claim, ClaimFile, ClaimResult, ClaimRunner, ClusterResult, PAPERS, Picture, Questions,
+    check_papers, claim_files, counted, csv, markdown, page,
 };
-use crate::outcome::warn;
+use crate::result_table::warn;
 use crate::suggest::did_you_mean;
 use crate::table::Table;
-use crate::{Exit, Failure, again, interrupt, print, results};
+use crate::{Exit, Failure, interrupt, print, repeat_line, results};
 
 /// Puts the claims of the papers to the test, and says which are true
 ///
@@ -71,62 +71,70 @@ impl Engines {
 
 impl Reproduce {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
-        let books = books(&self.claims, &self.papers).map_err(Failure::Usage)?;
-        let wanted = self.wanted(&books).map_err(Failure::Usage)?;
+        let claim_files = claim_files(&self.claims, &self.papers).map_err(Failure::Usage)?;
+        let wanted = self.wanted(&claim_files).map_err(Failure::Usage)?;
         let out = self.out.clone().unwrap_or_else(|| {
             let commit = option_env!("TURNSTILE_COMMIT").unwrap_or("unknown");
             Path::new("results/reproduction").join(commit)
         });
         let questions = Questions::read(Path::new(QUESTIONS)).map_err(Failure::Usage)?;
         let interrupted = interrupt::flag_on_interrupt()?;
-        let mut course = Course {
+        let mut reproduction = Reproduction {
             engines: self.engine,
             out: &out,
             interrupted: &interrupted,
             claims: wanted.iter().map(|(_, claims)| claims.len()).sum(),
-            tried: Vec::new(),
+            results: Vec::new(),
             skipped: Vec::new(),
             pictures: Vec::new(),
         };
-        for (book, claims) in &wanted {
-            course.run(book, claims)?;
+        for (file, claims) in &wanted {
+            reproduction.run(file, claims)?;
             if interrupted.load(Ordering::Relaxed) {
                 print(&format!(
                     "interrupted after {} of {} claims; the same command goes on from there\n",
-                    course.tried.len(),
-                    course.claims
+                    reproduction.results.len(),
+                    reproduction.claims
                 ))?;
                 return Ok(Exit::Interrupted);
             }
         }
-        let table = csv(&course.tried).map_err(Failure::Testbed)?;
-        let results = markdown(&course.tried, &counted(&course.tried));
+        let table = csv(&reproduction.results).map_err(Failure::Testbed)?;
+        let results = markdown(&reproduction.results, &counted(&reproduction.results));
         fs::create_dir_all(&out)
             .map_err(|error| Failure::Testbed(format!("cannot make {}: {error}", out.display())))?;
         results::replace(&out.join("claims.csv"), &table)?;
         results::replace(&out.join("RESULTS.md"), &results)?;
         let unwritten = results::afterwards("report.html", || {
-            let again = again::line_with("--engine", self.engine.name());
-            let page = page(&course.tried, &course.pictures, &questions, &again);
+            let again = repeat_line::line_with("--engine", self.engine.name());
+            let page = page(
+                &reproduction.results,
+                &reproduction.pictures,
+                &questions,
+                &again,
+            );
             results::replace(&out.join("report.html"), &page.html())
         });
         let unlinked = results::make_latest(&out);
-        let mut text = show(&course.tried);
-        if !course.skipped.is_empty() {
-            text += &format!("not on this engine: {}\n", course.skipped.join(", "));
+        let mut text = show(&reproduction.results);
+        if !reproduction.skipped.is_empty() {
+            text += &format!("not on this engine: {}\n", reproduction.skipped.join(", "));
         }
         print(&(text + &format!("files: {}\n", out.display())))?;
         unwritten
             .iter()
             .chain(&unlinked)
             .for_each(|text| warn(text));
-        Ok(exit(&course.tried))
+        Ok(exit(&reproduction.results))
     }
 
-    /// The claims that are asked for, by book.
-    fn wanted<'a>(&self, books: &'a [Book]) -> Result<Vec<(&'a Book, Vec<&'a Claim>)>, String> {
-        check_papers(books, &self.paper)?;
-        let ids = books.iter().flat_map(|book| &book.claims);
+    /// The claims that are asked for, by file.
+    fn wanted<'a>(
+        &self,
+        claim_files: &'a [ClaimFile],
+    ) -> Result<Vec<(&'a ClaimFile, Vec<&'a Claim>)>, String> {
+        check_papers(claim_files, &self.paper)?;
+        let ids = claim_files.iter().flat_map(|file| &file.claims);
         let ids = ids.map(|claim| claim.id.as_str());
         for id in &self.ids {
             if !ids.clone().any(|known| known.eq_ignore_ascii_case(id)) {
@@ -136,14 +144,14 @@ impl Reproduce {
                 ));
             }
         }
-        let asked = |book: &Book, claim: &Claim| {
+        let asked = |file: &ClaimFile, claim: &Claim| {
             let by_id = self.ids.iter().any(|id| id.eq_ignore_ascii_case(&claim.id));
-            let by_paper = book.is_of_any(&self.paper);
+            let by_paper = file.is_of_any(&self.paper);
             (self.ids.is_empty() || by_id) && by_paper && (!self.quick || claim.quick)
         };
-        let wanted = books.iter().map(|book| {
-            let claims = book.claims.iter().filter(|claim| asked(book, claim));
-            (book, claims.collect::<Vec<_>>())
+        let wanted = claim_files.iter().map(|file| {
+            let claims = file.claims.iter().filter(|claim| asked(file, claim));
+            (file, claims.collect::<Vec<_>>())
         });
         let wanted = wanted.collect::<Vec<_>>();
         match wanted.iter().all(|(_, claims)| claims.is_empty()) {
@@ -157,24 +165,24 @@ impl Reproduce {
 const QUESTIONS: &str = "experiments/questions.toml";
 
 /// A reproduction under way.
-struct Course<'a> {
+struct Reproduction<'a> {
     engines: Engines,
     out: &'a Path,
     interrupted: &'a AtomicBool,
     claims: usize,
-    tried: Vec<Tried<'a>>,
+    results: Vec<ClaimResult<'a>>,
     skipped: Vec<&'a str>,
     pictures: Vec<Picture>,
 }
 
-impl<'a> Course<'a> {
-    /// Tries these claims of a book.
-    fn run(&mut self, book: &'a Book, claims: &[&'a Claim]) -> Result<(), Failure> {
-        let trial = |engine| Trial::new(book, engine, self.out.to_owned(), self.interrupted);
+impl<'a> Reproduction<'a> {
+    /// Tests these claims of a file.
+    fn run(&mut self, file: &'a ClaimFile, claims: &[&'a Claim]) -> Result<(), Failure> {
+        let runner = |engine| ClaimRunner::new(file, engine, self.out.to_owned(), self.interrupted);
         let (mut first, mut second) = match self.engines {
-            Engines::Sim => (trial(Engine::Sim), None),
-            Engines::Cluster => (trial(Engine::Cluster), None),
-            Engines::Both => (trial(Engine::Sim), Some(trial(Engine::Cluster))),
+            Engines::Sim => (runner(Engine::Sim), None),
+            Engines::Cluster => (runner(Engine::Cluster), None),
+            Engines::Both => (runner(Engine::Sim), Some(runner(Engine::Cluster))),
         };
         for &claim in claims {
             let verdicts = first.claim(claim)?;
@@ -190,23 +198,23 @@ impl<'a> Course<'a> {
                 continue;
             };
             let real = real.zip(second.as_ref()).and_then(|(real, second)| {
-                Some(Real {
+                Some(ClusterResult {
                     verdict: real.verdict,
                     disagreements: first.disagreements(claim, second)?,
                 })
             });
-            let one = Tried {
-                source: &book.source,
-                title: &book.title,
+            let one = ClaimResult {
+                source: &file.source,
+                title: &file.title,
                 claim,
                 verdicts,
                 real,
             };
-            progress(self.tried.len() + 1, self.claims, &one);
-            self.tried.push(one);
+            progress(self.results.len() + 1, self.claims, &one);
+            self.results.push(one);
         }
         let pictures = first.pictures().iter().map(|(sweep, path)| Picture {
-            source: book.source.clone(),
+            source: file.source.clone(),
             sweep: (*sweep).to_owned(),
             path: path.clone(),
         });
@@ -216,16 +224,16 @@ impl<'a> Course<'a> {
 }
 
 /// A line for each claim as it is decided, where somebody watches.
-fn progress(number: usize, all: usize, one: &Tried<'_>) {
+fn progress(number: usize, all: usize, one: &ClaimResult<'_>) {
     if std::io::stderr().is_terminal() {
         let (id, verdict) = (&one.claim.id, one.verdicts.verdict);
         to_stderr(&format!("{number} of {all}: {id} {verdict}\n"));
     }
 }
 
-fn show(tried: &[Tried<'_>]) -> String {
+fn show(results: &[ClaimResult<'_>]) -> String {
     let mut table = Table::new(["claim", "verdict", "what was seen"]);
-    for one in tried {
+    for one in results {
         let mut verdict = one.verdicts.verdict.to_string();
         if !one.as_published() {
             verdict += match one.claim.verdict {
@@ -235,8 +243,8 @@ fn show(tried: &[Tried<'_>]) -> String {
         }
         table.row([&one.claim.id, &verdict, &one.evidence()]);
     }
-    let mut text = format!("{}\n{}\n", table.show(), counted(tried));
-    let other = tried.iter().filter(|one| !one.as_published());
+    let mut text = format!("{}\n{}\n", table.show(), counted(results));
+    let other = results.iter().filter(|one| !one.as_published());
     for one in other {
         text += &match one.claim.verdict {
             Some(published) => format!(
@@ -249,8 +257,8 @@ fn show(tried: &[Tried<'_>]) -> String {
     text
 }
 
-fn exit(tried: &[Tried<'_>]) -> Exit {
-    match tried.iter().all(Tried::as_published) {
+fn exit(results: &[ClaimResult<'_>]) -> Exit {
+    match results.iter().all(ClaimResult::as_published) {
         true => Exit::Holds,
         false => Exit::Violated,
     }

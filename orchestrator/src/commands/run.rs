@@ -15,11 +15,11 @@ use tracing::{debug, info};
 
 use crate::cluster::Cluster;
 use crate::cluster::child::THIS_PROGRAM;
-use crate::outcome::{self, Where};
 use crate::progress::Bar;
+use crate::result_table::{self, Where};
 use crate::results::Pending;
-use crate::scenario::{Flags, Resolved, Said};
-use crate::{Exit, Failure, again, interrupt, print};
+use crate::scenario::{Flags, Layers, Resolved};
+use crate::{Exit, Failure, interrupt, print, repeat_line};
 
 /// Runs an algorithm or a scenario file, checks it, and measures it
 ///
@@ -51,7 +51,7 @@ impl Run {
         match self.carry_out() {
             Ok(Told { exit, failure }) => failure.map_or(Ok(exit), Err),
             Err(failure) if json => {
-                outcome::tell_failure(&failure)?;
+                result_table::tell_failure(&failure)?;
                 Err(failure)
             }
             Err(failure) => Err(failure),
@@ -59,7 +59,7 @@ impl Run {
     }
 
     fn carry_out(self) -> Result<Told, Failure> {
-        let said = Said::new(&self.target, self.flags.into()).map_err(Failure::Usage)?;
+        let said = Layers::new(&self.target, self.flags.into()).map_err(Failure::Usage)?;
         let resolved = said.resolve().map_err(Failure::Usage)?;
         if self.dry_run {
             print(&resolved.to_toml())?;
@@ -80,15 +80,15 @@ impl Run {
         interrupt::before_stopping_at_once(|| "the run is complete and kept".to_owned());
         let place = Where {
             directory: &published.directory,
-            again: Some(again::line(resolved.plan.seed)),
+            again: Some(repeat_line::line(resolved.plan.seed)),
         };
         let exit = exit(&run, &judgement);
         let state = State::of(&run);
-        outcome::tell(&resolved.plan, &judgement, &state, &place, exit, self.json)?;
+        result_table::tell(&resolved.plan, &judgement, &state, &place, exit, self.json)?;
         published
             .warnings
             .iter()
-            .for_each(|text| outcome::warn(text));
+            .for_each(|text| result_table::warn(text));
         let failure = run.failure.map(Failure::Testbed);
         Ok(Told {
             exit,

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::numbers::{many, significant};
 use crate::scenario::whole;
 use crate::table::{Table, indented};
-use crate::{Exit, Failure, carried, print};
+use crate::{Exit, Failure, embedded, print};
 use search::Searched;
 
 /// Checks an information structure for `sanders`: is it safe, what does it cost, how does it look
@@ -97,7 +97,7 @@ impl Structure {
         let word = self.structure.as_str();
         let sets = if word.ends_with(".toml") {
             let text =
-                carried::read_text(Path::new(word)).map_err(|error| format!("{word}: {error}"))?;
+                embedded::read_text(Path::new(word)).map_err(|error| format!("{word}: {error}"))?;
             file::parse(&text).map_err(|why| format!("{word}: {why}"))?
         } else if let Some(sets) = Sets::of_one_size(word) {
             sets?

@@ -9,12 +9,12 @@ use analysis::aggregate::Aggregate;
 use clap::Args;
 
 use crate::numbers::{self, count};
-use crate::outcome::warn;
-use crate::scenario::{Flags, Said, Scenario, whole};
+use crate::result_table::warn;
+use crate::scenario::{Flags, Layers, Scenario, whole};
 use crate::sweep::columns::{heading, in_a_column, in_words};
 use crate::sweep::{Grid, Swept, draw, sweep};
 use crate::table::Table;
-use crate::{Exit, Failure, again, interrupt, print, report, results};
+use crate::{Exit, Failure, interrupt, print, repeat_line, report, results};
 use typed::{Factor, Typed};
 
 /// Runs a grid of scenarios, each several times, and adds it up
@@ -109,7 +109,7 @@ impl Sweep {
 
 /// The sweep of a file.
 fn written(file: &str, scenario: &Scenario, repetitions: Option<u64>) -> Result<Grid, String> {
-    if !Said::names_a_file(file) && registry::find(file).is_some() {
+    if !Layers::names_a_file(file) && registry::find(file).is_some() {
         return Err(format!(
             "{file} is an algorithm; say what varies, such as --grid nodes=5,10,20, or use \
              `orchestrator run {file}`"
@@ -150,7 +150,7 @@ fn perform(grid: &Grid, out: &Path, how: &str, markdown: bool) -> Result<Exit, F
         }
         Ok(())
     });
-    let program = again::command_line().swap_remove(0);
+    let program = repeat_line::command_line().swap_remove(0);
     let again = crate::sweep::again(&program, out);
     text += &format!("again: {again}\n");
     let unwritten = results::afterwards("report.html", || report(out));

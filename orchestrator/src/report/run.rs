@@ -11,7 +11,7 @@ use super::page::{Cell, Page, Section, Table, Tone};
 use super::pictures::{self, Picture};
 use super::priorities;
 use crate::numbers::{count, decimal};
-use crate::{again, outcome};
+use crate::{repeat_line, result_table};
 
 /// So many entries are shown closer.
 const FIRST: usize = 40;
@@ -22,7 +22,7 @@ const MOST_FAULTS: usize = 200;
 pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provenance) -> Page {
     let summary = &judgement.summary;
     let title = format!("{} · {}", summary.algorithm, plan.entry().title);
-    let mut page = Page::new(&title, outcome::headline(plan, summary).trim_end());
+    let mut page = Page::new(&title, result_table::headline(plan, summary).trim_end());
     let tone = Tone::of_run(&summary.verdict);
     page.banner(
         tone,
@@ -48,7 +48,7 @@ pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provena
 }
 
 fn numbers(section: &mut Section, judgement: &Judgement) {
-    for block in outcome::rows(judgement) {
+    for block in result_table::rows(judgement) {
         let rows = block.iter().map(|row| {
             vec![
                 Cell::text(&row.label),
@@ -270,7 +270,10 @@ fn files(section: &mut Section, plan: &Plan, run: &Run) {
 /// Where it came from, and how to have it again.
 fn provenance(section: &mut Section, plan: &Plan, from: &Provenance) {
     let commit = from.commit.as_deref().unwrap_or("unknown");
-    let command = from.command_line.iter().map(|word| again::quoted(word));
+    let command = from
+        .command_line
+        .iter()
+        .map(|word| repeat_line::quoted(word));
     let command = command.collect::<Vec<_>>().join(" ");
     section.facts([
         ("started", from.started.as_str()),
@@ -281,5 +284,8 @@ fn provenance(section: &mut Section, plan: &Plan, from: &Provenance) {
         ("command", &command),
     ]);
     section.say("The line that repeats it:");
-    section.command(&again::repeat(from.command_line.iter().cloned(), plan.seed));
+    section.command(&repeat_line::repeat(
+        from.command_line.iter().cloned(),
+        plan.seed,
+    ));
 }

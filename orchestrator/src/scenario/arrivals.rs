@@ -12,26 +12,30 @@ use node::plan::{MEMORY_LIMIT_BYTES, REQUEST_BYTES};
 use node::workload::Ask;
 
 use super::Scenario;
-use super::resolve::{Misfit, node_of};
+use super::resolve::{ScenarioError, node_of};
 
 /// What the columns of a run's `entries.csv`, from which its requests can be made again, do not say.
 const HOLD: &str = "hold_ns";
 
 /// The requests of the file, in order of time.
-pub(super) fn read(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Vec<Ask>, Misfit> {
+pub(super) fn read(
+    scenario: &Scenario,
+    nodes: u32,
+    folder: &Path,
+) -> Result<Vec<Ask>, ScenarioError> {
     let Some(file) = &scenario.arrivals else {
         let why = "a trace needs a file of requests; write --arrivals FILE";
-        return Err(Misfit::new("workload", why));
+        return Err(ScenarioError::new("workload", why));
     };
     let path = folder.join(file);
-    let misfit = |why: String| Misfit::new("arrivals", format!("{}{why}", path.display()));
-    let broken = |error: csv::Error| misfit(format!(": {error}"));
+    let wrong = |why: String| ScenarioError::new("arrivals", format!("{}{why}", path.display()));
+    let broken = |error: csv::Error| wrong(format!(": {error}"));
     let file = input::open(&path, input::TABLE_BYTES);
-    let file = file.map_err(|error| misfit(format!(": {error}")))?;
+    let file = file.map_err(|error| wrong(format!(": {error}")))?;
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_reader(file);
-    let columns = columns(reader.headers().map_err(broken)?).map_err(&misfit)?;
+    let columns = columns(reader.headers().map_err(broken)?).map_err(&wrong)?;
     let mut asks = Vec::new();
     for record in reader.records() {
         let record = record.map_err(broken)?;
@@ -42,16 +46,16 @@ pub(super) fn read(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Vec
         };
         let ask = row
             .ask(nodes)
-            .map_err(|why| misfit(format!(":{line}: {why}")))?;
+            .map_err(|why| wrong(format!(":{line}: {why}")))?;
         if asks.len() == MOST_ASKS {
-            return Err(misfit(format!(
+            return Err(wrong(format!(
                 ":{line}: more than {MOST_ASKS} requests, the most that fit in memory"
             )));
         }
         asks.push(ask);
     }
     if asks.is_empty() {
-        return Err(misfit(" has no requests".to_owned()));
+        return Err(wrong(" has no requests".to_owned()));
     }
     asks.sort_by_key(|ask| ask.at_ns);
     Ok(asks)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 use super::Scenario;
-use crate::carried;
+use crate::embedded;
 use crate::suggest::did_you_mean;
 
 /// A scenario file that was read.
@@ -22,7 +22,7 @@ pub(super) struct File {
 
 /// Reads a scenario file.
 pub(super) fn read(path: &Path) -> Result<File, String> {
-    let text = carried::read_text(path)
+    let text = embedded::read_text(path)
         .map_err(|error| format!("cannot read the scenario {}: {error}", path.display()))?;
     if let Ok(table) = text.parse::<toml::Table>()
         && ["grid", "variant", "scenario"]

@@ -8,8 +8,8 @@ use algorithms::registry::Entry;
 use chaos::span::LONGEST_NS;
 use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Urgency, Workload};
 
-use super::resolve::{Misfit, node_of};
-use super::words::{AskText, List, Weight};
+use super::resolve::{ScenarioError, node_of};
+use super::values::{AskText, List, Weight};
 use super::{Kind, Scenario, arrivals};
 
 /// The most clients of all members together: each has an alarm of its own.
@@ -21,7 +21,7 @@ pub(super) fn resolve(
     (entry, params): (&Entry, &Params),
     nodes: u32,
     folder: &Path,
-) -> Result<Workload, Misfit> {
+) -> Result<Workload, ScenarioError> {
     let kind = scenario.workload.unwrap_or(Kind::Closed);
     refuse_strays(scenario, kind)?;
     let weights = weights(scenario, nodes)?;
@@ -47,13 +47,18 @@ pub(super) fn resolve(
         priority: priority(scenario, nodes)?,
         weights,
         clients: match scenario.clients {
-            Some(0) => return Err(Misfit::new("clients", "a member has at least one client")),
+            Some(0) => {
+                return Err(ScenarioError::new(
+                    "clients",
+                    "a member has at least one client",
+                ));
+            }
             Some(clients) if u64::from(clients) * u64::from(nodes) > MOST_CLIENTS => {
                 let why = format!(
                     "{clients} clients at each of {nodes} nodes are too many; at most \
                      {MOST_CLIENTS} in all"
                 );
-                return Err(Misfit::new("clients", why));
+                return Err(ScenarioError::new("clients", why));
             }
             clients => clients.unwrap_or(1),
         },
@@ -80,7 +85,7 @@ pub(super) fn quota_key(workload: &Workload) -> &'static str {
 }
 
 /// Refuses keys that mean nothing for this kind of workload.
-fn refuse_strays(scenario: &Scenario, kind: Kind) -> Result<(), Misfit> {
+fn refuse_strays(scenario: &Scenario, kind: Kind) -> Result<(), ScenarioError> {
     let drawn = [Kind::Closed, Kind::Open, Kind::OneAtATime];
     let weighed = [Kind::Closed, Kind::Open, Kind::OneAtATime, Kind::Window];
     let asked = [
@@ -116,7 +121,7 @@ fn refuse_strays(scenario: &Scenario, kind: Kind) -> Result<(), Misfit> {
                 kinds.join(", "),
                 kind_name(kind)
             );
-            Err(Misfit::new(key, why))
+            Err(ScenarioError::new(key, why))
         }
     }
 }
@@ -136,21 +141,24 @@ fn per_node<T: Clone>(said: Option<&List<T>>, unless_said: T) -> PerNode<T> {
 }
 
 /// Fewer priorities than nodes are taken in turn; more would be for nobody.
-fn priority(scenario: &Scenario, nodes: u32) -> Result<PerNode<Urgency>, Misfit> {
+fn priority(scenario: &Scenario, nodes: u32) -> Result<PerNode<Urgency>, ScenarioError> {
     match &scenario.priority {
         Some(List(said)) if said.len() > nodes as usize => {
             let said = said.len();
             let why = format!("{said} priorities for {nodes} nodes; write at most one for each");
-            Err(Misfit::new("priority", why))
+            Err(ScenarioError::new("priority", why))
         }
         said => Ok(per_node(said.as_ref(), Urgency::Constant(0))),
     }
 }
 
-fn mean_gap_ns(scenario: &Scenario) -> Result<u64, Misfit> {
+fn mean_gap_ns(scenario: &Scenario) -> Result<u64, ScenarioError> {
     match (scenario.rate, scenario.gap) {
-        (Some(_), Some(_)) => Err(Misfit::new("gap", "rate and gap say the same; keep one")),
-        (None, Some(gap)) if gap.0 == 0 => Err(Misfit::new(
+        (Some(_), Some(_)) => Err(ScenarioError::new(
+            "gap",
+            "rate and gap say the same; keep one",
+        )),
+        (None, Some(gap)) if gap.0 == 0 => Err(ScenarioError::new(
             "gap",
             "requests would never stop coming; write 50ms",
         )),
@@ -162,7 +170,7 @@ fn mean_gap_ns(scenario: &Scenario) -> Result<u64, Misfit> {
                 Ok(gap_ns.round() as u64)
             } else {
                 let why = format!("{rate} requests per second cannot be; write 20 or 0.5");
-                Err(Misfit::new("rate", why))
+                Err(ScenarioError::new("rate", why))
             }
         }
     }
@@ -172,14 +180,14 @@ fn batch(
     scenario: &Scenario,
     (entry, params): (&Entry, &Params),
     nodes: u32,
-) -> Result<Arrivals, Misfit> {
+) -> Result<Arrivals, ScenarioError> {
     let everyone = || (0..nodes).map(|node| AskText(Ask::at(0, NodeId(node))));
     let asks: Vec<Ask> = match &scenario.asks {
         None => everyone().map(|AskText(ask)| ask).collect(),
         Some(List(asks)) => asks.iter().map(|AskText(ask)| *ask).collect(),
     };
     for ask in &asks {
-        node_of(ask.node.0, nodes).map_err(|why| Misfit::new("asks", why))?;
+        node_of(ask.node.0, nodes).map_err(|why| ScenarioError::new("asks", why))?;
     }
     let settled = scenario.settled.unwrap_or(false);
     if settled && (entry.retries)(params) {
@@ -188,25 +196,25 @@ fn batch(
              nobody would ever leave; leave --settled out",
             entry.name
         );
-        return Err(Misfit::new("settled", why));
+        return Err(ScenarioError::new("settled", why));
     }
     if let Some(ask) = asks.iter().find(|ask| settled && ask.at_ns > 0) {
         let why = format!(
             "'{}' names a time, but in a settled batch each asks when nothing is under way",
             AskText(*ask)
         );
-        return Err(Misfit::new("asks", why));
+        return Err(ScenarioError::new("asks", why));
     }
     Ok(Arrivals::Batch { asks, settled })
 }
 
-fn window(scenario: &Scenario, nodes: u32, weights: &[f64]) -> Result<Arrivals, Misfit> {
+fn window(scenario: &Scenario, nodes: u32, weights: &[f64]) -> Result<Arrivals, ScenarioError> {
     let silent = weights.iter().filter(|&&weight| weight == 0.0).count();
     let may_ask = nodes - u32::try_from(silent).expect("a weight is a node's");
     let askers = scenario.askers.unwrap_or(may_ask.div_ceil(2));
     if askers == 0 || askers > may_ask {
         let why = format!("{askers} of {may_ask} nodes cannot ask once each; write 1 to {may_ask}");
-        return Err(Misfit::new("askers", why));
+        return Err(ScenarioError::new("askers", why));
     }
     Ok(Arrivals::Window {
         nodes: askers,
@@ -219,7 +227,7 @@ fn quota(
     kind: Kind,
     arrivals: &Arrivals,
     nodes: u32,
-) -> Result<Quota, Misfit> {
+) -> Result<Quota, ScenarioError> {
     let said = [
         ("entries", scenario.entries.map(Quota::PerNode)),
         ("total", scenario.total.map(Quota::Total)),
@@ -234,11 +242,11 @@ fn quota(
     let first = said.next();
     if let (Some((first, _)), Some((second, _))) = (first, said.next()) {
         let why = format!("{first} and {second} say how much there is to do; keep one");
-        return Err(Misfit::new(second, why));
+        return Err(ScenarioError::new(second, why));
     }
     match (first, kind, arrivals) {
         (Some((key, Quota::PerNode(0) | Quota::Total(0) | Quota::Until(0))), ..) => Err(
-            Misfit::new(key, "0 leaves nothing to do; a run has at least one entry"),
+            ScenarioError::new(key, "0 leaves nothing to do; a run has at least one entry"),
         ),
         (Some((_, quota)), ..) => Ok(quota),
         (None, Kind::OneAtATime, _) => Ok(Quota::Total(1_000)),
@@ -251,11 +259,11 @@ fn quota(
     }
 }
 
-fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, Misfit> {
+fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, ScenarioError> {
     let Some(List(said)) = &scenario.weights else {
         return Ok(Vec::new());
     };
-    let misfit = |why: String| Misfit::new("weights", why);
+    let wrong = |why: String| ScenarioError::new("weights", why);
     let in_turn = |weight: &Weight| match weight {
         Weight::InTurn(weight) => Some(*weight),
         Weight::Of(..) => None,
@@ -264,7 +272,7 @@ fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, Misfit> {
         Some(weights) if weights.len() == nodes as usize => weights,
         Some(weights) => {
             let count = weights.len();
-            return Err(misfit(format!(
+            return Err(wrong(format!(
                 "{count} weights for {nodes} nodes; write one for each, or NODE=WEIGHT for some"
             )));
         }
@@ -272,24 +280,24 @@ fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, Misfit> {
             let mut weights = vec![1.0; nodes as usize];
             for weight in said {
                 let Weight::Of(node, weight) = *weight else {
-                    return Err(misfit(
+                    return Err(wrong(
                         "either one weight for each node, or all NODE=WEIGHT".into(),
                     ));
                 };
-                weights[node_of(node.0, nodes).map_err(misfit)?.index()] = weight;
+                weights[node_of(node.0, nodes).map_err(wrong)?.index()] = weight;
             }
             weights
         }
     };
     if weights.iter().all(|&weight| weight == 0.0) {
-        return Err(misfit("all weights are 0, so nobody would ever ask".into()));
+        return Err(wrong("all weights are 0, so nobody would ever ask".into()));
     }
     Ok(weights)
 }
 
 /// In virtual time, a closed loop that neither thinks nor holds would go round for ever at one
 /// instant.
-pub(super) fn time_passes(workload: &Workload, nodes: u32) -> Result<(), Misfit> {
+pub(super) fn time_passes(workload: &Workload, nodes: u32) -> Result<(), ScenarioError> {
     let Arrivals::Closed { think } = &workload.arrivals else {
         return Ok(());
     };
@@ -306,7 +314,7 @@ pub(super) fn time_passes(workload: &Workload, nodes: u32) -> Result<(), Misfit>
             let why = format!(
                 "node {node} thinks 0 and holds 0, so time would not pass; give it one of them"
             );
-            Err(Misfit::new("think", why))
+            Err(ScenarioError::new("think", why))
         }
     }
 }

@@ -6,7 +6,7 @@ use node::plan::Detector;
 use node::workload::{Arrivals, PerNode, Quota, Workload};
 
 use super::resolve::Resolved;
-use super::words::{AsPrinted, AskText, Assignment, Between, Detecting, List, Time, Weight};
+use super::values::{AsPrinted, AskText, Assignment, Between, Detecting, List, Time, Weight};
 use super::{Kind, Scenario};
 
 impl Resolved {

@@ -15,10 +15,10 @@ use node::plan::{MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes, usual_d
 use node::run::Engine;
 use node::workload::{Arrivals, Quota, Workload};
 
-use super::trouble::{self, Stricken};
-use super::words::{AsPrinted, Assignment, Between};
+use super::faults::{self, FaultContext};
+use super::values::{AsPrinted, Assignment, Between};
 use super::{Scenario, find_algorithm, links, load};
-use crate::carried;
+use crate::embedded;
 use crate::names::directory_name;
 use crate::numbers::count;
 
@@ -43,7 +43,7 @@ impl Resolved {
 }
 
 /// What a scenario's file lends to it.
-pub(super) struct Around<'a> {
+pub(super) struct Origin<'a> {
     /// The run's name, unless said.
     pub(super) name: Option<&'a str>,
     /// Where the file is.
@@ -52,7 +52,7 @@ pub(super) struct Around<'a> {
     pub(super) by_flags: &'a BTreeSet<String>,
 }
 
-impl Around<'_> {
+impl Origin<'_> {
     /// What the file names under this key are relative to: the scenario file, if it says them.
     fn folder(&self, key: &str) -> &Path {
         match self.by_flags.contains(key) {
@@ -64,14 +64,14 @@ impl Around<'_> {
 
 /// Something said that does not fit.
 #[derive(Debug)]
-pub(super) struct Misfit {
+pub(super) struct ScenarioError {
     /// The key that says it, even if its value is the default.
     pub(super) key: &'static str,
     /// What is wrong, and what would be right.
     pub(super) why: String,
 }
 
-impl Misfit {
+impl ScenarioError {
     pub(super) fn new(key: &'static str, why: impl Into<String>) -> Self {
         let why = why.into();
         Self { key, why }
@@ -79,31 +79,34 @@ impl Misfit {
 }
 
 /// Decides everything that was not said, and checks everything that was.
-pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolved, Misfit> {
+pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolved, ScenarioError> {
     let Some(algorithm) = &scenario.algorithm else {
-        return Err(Misfit::new(
+        return Err(ScenarioError::new(
             "algorithm",
             "no algorithm is named; write algorithm = \"raymond\"",
         ));
     };
-    let entry = find_algorithm(algorithm).map_err(|why| Misfit::new("algorithm", why))?;
-    let name = name(scenario, around, entry)?;
+    let entry = find_algorithm(algorithm).map_err(|why| ScenarioError::new("algorithm", why))?;
+    let name = name(scenario, origin, entry)?;
     let seed = scenario.seed.unwrap_or_else(fresh_seed);
-    let params = params(&scenario.params, entry, around.folder("params"))
-        .map_err(|why| Misfit::new("params", why))?;
-    let unfit = |why: String| Misfit::new("topology", why);
+    let params = params(&scenario.params, entry, origin.folder("params"))
+        .map_err(|why| ScenarioError::new("params", why))?;
+    let unfit = |why: String| ScenarioError::new("topology", why);
     let said = scenario.topology.as_deref();
-    let said = said.map(|text| links::shape(text, around.folder("topology")));
+    let said = said.map(|text| links::shape(text, origin.folder("topology")));
     let said = said.transpose().map_err(unfit)?;
     let nodes = nodes(scenario, entry, &params, said.as_ref())?;
     let shape = said.unwrap_or_else(|| Shape::default_for(entry.graph, nodes));
     let holder = holder(scenario, &shape, nodes)?;
     if let Some(why) = (entry.refuses)(&params, nodes) {
-        return Err(Misfit::new("params", format!("{}: {why}", entry.name)));
+        return Err(ScenarioError::new(
+            "params",
+            format!("{}: {why}", entry.name),
+        ));
     }
     let printed = printed(scenario, entry)?;
     let order = order(scenario, entry)?;
-    let workload = load::resolve(scenario, (entry, &params), nodes, around.folder("arrivals"))?;
+    let workload = load::resolve(scenario, (entry, &params), nodes, origin.folder("arrivals"))?;
     let warm_up_entries = warm_up(scenario, &workload, nodes)?;
     memory(entry, nodes, &workload)?;
     let topology = links::build(&shape, entry, nodes, holder, seed).map_err(unfit)?;
@@ -120,20 +123,20 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     }
     let delay = delay(scenario, engine);
     let machine = (entry.machine)(&params, &printed);
-    let stricken = Stricken {
+    let context = FaultContext {
         entry,
         links: whole.as_ref().unwrap_or(&topology),
         kinds: machine.kinds(),
         seed,
-        folder: around.folder("fault"),
+        folder: origin.folder("fault"),
     };
-    let faults = trouble::resolve(scenario, &stricken)?;
+    let faults = faults::resolve(scenario, &context)?;
     let detect_after_ns = match scenario.detect_after {
         Some(Between(least_ns, most_ns)) => (least_ns, most_ns),
         None => node::plan::default_detect_after_ns(),
     };
     let bound_ns = bound_ns(scenario, engine, &delay)?;
-    trouble::within_reason(&faults, bound_ns)?;
+    faults::within_reason(&faults, bound_ns)?;
     let time_limit_ns = time_limit_ns(scenario, engine, &workload)?;
     let plan = Plan {
         algorithm: entry.name.to_owned(),
@@ -152,9 +155,9 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
         trace: scenario.trace.unwrap_or(false),
         faults,
         detect_after_ns,
-        detector: trouble::detector(scenario, entry)?,
-        silence_ns: trouble::silence_ns(scenario, entry)?,
-        transport: trouble::transport(scenario, engine)?,
+        detector: faults::detector(scenario, entry)?,
+        silence_ns: faults::silence_ns(scenario, entry)?,
+        transport: faults::transport(scenario, engine)?,
     };
     Ok(Resolved {
         name,
@@ -164,13 +167,13 @@ pub(super) fn resolve(scenario: &Scenario, around: &Around<'_>) -> Result<Resolv
     })
 }
 
-fn name(scenario: &Scenario, around: &Around<'_>, entry: &Entry) -> Result<String, Misfit> {
+fn name(scenario: &Scenario, origin: &Origin<'_>, entry: &Entry) -> Result<String, ScenarioError> {
     let name = scenario
         .name
         .as_deref()
-        .or(around.name)
+        .or(origin.name)
         .unwrap_or(entry.name);
-    let name = directory_name(name).map_err(|why| Misfit::new("name", why))?;
+    let name = directory_name(name).map_err(|why| ScenarioError::new("name", why))?;
     Ok(name.to_owned())
 }
 
@@ -179,7 +182,7 @@ fn nodes(
     entry: &Entry,
     params: &Params,
     shape: Option<&Shape>,
-) -> Result<u32, Misfit> {
+) -> Result<u32, ScenarioError> {
     let near = |nodes: u32| {
         let below = (0..nodes).rev().find(|&size| entry.admits_size(size));
         let above = (nodes..nodes.saturating_mul(2).saturating_add(1_000)).skip(1);
@@ -201,12 +204,12 @@ fn nodes(
         (None, None) => format!("it needs at least {}", entry.sizes.least),
     };
     let why = format!("{} does not run on {nodes} nodes; {instead}", entry.name);
-    Err(Misfit::new("nodes", why))
+    Err(ScenarioError::new("nodes", why))
 }
 
-fn holder(scenario: &Scenario, shape: &Shape, nodes: u32) -> Result<NodeId, Misfit> {
+fn holder(scenario: &Scenario, shape: &Shape, nodes: u32) -> Result<NodeId, ScenarioError> {
     match scenario.holder {
-        Some(holder) => node_of(holder, nodes).map_err(|why| Misfit::new("holder", why)),
+        Some(holder) => node_of(holder, nodes).map_err(|why| ScenarioError::new("holder", why)),
         // A shape that names a node which is not there is refused when it is built.
         None => Ok(NodeId(shape.holder().0.min(nodes - 1))),
     }
@@ -247,7 +250,8 @@ pub(crate) fn params(
             Some(Domain::Document { condense, .. }) if value.ends_with(".toml") => {
                 let path = folder.join(value);
                 let path_is = |why: String| format!("{name}: {}: {why}", path.display());
-                let text = carried::read_text(&path).map_err(|error| path_is(error.to_string()))?;
+                let text =
+                    embedded::read_text(&path).map_err(|error| path_is(error.to_string()))?;
                 condense(&text).map_err(path_is)?
             }
             _ => value.clone(),
@@ -257,17 +261,17 @@ pub(crate) fn params(
     Params::resolve(entry.name, entry.params, &values).map_err(|error| error.to_string())
 }
 
-fn printed(scenario: &Scenario, entry: &'static Entry) -> Result<Printed, Misfit> {
+fn printed(scenario: &Scenario, entry: &'static Entry) -> Result<Printed, ScenarioError> {
     let printed = match &scenario.as_printed {
         None => Printed::repaired(),
         Some(AsPrinted::Some(ids)) => entry
             .as_printed(ids)
-            .map_err(|error| Misfit::new("as-printed", error.to_string()))?,
+            .map_err(|error| ScenarioError::new("as-printed", error.to_string()))?,
         Some(AsPrinted::All) => {
             let printed = Printed::all(entry.defects);
             if printed.is_repaired() {
                 let why = format!("no defect of {}'s printed text is known", entry.name);
-                return Err(Misfit::new("as-printed", why));
+                return Err(ScenarioError::new("as-printed", why));
             }
             printed
         }
@@ -275,31 +279,31 @@ fn printed(scenario: &Scenario, entry: &'static Entry) -> Result<Printed, Misfit
     Ok(printed)
 }
 
-fn order(scenario: &Scenario, entry: &Entry) -> Result<Order, Misfit> {
+fn order(scenario: &Scenario, entry: &Entry) -> Result<Order, ScenarioError> {
     match (scenario.links, entry.order) {
         (Some(Order::Any), Order::Fifo) => {
             let why = format!(
                 "{} needs links that keep the order of messages; leave it out or write fifo",
                 entry.name
             );
-            Err(Misfit::new("links", why))
+            Err(ScenarioError::new("links", why))
         }
         (given, _) => Ok(given.unwrap_or(Order::Fifo)),
     }
 }
 
-fn warm_up(scenario: &Scenario, workload: &Workload, nodes: u32) -> Result<u64, Misfit> {
+fn warm_up(scenario: &Scenario, workload: &Workload, nodes: u32) -> Result<u64, ScenarioError> {
     let warm_up = scenario.warm_up.unwrap_or(0);
     match load::entries(workload, nodes) {
         Some(all) if warm_up >= all => {
             let why = format!("{warm_up} entries of {all} leave nothing to measure");
-            Err(Misfit::new("warm-up", why))
+            Err(ScenarioError::new("warm-up", why))
         }
         _ => Ok(warm_up),
     }
 }
 
-fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> {
+fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), ScenarioError> {
     let needed = members_bytes(entry, nodes);
     if needed > MEMORY_LIMIT_BYTES {
         let (mut fits, mut too_many) = (0, nodes);
@@ -320,7 +324,7 @@ fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> 
             MEMORY_LIMIT_BYTES >> 30,
             count(fits.into()),
         );
-        return Err(Misfit::new("nodes", why));
+        return Err(ScenarioError::new("nodes", why));
     }
     let entries = load::entries(workload, nodes).unwrap_or(0);
     let needed = entries.saturating_mul(REQUEST_BYTES);
@@ -331,7 +335,7 @@ fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Misfit> 
             count(needed >> 30),
             MEMORY_LIMIT_BYTES >> 30,
         );
-        return Err(Misfit::new(load::quota_key(workload), why));
+        return Err(ScenarioError::new(load::quota_key(workload), why));
     }
     Ok(())
 }
@@ -341,10 +345,10 @@ fn delay(scenario: &Scenario, engine: Engine) -> Delay {
     scenario.delay.unwrap_or(usual_delay(engine))
 }
 
-fn bound_ns(scenario: &Scenario, engine: Engine, delay: &Delay) -> Result<u64, Misfit> {
+fn bound_ns(scenario: &Scenario, engine: Engine, delay: &Delay) -> Result<u64, ScenarioError> {
     let largest_ns = match (scenario.bound, *delay) {
         (Some(bound), _) if bound.0 == 0 => {
-            return Err(Misfit::new(
+            return Err(ScenarioError::new(
                 "bound",
                 "the bound is longer than 0, such as 50ms",
             ));
@@ -371,9 +375,9 @@ fn time_limit_ns(
     scenario: &Scenario,
     engine: Engine,
     workload: &Workload,
-) -> Result<Option<u64>, Misfit> {
+) -> Result<Option<u64>, ScenarioError> {
     match scenario.time_limit {
-        Some(limit) if limit.0 == 0 => Err(Misfit::new(
+        Some(limit) if limit.0 == 0 => Err(ScenarioError::new(
             "time-limit",
             "nothing can happen in no time; write 60s",
         )),

@@ -10,14 +10,14 @@ use analysis::quantity::Quantity;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::carried;
+use crate::embedded;
 use crate::names::directory_name;
-use crate::scenario::{Resolved, Said, whole_in_file};
+use crate::scenario::{Layers, Resolved, whole_in_file};
 
 /// What a sweep file says.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Words {
+pub(crate) struct SweepKeys {
     #[serde(default)]
     name: Option<String>,
     #[serde(default = "repetitions", deserialize_with = "whole_in_file")]
@@ -112,7 +112,7 @@ pub(crate) struct Grid {
 pub(crate) struct Cell {
     /// Its values, one for each of the keys.
     pub(crate) values: Vec<String>,
-    said: Said,
+    said: Layers,
 }
 
 /// The key by which a variant has a name; it is no key of a scenario.
@@ -136,7 +136,7 @@ fn check_runs(cells: usize, repetitions: u64) -> Result<(), String> {
 impl Grid {
     /// Reads a sweep file.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = carried::read_text(path)
+        let text = embedded::read_text(path)
             .map_err(|error| format!("cannot read the sweep {}: {error}", path.display()))?;
         if let Ok(table) = text.parse::<Table>()
             && table.contains_key("algorithm")
@@ -152,7 +152,7 @@ impl Grid {
 
     /// What a sweep file says that stands there; where there is no file, the path is empty.
     pub(crate) fn parse(text: &str, stem: &str, path: &Path) -> Result<Self, String> {
-        let words = toml::from_str::<Words>(text)
+        let words = toml::from_str::<SweepKeys>(text)
             .map_err(|error| crate::scenario::complaint(path, text, &error))?;
         let grid = Self::new(words, stem, path, text.to_owned());
         grid.map_err(|why| match path.as_os_str().is_empty() {
@@ -162,7 +162,12 @@ impl Grid {
     }
 
     /// The sweep of that name that these words mean; file names in it are relative to `path`.
-    pub(crate) fn new(words: Words, stem: &str, path: &Path, text: String) -> Result<Self, String> {
+    pub(crate) fn new(
+        words: SweepKeys,
+        stem: &str,
+        path: &Path,
+        text: String,
+    ) -> Result<Self, String> {
         if words.repetitions == 0 {
             return Err("repetitions: at least 1".to_owned());
         }
@@ -228,7 +233,7 @@ impl Grid {
                 }
                 let values = combination.iter().map(|(_, value)| shown(value));
                 let values = varied.iter().cloned().chain(values).collect::<Vec<_>>();
-                let said = Said::from_table(table, path)
+                let said = Layers::from_table(table, path)
                     .map_err(|why| format!("in the cell {}: {why}", label(&keys, &values)))?;
                 cells.push(Cell { values, said });
             }

@@ -8,7 +8,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::Grid;
-use crate::again::quoted;
+use crate::repeat_line::quoted;
 
 /// The file's name.
 pub(crate) const NAME: &str = "sweep.toml";

@@ -11,7 +11,7 @@ use super::place::Life;
 use super::{PATIENCE, PATIENCE_PER_MEMBER, Stage};
 use crate::Failure;
 use crate::cluster::proxy;
-use crate::outcome::warn;
+use crate::result_table::warn;
 
 /// How long all members together may take to finish where nobody waits for a result.
 const SHORT_PATIENCE: Duration = Duration::from_secs(2);

@@ -10,10 +10,10 @@ use simulator::explore::{
 
 use super::World;
 use crate::numbers::{count, many, significant, time};
-use crate::outcome::{Row, blocks, first_few};
+use crate::result_table::{Row, blocks, first_few};
 use crate::scenario::Resolved;
 use crate::table::indented;
-use crate::{Exit, again};
+use crate::{Exit, repeat_line};
 
 /// What is explored, in one line.
 pub(super) fn headline(resolved: &Resolved, options: &Options, replayed: bool) -> String {
@@ -239,7 +239,7 @@ fn words(nodes: &[NodeId]) -> String {
 
 /// The line that replays a finding.
 pub(super) fn replay_line(finding: &Finding) -> String {
-    again::line_with("--replay", &finding.schedule.to_string())
+    repeat_line::line_with("--replay", &finding.schedule.to_string())
 }
 
 /// The verdict that goes with an exit code.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use toml::{Table, Value};
 
-use crate::scenario::{Said, Scenario};
+use crate::scenario::{Layers, Scenario};
 use crate::sweep::{Grid, put};
 
 /// A key of a scenario, and the values that it takes in turn.
@@ -93,9 +93,11 @@ pub(super) const NAME: &str = "sweep";
 impl Typed<'_> {
     /// The sweep that this means.
     pub(super) fn grid(&self) -> Result<Grid, String> {
-        let file = self.target.filter(|target| Said::names_a_file(target));
+        let file = self.target.filter(|target| Layers::names_a_file(target));
         let mut scenario = match self.target {
-            Some(target) => Said::new(target, self.scenario.clone())?.scenario().clone(),
+            Some(target) => Layers::new(target, self.scenario.clone())?
+                .scenario()
+                .clone(),
             None => {
                 self.scenario.says_nothing_twice()?;
                 self.scenario.clone()

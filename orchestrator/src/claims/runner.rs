@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::claims::{Answer, Evidence, Outcome, Verdict, disagreement};
 use node::run::Engine;
 
-use super::file::{Book, Claim, Kind, Means, Test};
-use super::published::{self, Published};
+use super::file::{Claim, ClaimFile, Kind, Method, Test};
+use super::published::{Published, PublishedKeys};
 use super::search;
 use crate::sweep::{draw, sweep};
 use crate::{Failure, files};
 
-/// Claims of one source being tried; runs that several claims look at are run once.
-pub(crate) struct Trial<'a> {
-    book: &'a Book,
+/// Claims of one source being tested; runs that several claims look at are run once.
+pub(crate) struct ClaimRunner<'a> {
+    file: &'a ClaimFile,
     engine: Engine,
     directory: PathBuf,
     interrupted: &'a AtomicBool,
@@ -29,29 +29,29 @@ pub(crate) struct Verdicts {
     /// All together.
     pub(crate) verdict: Verdict,
     /// Each test: its case, what it says, and how to see it again.
-    pub(crate) tests: Vec<Tested>,
+    pub(crate) tests: Vec<TestResult>,
 }
 
 /// What a test said.
 #[derive(Clone, Debug)]
-pub(crate) struct Tested {
+pub(crate) struct TestResult {
     pub(crate) case: Option<String>,
-    pub(crate) means: &'static str,
+    pub(crate) method: &'static str,
     pub(crate) outcome: Outcome,
     /// The directory of the runs, or the line that searches again.
     pub(crate) again: String,
 }
 
-impl<'a> Trial<'a> {
-    /// Tries claims of this book, and keeps the runs in this directory.
+impl<'a> ClaimRunner<'a> {
+    /// Tests claims of this file, and keeps the runs in this directory.
     pub(crate) fn new(
-        book: &'a Book,
+        file: &'a ClaimFile,
         engine: Engine,
         directory: PathBuf,
         interrupted: &'a AtomicBool,
     ) -> Self {
         Self {
-            book,
+            file,
             engine,
             directory,
             interrupted,
@@ -62,11 +62,11 @@ impl<'a> Trial<'a> {
 
     /// Puts a claim to the test; `None` if that was interrupted, or this engine cannot.
     pub(crate) fn claim(&mut self, claim: &'a Claim) -> Result<Option<Verdicts>, Failure> {
-        let tests = match &claim.means {
-            Means::None(why) => {
-                let untested = Tested {
+        let tests = match &claim.method {
+            Method::None(why) => {
+                let untested = TestResult {
                     case: None,
-                    means: "none",
+                    method: "none",
                     outcome: Outcome {
                         answer: Answer::Undecided(None),
                         seen: why.clone(),
@@ -79,7 +79,7 @@ impl<'a> Trial<'a> {
                     tests: vec![untested],
                 }));
             }
-            Means::Tests(tests) => tests,
+            Method::Tests(tests) => tests,
         };
         let mut tested = Vec::new();
         for test in tests {
@@ -106,8 +106,12 @@ impl<'a> Trial<'a> {
 
     /// Where the runs that a claim looks at differ from those of another engine: a sentence for each
     /// quantity that does, none if all agree; `None` if there is nothing to compare.
-    pub(crate) fn disagreements(&self, claim: &Claim, real: &Trial<'_>) -> Option<Vec<String>> {
-        let Means::Tests(tests) = &claim.means else {
+    pub(crate) fn disagreements(
+        &self,
+        claim: &Claim,
+        real: &ClaimRunner<'_>,
+    ) -> Option<Vec<String>> {
+        let Method::Tests(tests) = &claim.method else {
             return None;
         };
         let compared = tests.iter().filter_map(|test| match &test.kind {
@@ -129,9 +133,9 @@ impl<'a> Trial<'a> {
         (!compared.is_empty()).then(|| compared.into_iter().flatten().collect())
     }
 
-    fn test(&mut self, test: &'a Test) -> Result<Option<Tested>, Failure> {
+    fn test(&mut self, test: &'a Test) -> Result<Option<TestResult>, Failure> {
         let interrupted = self.interrupted;
-        let (means, outcome, again) = match &test.kind {
+        let (method, outcome, again) = match &test.kind {
             Kind::Runs {
                 sweep,
                 among,
@@ -175,9 +179,9 @@ impl<'a> Trial<'a> {
                 ("recompute", outcome, String::new())
             }
         };
-        Ok(Some(Tested {
+        Ok(Some(TestResult {
             case: test.case.clone(),
-            means,
+            method,
             outcome,
             again,
         }))
@@ -187,7 +191,7 @@ impl<'a> Trial<'a> {
     /// it.
     fn runs(&mut self, name: &'a str) -> Result<Option<&Evidence>, Failure> {
         if !self.swept.contains_key(name) {
-            let runs = &self.book.sweeps[name];
+            let runs = &self.file.sweeps[name];
             let grid = match (self.engine, runs.cluster) {
                 (Engine::Sim, _) => runs.again(name),
                 (Engine::Cluster, Some(repetitions)) => runs.on_the_cluster(name, repetitions),
@@ -218,7 +222,7 @@ impl<'a> Trial<'a> {
     fn place(&self, sweep: &str) -> PathBuf {
         let engine = self.engine.to_string();
         self.directory
-            .join(&self.book.source)
+            .join(&self.file.source)
             .join(format!("{sweep}.{engine}"))
     }
 }
@@ -226,7 +230,7 @@ impl<'a> Trial<'a> {
 /// The evidence with the published numbers of each cell beside it.
 fn beside(
     evidence: &Evidence,
-    words: &published::Words,
+    words: &PublishedKeys,
     table: &Published,
 ) -> Result<Evidence, String> {
     let mut evidence = evidence.clone();

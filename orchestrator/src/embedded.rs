@@ -1,4 +1,4 @@
-//! Files of the repository that the program carries, so that a copy of it works in any directory:
+//! Files of the repository that are embedded in the program, so that a copy of it works in any directory:
 //! scenarios, sweeps, structures and claims, and the numbers that the papers print.
 //!
 //! They have the names that they have in the repository, `experiments/saturated.toml`. What stands
@@ -11,7 +11,7 @@ use chaos::input;
 use include_dir::{Dir, include_dir};
 
 /// The folders, each with its name in the repository.
-static CARRIED: [(&str, Dir<'_>); 2] = [
+static EMBEDDED: [(&str, Dir<'_>); 2] = [
     (
         "experiments",
         include_dir!("$CARGO_MANIFEST_DIR/../experiments"),
@@ -22,7 +22,7 @@ static CARRIED: [(&str, Dir<'_>); 2] = [
     ),
 ];
 
-/// The text of a file: the one that is there, or else the one that is carried.
+/// The text of a file: the one that is there, or else the one that is embedded.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     let read = input::read_text(path);
     match (read, text(path)) {
@@ -31,7 +31,7 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     }
 }
 
-/// The files of a folder with this ending, by name: those that are there, or else those carried.
+/// The files of a folder with this ending, by name: those that are there, or else those embedded.
 pub(crate) fn list(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
     let mut paths = match (std::fs::read_dir(folder), inside(folder)) {
         (Err(error), Some(folder)) if error.kind() == ErrorKind::NotFound => folder,
@@ -45,18 +45,18 @@ pub(crate) fn list(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The text of a carried file.
+/// The text of a embedded file.
 fn text(path: &Path) -> Option<&'static str> {
-    let mut found = CARRIED.iter().filter_map(|(name, dir)| {
+    let mut found = EMBEDDED.iter().filter_map(|(name, dir)| {
         let path = path.strip_prefix(name).ok()?;
         dir.get_file(path)?.contents_utf8()
     });
     found.next()
 }
 
-/// The files of a carried folder.
+/// The files of a embedded folder.
 fn inside(folder: &Path) -> Option<Vec<PathBuf>> {
-    let mut found = CARRIED.iter().filter_map(|(name, dir)| {
+    let mut found = EMBEDDED.iter().filter_map(|(name, dir)| {
         let within = folder.strip_prefix(name).ok()?;
         let dir = match within.as_os_str().is_empty() {
             true => dir,

@@ -13,11 +13,11 @@ use node::plan::{Detector, UseTransport};
 use node::run::Engine;
 
 use super::Scenario;
-use super::resolve::Misfit;
-use super::words::{Detecting, Time};
+use super::resolve::ScenarioError;
+use super::values::{Detecting, Time};
 
 /// The group in which things go wrong.
-pub(super) struct Stricken<'a> {
+pub(super) struct FaultContext<'a> {
     pub(super) entry: &'a Entry,
     /// All links that there are, whether the algorithm uses them or not.
     pub(super) links: &'a Topology,
@@ -31,7 +31,7 @@ pub(super) struct Stricken<'a> {
 const MOST_FAULTS: usize = 10_000;
 
 /// Refuses messages that are delayed for longer than a text can say, by so many bounds.
-pub(super) fn within_reason(timeline: &Timeline, bound_ns: u64) -> Result<(), Misfit> {
+pub(super) fn within_reason(timeline: &Timeline, bound_ns: u64) -> Result<(), ScenarioError> {
     let too_late = |step: &&Step| match &step.deed {
         Deed::Message(MessageFault::Delay(_, By::Bounds(bounds))) => {
             bounds * bound_ns as f64 > LONGEST_NS as f64
@@ -46,13 +46,16 @@ pub(super) fn within_reason(timeline: &Timeline, bound_ns: u64) -> Result<(), Mi
                 step.text,
                 show_ns(bound_ns)
             );
-            Err(Misfit::new("fault", why))
+            Err(ScenarioError::new("fault", why))
         }
     }
 }
 
 /// All faults that were asked for, with nothing left to decide.
-pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timeline, Misfit> {
+pub(super) fn resolve(
+    scenario: &Scenario,
+    group: &FaultContext<'_>,
+) -> Result<Timeline, ScenarioError> {
     let links = group.links;
     let read =
         |file: &str| input::read_text(&group.folder.join(file)).map_err(|error| error.to_string());
@@ -67,7 +70,7 @@ pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timel
     let said = said(scenario);
     if said.len() > MOST_FAULTS {
         let why = format!("{} faults are too many; at most {MOST_FAULTS}", said.len());
-        return Err(Misfit::new("fault", why));
+        return Err(ScenarioError::new("fault", why));
     }
     let mut entries = Vec::new();
     for (key, words) in said {
@@ -75,10 +78,10 @@ pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timel
             "fault" => chaos::Entry::parse(words, &group.scope()),
             _ => on_all_links(key, words, &group.scope()),
         };
-        entries.push(entry.map_err(|error| Misfit::new(key, error.to_string()))?);
+        entries.push(entry.map_err(|error| ScenarioError::new(key, error.to_string()))?);
     }
     let timeline = Timeline::resolve(&entries, &group);
-    let timeline = timeline.map_err(|error| Misfit::new("fault", error.to_string()))?;
+    let timeline = timeline.map_err(|error| ScenarioError::new("fault", error.to_string()))?;
     // Who looks for silence speaks to everybody, whatever the links.
     let only_links = !matches!(scenario.detector, Some(Detecting(Detector::Timeout(_))));
     match timeline
@@ -87,7 +90,7 @@ pub(super) fn resolve(scenario: &Scenario, group: &Stricken<'_>) -> Result<Timel
         .find(|step| only_links && strays(step, links))
     {
         None => Ok(timeline),
-        Some(step) => Err(Misfit::new("fault", not_a_link(step, links))),
+        Some(step) => Err(ScenarioError::new("fault", not_a_link(step, links))),
     }
 }
 
@@ -168,11 +171,14 @@ fn edges(links: &Topology) -> Edges {
 }
 
 /// Where the reliable transport runs.
-pub(super) fn transport(scenario: &Scenario, engine: Engine) -> Result<UseTransport, Misfit> {
+pub(super) fn transport(
+    scenario: &Scenario,
+    engine: Engine,
+) -> Result<UseTransport, ScenarioError> {
     let transport = scenario.transport.unwrap_or_default();
     if (engine, transport) == (Engine::Cluster, UseTransport::Never) {
         let why = "on a cluster every message travels through it; use --engine sim";
-        return Err(Misfit::new("transport", why));
+        return Err(ScenarioError::new("transport", why));
     }
     Ok(transport)
 }
@@ -185,7 +191,7 @@ const LEAST_SILENCE_NS: u64 = 20_000_000;
 const MOST_SILENCE_NS: u64 = 20_000_000_000;
 
 /// Silence after which a link has failed.
-pub(super) fn silence_ns(scenario: &Scenario, entry: &Entry) -> Result<u64, Misfit> {
+pub(super) fn silence_ns(scenario: &Scenario, entry: &Entry) -> Result<u64, ScenarioError> {
     let Some(Time(silence_ns)) = scenario.silence else {
         return Ok(node::plan::default_silence_ns());
     };
@@ -195,14 +201,14 @@ pub(super) fn silence_ns(scenario: &Scenario, entry: &Entry) -> Result<u64, Misf
             entry.name,
             names(|entry| entry.links == Links::Sessions)
         );
-        return Err(Misfit::new("silence", why));
+        return Err(ScenarioError::new("silence", why));
     }
     tells_something("silence", silence_ns, "the end of a link")?;
     Ok(silence_ns)
 }
 
 /// Refuses a silence from which what it should tell cannot be guessed.
-fn tells_something(key: &'static str, silence_ns: u64, what: &str) -> Result<(), Misfit> {
+fn tells_something(key: &'static str, silence_ns: u64, what: &str) -> Result<(), ScenarioError> {
     if (LEAST_SILENCE_NS..=MOST_SILENCE_NS).contains(&silence_ns) {
         return Ok(());
     }
@@ -212,7 +218,7 @@ fn tells_something(key: &'static str, silence_ns: u64, what: &str) -> Result<(),
         show_ns(LEAST_SILENCE_NS),
         show_ns(MOST_SILENCE_NS)
     );
-    Err(Misfit::new(key, why))
+    Err(ScenarioError::new(key, why))
 }
 
 /// The algorithms of which that is so.
@@ -223,16 +229,16 @@ fn names(is: impl Fn(&Entry) -> bool) -> String {
 }
 
 /// Who says that a member has died.
-pub(super) fn detector(scenario: &Scenario, entry: &Entry) -> Result<Detector, Misfit> {
+pub(super) fn detector(scenario: &Scenario, entry: &Entry) -> Result<Detector, ScenarioError> {
     let Some(Detecting(detector)) = scenario.detector else {
         return Ok(Detector::default());
     };
     let Detector::Timeout(silence_ns) = detector else {
         return Ok(detector);
     };
-    let misfit = |why: String| Err(Misfit::new("detector", why));
+    let wrong = |why: String| Err(ScenarioError::new("detector", why));
     if !entry.wants_peer_events {
-        return misfit(format!(
+        return wrong(format!(
             "{} does nothing about a death, so nobody would listen to it; {} do",
             entry.name,
             names(|entry| entry.wants_peer_events)
@@ -240,12 +246,12 @@ pub(super) fn detector(scenario: &Scenario, entry: &Entry) -> Result<Detector, M
     }
     tells_something("detector", silence_ns, "a death")?;
     if scenario.detect_after.is_some() {
-        return misfit(
+        return wrong(
             "detect-after is for the detector that is told; leave one of them out".into(),
         );
     }
     if scenario.transport == Some(UseTransport::Never) {
-        return misfit(
+        return wrong(
             "it is the transport that asks who is there; leave out transport = never".into(),
         );
     }

@@ -273,15 +273,15 @@ impl FromStr for Weight {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let misfit = || format!("'{text}' is neither a weight such as 2.5 nor NODE=WEIGHT");
+        let wrong = || format!("'{text}' is neither a weight such as 2.5 nor NODE=WEIGHT");
         let weight = |text: &str| match text.parse::<f64>() {
             Ok(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
-            _ => Err(misfit()),
+            _ => Err(wrong()),
         };
         match text.split_once('=') {
             None => weight(text).map(Weight::InTurn),
             Some((node, text)) => {
-                let node = node.trim().parse().map_err(|_| misfit())?;
+                let node = node.trim().parse().map_err(|_| wrong())?;
                 Ok(Weight::Of(NodeId(node), weight(text.trim())?))
             }
         }
@@ -311,18 +311,18 @@ impl FromStr for AskText {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let misfit = || format!("'{text}' is not NODE [at TIME] [priority NUMBER] [hold TIME]");
+        let wrong = || format!("'{text}' is not NODE [at TIME] [priority NUMBER] [hold TIME]");
         let time = |text: &str| parse_ns(text).map_err(|error| error.to_string());
         let mut words = text.split_whitespace();
         let node = words.next().and_then(|word| word.parse().ok());
-        let mut ask = Ask::at(0, NodeId(node.ok_or_else(misfit)?));
+        let mut ask = Ask::at(0, NodeId(node.ok_or_else(wrong)?));
         while let Some(word) = words.next() {
-            let value = words.next().ok_or_else(misfit)?;
+            let value = words.next().ok_or_else(wrong)?;
             match word {
                 "at" => ask.at_ns = time(value)?,
-                "priority" => ask.priority = Some(value.parse().map_err(|_| misfit())?),
+                "priority" => ask.priority = Some(value.parse().map_err(|_| wrong())?),
                 "hold" => ask.hold_ns = Some(time(value)?),
-                _ => return Err(misfit()),
+                _ => return Err(wrong()),
             }
         }
         Ok(Self(ask))

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::resolve::{self, Around, Misfit, Resolved};
+use super::resolve::{self, Origin, Resolved, ScenarioError};
 use super::{Scenario, file};
 
 /// What flags and a scenario file say together, and which of them said what.
 #[derive(Debug)]
-pub struct Said {
+pub struct Layers {
     scenario: Scenario,
     by_flags: BTreeSet<String>,
     by_file: Option<file::File>,
@@ -28,7 +28,7 @@ const OF_A_WORKLOAD: [&str; 8] = [
     "think", "rate", "gap", "asks", "settled", "askers", "within", "arrivals",
 ];
 
-impl Said {
+impl Layers {
     /// What is said by naming `target`, an algorithm or a scenario file, and these flags.
     pub fn new(target: &str, mut flags: Scenario) -> Result<Self, String> {
         flags.says_nothing_twice()?;
@@ -88,13 +88,13 @@ impl Said {
             ..self.scenario.clone()
         };
         let folder = self.by_file.as_ref().and_then(|file| file.path.parent());
-        let around = Around {
+        let origin = Origin {
             name: None,
             folder: folder.unwrap_or(Path::new("")),
             by_flags: &self.by_flags,
         };
-        let resolved = resolve::resolve(&scenario, &around);
-        resolved.map_err(|Misfit { key, why }| format!("{key}: {why}"))
+        let resolved = resolve::resolve(&scenario, &origin);
+        resolved.map_err(|ScenarioError { key, why }| format!("{key}: {why}"))
     }
 
     /// The plan that this makes, or what is wrong with it and where that was said.
@@ -104,15 +104,15 @@ impl Said {
         let stem = path
             .and_then(Path::file_stem)
             .map(|stem| stem.to_string_lossy());
-        let around = Around {
+        let origin = Origin {
             name: stem.as_deref(),
             folder: path.and_then(Path::parent).unwrap_or(Path::new("")),
             by_flags: &self.by_flags,
         };
-        resolve::resolve(&self.scenario, &around).map_err(|misfit| self.locate(&misfit))
+        resolve::resolve(&self.scenario, &origin).map_err(|error| self.locate(&error))
     }
 
-    fn locate(&self, Misfit { key, why }: &Misfit) -> String {
+    fn locate(&self, ScenarioError { key, why }: &ScenarioError) -> String {
         let line = |file: &file::File| {
             let line = file.lines.get(*key)?;
             Some(format!("{}:{line}: {key}", file.path.display()))
