@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use chaos::FaultError;
-use chaos::language::Entry;
+use chaos::language::FaultSpec;
 use chaos::partition::Edges;
 use chaos::proxy::{Address, Command, Config, Journal, MemberConfig, Proxy};
 use chaos::timeline::{Group, Timeline};
@@ -80,9 +80,9 @@ fn bad_links() -> Result<Timeline, FaultError> {
         read: &|_| Err("this example reads no files".to_owned()),
     };
     let faults = ["at 0s loss 10% on all", "at 0s delay 5ms on all"];
-    let entries = faults.map(|text| Entry::parse(text, &group.scope()));
-    let entries = entries.into_iter().collect::<Result<Vec<_>, _>>()?;
-    Timeline::resolve(&entries, &group)
+    let specs = faults.map(|text| FaultSpec::parse(text, &group.scope()));
+    let specs = specs.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Timeline::resolve(&specs, &group)
 }
 
 /// Answers whatever it is sent, whoever sent it.

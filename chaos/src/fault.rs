@@ -27,7 +27,7 @@ pub use corrupt::Corrupt;
 pub use cut::{Cut, InFlight};
 pub use duplicate::Duplicate;
 pub use every_nth::EveryNth;
-pub use late::{Late, Law, Order};
+pub use late::{Late, Law, PacketOrder};
 pub use loss::Loss;
 pub use rate::Rate;
 pub use reorder::Reorder;

@@ -8,24 +8,24 @@
 //! ```
 //!
 //! A text is read by hand, token by token, so that every [`FaultError`] can point at the place and
-//! say what would be right there. An [`Entry`] prints itself in one canonical way, which reads back as
-//! the same entry. The words are netem's where netem has one; [`words`] lists them all with their
+//! say what would be right there. A [`FaultSpec`] prints itself in one canonical way, which reads back as
+//! the same value. The words are netem's where netem has one; [`glossary`] lists them all with their
 //! meaning, and where it differs from netem's.
 
 mod actions;
 mod cursor;
 mod delays;
-mod entry;
 mod error;
-mod events;
+pub mod glossary;
 mod links;
 mod members;
 mod schedule;
-pub mod words;
+mod spec;
+mod triggers;
 
 pub use cursor::Scope;
-pub use entry::{Action, Choice, DelayLaw, Entry, FaultText, LinkFault, Parting};
 pub use error::FaultError;
-pub use events::{By, Event, MessageFault, Selector};
 pub use members::Who;
 pub use schedule::{Schedule, Start};
+pub use spec::{Action, Choice, DelayLaw, FaultSpec, FaultText, LinkFault, PartitionGroups};
+pub use triggers::{By, MessageFault, Selector, Trigger};

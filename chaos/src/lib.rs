@@ -25,10 +25,10 @@ pub mod rule;
 pub mod sample;
 pub mod span;
 pub mod table;
+pub mod time_window;
 pub mod timeline;
 mod totals;
 mod visible;
-pub mod window;
 #[cfg(feature = "wire")]
 pub mod wire;
 
@@ -36,13 +36,13 @@ pub use delay::Delay;
 pub use draw::Draw;
 pub use fate::{Carried, Datagram, Fate, Member};
 pub use fault::{AnyFault, Fault};
-pub use language::{Entry, FaultError};
+pub use language::{FaultError, FaultSpec};
 pub use link::Arrival;
 pub use network::Network;
 pub use percent::Percent;
 pub use reach::Reach;
 pub use rule::Rule;
+pub use time_window::TimeWindow;
 pub use timeline::Timeline;
 pub use totals::Totals;
 pub use visible::visible;
-pub use window::Window;

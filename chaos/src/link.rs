@@ -11,7 +11,7 @@ use crate::fate::{Datagram, Fate, Member};
 use crate::fault::{InFlight, Working};
 use crate::reach::Reach;
 use crate::rule::{Count, Posted, Rule};
-use crate::window::Window;
+use crate::time_window::TimeWindow;
 
 /// What becomes of a datagram that reaches the end of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(crate) struct Link {
     /// In the order of [`STACKING`](crate::fault::STACKING).
     stack: SmallVec<[Layer; 1]>,
     /// When cuts of this link are healed: at the beginning of each stretch.
-    heals: Vec<Window>,
+    heals: Vec<TimeWindow>,
     /// When the last cut began that is no longer in the stack, and its number if it is not forgotten.
     cut_before: Option<(u64, Option<usize>)>,
     /// The edition of the rule book that the stack was made from.
@@ -101,7 +101,7 @@ impl Link {
         edition: u64,
         seed: u64,
         rules: &[Option<Arc<Posted>>],
-        heals: &BTreeMap<u64, (Window, Reach)>,
+        heals: &BTreeMap<u64, (TimeWindow, Reach)>,
     ) {
         if self.edition != edition {
             self.edition = edition;
@@ -114,7 +114,7 @@ impl Link {
         &mut self,
         seed: u64,
         rules: &[Option<Arc<Posted>>],
-        heals: &BTreeMap<u64, (Window, Reach)>,
+        heals: &BTreeMap<u64, (TimeWindow, Reach)>,
     ) {
         let mut before = std::mem::take(&mut self.stack);
         for (number, posted) in rules.iter().enumerate() {
@@ -229,12 +229,12 @@ impl Layer {
     }
 
     /// Since when it is in force, if it is.
-    fn in_force(&mut self, now_ns: u64, heals: &[Window]) -> Option<u64> {
+    fn in_force(&mut self, now_ns: u64, heals: &[TimeWindow]) -> Option<u64> {
         let mut began_ns = self.posted.rule.window.current(now_ns)?;
         if let Some(outages) = &mut self.outages {
             began_ns = outages.current(now_ns)?;
         }
-        let since = |heal: &Window| heal.latest(now_ns).is_some_and(|ns| ns > began_ns);
+        let since = |heal: &TimeWindow| heal.latest(now_ns).is_some_and(|ns| ns > began_ns);
         let ended = self.posted.cut.is_some() && heals.iter().any(since);
         (!ended).then_some(began_ns)
     }

@@ -12,7 +12,7 @@ use crate::fault::{AnyFault, InFlight, Late};
 use crate::link::{Arrival, Link};
 use crate::reach::Reach;
 use crate::rule::{Count, Posted, Rule, Turn};
-use crate::window::Window;
+use crate::time_window::TimeWindow;
 
 /// The network between the members: it decides what happens to each datagram, and carries none.
 ///
@@ -28,7 +28,7 @@ pub struct Network {
     /// What stood in the place of one of them before, the first first.
     earlier: BTreeMap<usize, Vec<Turn>>,
     /// When which cuts are healed: at the beginning of each stretch.
-    heals: BTreeMap<u64, (Window, Reach)>,
+    heals: BTreeMap<u64, (TimeWindow, Reach)>,
     /// How many there ever were.
     ever_healed: u64,
     /// Whether some rule cares about datagrams under way.
@@ -75,7 +75,7 @@ impl Network {
                 identity: DELAY,
                 fault: AnyFault::Late(Late::plain(delay)),
                 reach: Reach::All,
-                window: Window::ALWAYS,
+                window: TimeWindow::ALWAYS,
                 step: None,
                 churn: None,
             });
@@ -166,7 +166,7 @@ impl Network {
 
     /// Ends, at the beginning of each stretch of the window, every cut of these links that is then
     /// in force. Its number says which healing that is.
-    pub fn heal(&mut self, window: Window, reach: Reach) -> u64 {
+    pub fn heal(&mut self, window: TimeWindow, reach: Reach) -> u64 {
         self.ever_healed += 1;
         self.heals.insert(self.ever_healed, (window, reach));
         self.edition += 1;

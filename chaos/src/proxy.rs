@@ -29,8 +29,8 @@ mod flows;
 mod http;
 mod journal;
 mod metrics;
+mod sockets;
 mod token;
-mod wire;
 
 use std::cell::RefCell;
 use std::io;
@@ -53,7 +53,7 @@ use crate::wire::{Alarm, Inbox, Port};
 use control::Asked;
 use core::Core;
 use flows::Opened;
-use wire::Alias;
+use sockets::Alias;
 
 /// What a proxy is made from.
 pub struct Config {
@@ -176,7 +176,7 @@ impl Proxy {
             let members = core.borrow().names.len();
             let inbox = Rc::new(RefCell::new(Inbox::new()));
             for member in 0..members as Member {
-                let port = core.borrow().wire.alias(member);
+                let port = core.borrow().sockets.alias(member);
                 let alias = Alias::Member(member);
                 set.spawn_local(take_in(Rc::clone(&core), Rc::clone(&inbox), alias, port));
             }

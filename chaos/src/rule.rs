@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::churn::Churn;
 use crate::fault::{AnyFault, Cut, InFlight, Working};
 use crate::reach::Reach;
-use crate::window::Window;
+use crate::time_window::TimeWindow;
 
 /// A fault, on some links, at some times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Rule {
     /// On which links.
     pub reach: Reach,
     /// When it is in force.
-    pub window: Window,
+    pub window: TimeWindow,
     /// The step of the timeline that it came from, if it came from one.
     pub step: Option<usize>,
     /// Within the window it comes and goes for each edge apart.

@@ -1,11 +1,11 @@
 //! Faults with nothing left to decide: what happens when, in order.
 //!
-//! Entries as they are written leave things open: which edges are the four random ones, what `halves`
+//! Faults as they are written leave things open: which edges are the four random ones, what `halves`
 //! means for nine members, what stands in a file. A timeline has all that settled, so it can be
 //! printed, stored and run again. Left open is only what the run itself decides: when an event
 //! happens, and who is then the holder.
 
-mod settle;
+mod resolve;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,14 +16,14 @@ use crate::churn::Churn;
 use crate::draw::Draw;
 use crate::fate::Member;
 use crate::fault::{AnyFault, Cut, InFlight};
-use crate::language::{Event, MessageFault, Who};
+use crate::language::{MessageFault, Trigger, Who};
 use crate::network::Network;
 use crate::partition::isolate;
 use crate::reach::Reach;
 use crate::rule::{Count, Rule};
-use crate::window::Window;
+use crate::time_window::TimeWindow;
 
-pub use settle::Group;
+pub use resolve::Group;
 
 /// All faults of a run, in the order they begin; those that wait for an event come last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub struct Step {
     /// When.
     pub begin: Begin,
     /// What.
-    pub deed: Deed,
+    pub action: FaultAction,
 }
 
 /// When a step happens.
@@ -56,11 +56,11 @@ pub struct Step {
 #[serde(rename_all = "kebab-case")]
 pub enum Begin {
     /// At known times.
-    At(Window),
+    At(TimeWindow),
     /// Once, when something happens.
     When {
         /// What.
-        event: Event,
+        event: Trigger,
         /// How long it then lasts.
         for_ns: Option<u64>,
         /// When it is over, at the latest.
@@ -71,7 +71,7 @@ pub enum Begin {
 /// What a step does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Deed {
+pub enum FaultAction {
     /// Links become bad, in one or more ways.
     Links(Vec<BadLinks>),
     /// One that is yet to be found reaches nobody.
@@ -90,17 +90,17 @@ pub enum Deed {
     Message(MessageFault),
 }
 
-impl Deed {
+impl FaultAction {
     fn harms(&self) -> bool {
         match self {
-            Deed::Links(bad) => bad.iter().any(|bad| bad.fault.harms()),
-            Deed::Isolate(..) => true,
-            Deed::Heal(_)
-            | Deed::Kill(_)
-            | Deed::Pause(_)
-            | Deed::Resume(_)
-            | Deed::Restart(..)
-            | Deed::Message(_) => false,
+            FaultAction::Links(bad) => bad.iter().any(|bad| bad.fault.harms()),
+            FaultAction::Isolate(..) => true,
+            FaultAction::Heal(_)
+            | FaultAction::Kill(_)
+            | FaultAction::Pause(_)
+            | FaultAction::Resume(_)
+            | FaultAction::Restart(..)
+            | FaultAction::Message(_) => false,
         }
     }
 }
@@ -119,7 +119,7 @@ pub struct BadLinks {
 /// What a step did to datagrams; if somebody has to be found each time it begins, what it did to one
 /// of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Did {
+pub struct LinkFaultOutcome {
     /// The place of the step in the timeline; none asked for what a proxy drops that has no room for
     /// what is under way.
     pub step: Option<usize>,
@@ -153,7 +153,7 @@ impl Timeline {
     /// # Panics
     /// If the step is not about links, or somebody is to be isolated and `who` does not say who.
     pub fn enact(&self, step: usize, now_ns: u64, who: Option<Member>, network: &mut Network) {
-        let window = Window {
+        let window = TimeWindow {
             from_ns: now_ns,
             length_ns: None,
             every_ns: None,
@@ -174,13 +174,13 @@ impl Timeline {
     /// Whether some datagram could get lost, damaged or doubled on its way, so that members need a
     /// transport that repairs such things.
     pub fn harms(&self) -> bool {
-        self.steps.iter().any(|step| step.deed.harms())
+        self.steps.iter().any(|step| step.action.harms())
     }
 
     /// Until when some datagram could: the end of time where that is not known, and `None` where none
     /// ever could.
     pub fn harms_until_ns(&self) -> Option<u64> {
-        let harmful = self.steps.iter().filter(|step| step.deed.harms());
+        let harmful = self.steps.iter().filter(|step| step.action.harms());
         let ends = harmful.map(|step| match &step.begin {
             Begin::At(window) => window.over_ns(),
             Begin::When { until_ns, .. } => until_ns.unwrap_or(u64::MAX),
@@ -203,31 +203,35 @@ impl Timeline {
 
     /// What each step about links did until the run ended, in the order they began. A step that was
     /// put in force several times is told each time it did something; if it never did, once.
-    pub fn report(&self, network: &Network, ended_ns: u64) -> Vec<Did> {
+    pub fn report(&self, network: &Network, ended_ns: u64) -> Vec<LinkFaultOutcome> {
         // The parts of a step are put in force together.
-        let mut by_turn: BTreeMap<(usize, usize), Did> = BTreeMap::new();
+        let mut by_turn: BTreeMap<(usize, usize), LinkFaultOutcome> = BTreeMap::new();
         for place in 0..network.places_of_rules() {
             let turns = network.turns(place, ended_ns).enumerate();
             for (nth, (rule, until_ns, count)) in turns {
                 let Some(step) = rule.step else { continue };
-                let did = by_turn.entry((step, nth)).or_insert_with(|| Did {
-                    step: Some(step),
-                    from_ns: rule.window.from_ns,
-                    reach: rule.reach.clone(),
-                    until_ns,
-                    count: Count::default(),
-                });
-                did.count += count;
+                let outcome = by_turn
+                    .entry((step, nth))
+                    .or_insert_with(|| LinkFaultOutcome {
+                        step: Some(step),
+                        from_ns: rule.window.from_ns,
+                        reach: rule.reach.clone(),
+                        until_ns,
+                        count: Count::default(),
+                    });
+                outcome.count += count;
             }
         }
-        let acted = by_turn.iter().filter(|(_, did)| did.count.acted > 0);
+        let acted = by_turn
+            .iter()
+            .filter(|(_, outcome)| outcome.count.acted > 0);
         let acted = acted.map(|((step, _), _)| *step).collect::<BTreeSet<_>>();
-        by_turn.retain(|(step, nth), did| match acted.contains(step) {
-            true => did.count.acted > 0,
+        by_turn.retain(|(step, nth), outcome| match acted.contains(step) {
+            true => outcome.count.acted > 0,
             false => *nth == 0,
         });
         let mut report = by_turn.into_values().collect::<Vec<_>>();
-        report.sort_by_key(|did| did.from_ns);
+        report.sort_by_key(|outcome| outcome.from_ns);
         report
     }
 }
@@ -258,7 +262,7 @@ impl Step {
         let Begin::At(window) = &self.begin else {
             unreachable!("'{}' waits for an event", self.text);
         };
-        let window = Window {
+        let window = TimeWindow {
             from_ns: now_ns.saturating_add(window.from_ns),
             until_ns: window.until_ns.map(|ns| now_ns.saturating_add(ns)),
             ..*window
@@ -278,27 +282,27 @@ impl Step {
     fn put_in_force(
         &self,
         number: Option<usize>,
-        window: Window,
+        window: TimeWindow,
         (nodes, who): (u32, Option<Member>),
         now_ns: u64,
         network: &mut Network,
     ) -> Enacted {
         let mut enacted = Enacted::default();
-        let bad = match &self.deed {
-            Deed::Links(bad) => bad.clone(),
-            Deed::Isolate(_, in_flight) => {
+        let bad = match &self.action {
+            FaultAction::Links(bad) => bad.clone(),
+            FaultAction::Isolate(_, in_flight) => {
                 let member = who.expect("somebody is isolated");
                 vec![BadLinks::cut(isolate(member, nodes), *in_flight)]
             }
-            Deed::Heal(reach) => {
+            FaultAction::Heal(reach) => {
                 enacted.healing = Some(network.heal(window, reach.clone()));
                 return enacted;
             }
-            Deed::Kill(_)
-            | Deed::Pause(_)
-            | Deed::Resume(_)
-            | Deed::Restart(..)
-            | Deed::Message(_) => unreachable!("'{}' is not about links", self.text),
+            FaultAction::Kill(_)
+            | FaultAction::Pause(_)
+            | FaultAction::Resume(_)
+            | FaultAction::Restart(..)
+            | FaultAction::Message(_) => unreachable!("'{}' is not about links", self.text),
         };
         // What it did to others, or at other times, is over.
         let earlier = number.map_or_else(Vec::new, |number| network.places_of(number));
@@ -329,8 +333,8 @@ impl Step {
     /// Whether the network can do it without help: it is about links, and everything is known.
     pub fn runs_itself(&self) -> bool {
         matches!(
-            (&self.begin, &self.deed),
-            (Begin::At(_), Deed::Links(_) | Deed::Heal(_))
+            (&self.begin, &self.action),
+            (Begin::At(_), FaultAction::Links(_) | FaultAction::Heal(_))
         )
     }
 
@@ -360,8 +364,8 @@ impl BadLinks {
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = self.steps.iter().map(|step| {
-            let decided = match &step.deed {
-                Deed::Links(bad) => bad.iter().map(ToString::to_string).collect(),
+            let decided = match &step.action {
+                FaultAction::Links(bad) => bad.iter().map(ToString::to_string).collect(),
                 _ => Vec::new(),
             };
             // What the text says word for word need not be said again.

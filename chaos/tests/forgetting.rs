@@ -2,7 +2,7 @@
 
 mod common;
 
-use chaos::{Arrival, Network, Reach, Rule, Window};
+use chaos::{Arrival, Network, Reach, Rule, TimeWindow};
 use common::{MS, network};
 
 /// The rule that a fault is made of.
@@ -15,9 +15,9 @@ fn rule(fault: &str) -> Rule {
 /// The rule, from this moment on.
 fn from(at_ms: u64, fault: &str) -> Rule {
     Rule {
-        window: Window {
+        window: TimeWindow {
             from_ns: at_ms * MS,
-            ..Window::ALWAYS
+            ..TimeWindow::ALWAYS
         },
         ..rule(fault)
     }

@@ -5,16 +5,17 @@ use std::num::{NonZeroU32, NonZeroU64};
 use chaos::chance::Chance;
 use chaos::churn::{Churn, SHORTEST_CYCLE_NS};
 use chaos::fault::{
-    Burst, Corrupt, Duplicate, EveryNth, InFlight, Late, Law, Loss, Order, Rate, Reorder, Truncate,
+    Burst, Corrupt, Duplicate, EveryNth, InFlight, Late, Law, Loss, PacketOrder, Rate, Reorder,
+    Truncate,
 };
 use chaos::language::{
-    Action, By, Choice, DelayLaw, Event, LinkFault, MessageFault, Parting, Schedule, Scope,
-    Selector, Start, Who,
+    Action, By, Choice, DelayLaw, LinkFault, MessageFault, PartitionGroups, Schedule, Scope,
+    Selector, Start, Trigger, Who,
 };
 use chaos::partition::NAMED;
 use chaos::reach::{Members, Pair};
 use chaos::sample::Source;
-use chaos::{AnyFault, Delay, Entry, Percent, Reach};
+use chaos::{AnyFault, Delay, FaultSpec, Percent, Reach};
 use proptest::prelude::*;
 
 /// The examples of the design and of netem's manual.
@@ -61,8 +62,8 @@ const GOOD: &[&str] = &[
 #[test]
 fn the_examples_can_be_read() {
     let shown = GOOD.iter().map(|text| {
-        let entry: Entry = text.parse().unwrap_or_else(|error| panic!("{error}"));
-        format!("{text}\n  = {entry}\n")
+        let spec: FaultSpec = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        format!("{text}\n  = {spec}\n")
     });
     insta::assert_snapshot!(shown.collect::<String>());
 }
@@ -159,8 +160,8 @@ fn what_cannot_be_read_is_pointed_at() {
         token: Some(false),
         links_only: false,
     };
-    let shown = BAD.iter().map(|text| match Entry::parse(text, &scope) {
-        Ok(entry) => panic!("'{text}' was read as '{entry}'"),
+    let shown = BAD.iter().map(|text| match FaultSpec::parse(text, &scope) {
+        Ok(spec) => panic!("'{text}' was read as '{spec}'"),
         Err(error) => format!("{error}\n\n"),
     });
     insta::assert_snapshot!(shown.collect::<String>());
@@ -174,7 +175,7 @@ fn members_may_have_names() {
         names: &names,
         ..Scope::default()
     };
-    let read = |text| Entry::parse(text, &scope).map(|entry| entry.to_string());
+    let read = |text| FaultSpec::parse(text, &scope).map(|spec| spec.to_string());
     assert_eq!(read("loss 5% on alice->bob").unwrap(), "loss 5% on 0->1");
     assert_eq!(read("partition alice|bob").unwrap(), "partition 0|1");
     assert_eq!(read("isolate bob").unwrap(), "isolate 1");
@@ -209,13 +210,13 @@ fn a_proxy_refuses_by_name_what_needs_an_orchestrator() {
         "partition carol|bob",
         "losss 5%",
     ];
-    let shown = shown.map(|text| match Entry::parse(text, &scope) {
-        Ok(entry) => panic!("'{text}' was read as '{entry}'"),
+    let shown = shown.map(|text| match FaultSpec::parse(text, &scope) {
+        Ok(spec) => panic!("'{text}' was read as '{spec}'"),
         Err(error) => format!("{error}\n\n"),
     });
     insta::assert_snapshot!(shown.concat());
     for text in ["delay 5ms on alice->bob", "duplicate 5%", "isolate random"] {
-        assert!(Entry::parse(text, &scope).is_ok(), "{text}");
+        assert!(FaultSpec::parse(text, &scope).is_ok(), "{text}");
     }
 }
 
@@ -223,7 +224,7 @@ fn a_proxy_refuses_by_name_what_needs_an_orchestrator() {
 fn a_file_may_say_it_as_a_text_or_in_parts() {
     #[derive(serde::Deserialize)]
     struct File {
-        faults: Vec<Entry>,
+        faults: Vec<FaultSpec>,
     }
     let file: File = toml::from_str(
         r#"faults = [
@@ -242,17 +243,17 @@ fn a_file_may_say_it_as_a_text_or_in_parts() {
 
 proptest! {
     #[test]
-    fn what_is_printed_reads_back_as_the_same(entry in entries()) {
-        let text = entry.to_string();
-        let back: Entry = text.parse().map_err(|error| TestCaseError::fail(format!("{error}")))?;
-        prop_assert_eq!(&back, &entry, "{}", text);
-        let json = serde_json::to_string(&entry).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Entry>(&json).unwrap(), entry);
+    fn what_is_printed_reads_back_as_the_same(spec in specs()) {
+        let text = spec.to_string();
+        let back: FaultSpec = text.parse().map_err(|error| TestCaseError::fail(format!("{error}")))?;
+        prop_assert_eq!(&back, &spec, "{}", text);
+        let json = serde_json::to_string(&spec).unwrap();
+        prop_assert_eq!(serde_json::from_str::<FaultSpec>(&json).unwrap(), spec);
     }
 
     #[test]
     fn no_text_makes_the_reader_panic(text in "\\PC*") {
-        let _ = text.parse::<Entry>();
+        let _ = text.parse::<FaultSpec>();
     }
 
     #[test]
@@ -261,7 +262,7 @@ proptest! {
         nodes in prop::option::of(0..6_u32),
     ) {
         let scope = Scope { nodes, ..Scope::default() };
-        if let Err(error) = Entry::parse(&words.join(" "), &scope) {
+        if let Err(error) = FaultSpec::parse(&words.join(" "), &scope) {
             prop_assert!(error.place.end <= error.text.len());
             prop_assert_eq!(error.to_string().lines().count(), 4);
         }
@@ -347,7 +348,7 @@ const WORDS_AND_SIGNS: &[&str] = &[
     "~",
 ];
 
-fn entries() -> impl Strategy<Value = Entry> {
+fn specs() -> impl Strategy<Value = FaultSpec> {
     actions().prop_flat_map(|action| {
         let schedule = match (action.is_timeless(), action.lasts(), &action) {
             (true, ..) => Just(timeless()).boxed(),
@@ -355,7 +356,7 @@ fn entries() -> impl Strategy<Value = Entry> {
             (false, true, _) => prop_oneof![at(), lasting_when(), pulse()].boxed(),
             (false, false, _) => prop_oneof![instant(), instant_when()].boxed(),
         };
-        (schedule, Just(action)).prop_map(|(schedule, action)| Entry { schedule, action })
+        (schedule, Just(action)).prop_map(|(schedule, action)| FaultSpec { schedule, action })
     })
 }
 
@@ -482,12 +483,12 @@ fn selectors() -> impl Strategy<Value = Selector> {
         })
 }
 
-fn events() -> impl Strategy<Value = Event> {
+fn events() -> impl Strategy<Value = Trigger> {
     prop_oneof![
-        (any::<u32>(), counts()).prop_map(|(who, nth)| Event::Enter(who, nth)),
-        (any::<u32>(), counts()).prop_map(|(who, nth)| Event::Exit(who, nth)),
-        (any::<u32>(), counts()).prop_map(|(who, nth)| Event::Request(who, nth)),
-        selectors().prop_map(Event::Message),
+        (any::<u32>(), counts()).prop_map(|(who, nth)| Trigger::Enter(who, nth)),
+        (any::<u32>(), counts()).prop_map(|(who, nth)| Trigger::Exit(who, nth)),
+        (any::<u32>(), counts()).prop_map(|(who, nth)| Trigger::Request(who, nth)),
+        selectors().prop_map(Trigger::Message),
     ]
 }
 
@@ -572,8 +573,8 @@ fn delays() -> impl Strategy<Value = Delay> {
     ]
 }
 
-fn orders() -> impl Strategy<Value = Order> {
-    prop::sample::select(vec![Order::Free, Order::Fifo])
+fn orders() -> impl Strategy<Value = PacketOrder> {
+    prop::sample::select(vec![PacketOrder::Free, PacketOrder::Fifo])
 }
 
 fn link_faults() -> impl Strategy<Value = LinkFault> {
@@ -645,8 +646,9 @@ fn message_faults() -> impl Strategy<Value = MessageFault> {
 
 fn actions() -> impl Strategy<Value = Action> {
     let partings = prop_oneof![
-        prop::sample::select(NAMED.map(|(_, named)| named).to_vec()).prop_map(Parting::Named),
-        groups().prop_map(Parting::Groups),
+        prop::sample::select(NAMED.map(|(_, named)| named).to_vec())
+            .prop_map(PartitionGroups::Named),
+        groups().prop_map(PartitionGroups::Groups),
     ];
     let churns = (times(), times())
         .prop_map(|(fail_ns, repair_ns)| Churn { fail_ns, repair_ns })
@@ -658,7 +660,7 @@ fn actions() -> impl Strategy<Value = Action> {
         1 => (choices(), in_flights())
             .prop_map(|(choice, in_flight)| Action::Cut { choice, in_flight }),
         1 => (partings, in_flights())
-            .prop_map(|(parting, in_flight)| Action::Partition { parting, in_flight }),
+            .prop_map(|(groups, in_flight)| Action::Partition { groups, in_flight }),
         1 => (whos(), in_flights()).prop_map(|(who, in_flight)| Action::Isolate { who, in_flight }),
         1 => reaches().prop_map(|reach| Action::Heal { reach }),
         1 => (choices(), churns, in_flights())

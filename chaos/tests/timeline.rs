@@ -4,8 +4,8 @@ mod common;
 
 use chaos::partition::Edges;
 use chaos::sample::Source;
-use chaos::timeline::{Deed, Group};
-use chaos::{Entry, Timeline};
+use chaos::timeline::{FaultAction, Group};
+use chaos::{FaultSpec, Timeline};
 use common::{MS, SEED, assert_distributed, timeline};
 
 const FAULTS: &[&str] = &[
@@ -106,9 +106,9 @@ fn random_edges_are_those_of_the_topology() {
         seed: SEED,
         read: &|_| unreachable!("no file"),
     };
-    let entries = ["cut 3 random edges".parse::<Entry>().unwrap()];
-    let resolved = Timeline::resolve(&entries, &group).unwrap();
-    let Deed::Links(bad) = &resolved.steps[0].deed else {
+    let specs = ["cut 3 random edges".parse::<FaultSpec>().unwrap()];
+    let resolved = Timeline::resolve(&specs, &group).unwrap();
+    let FaultAction::Links(bad) = &resolved.steps[0].action else {
         panic!("a cut is about links");
     };
     let cut = (0..9).flat_map(|from| (0..9).map(move |to| (from, to)));
@@ -117,7 +117,7 @@ fn random_edges_are_those_of_the_topology() {
         .collect::<Vec<_>>();
     assert_eq!(cut.len(), 6, "three edges, both ways: {cut:?}");
     assert!(cut.iter().all(|(from, to)| from.abs_diff(*to) == 1));
-    let too_many = ["cut 9 random edges".parse::<Entry>().unwrap()];
+    let too_many = ["cut 9 random edges".parse::<FaultSpec>().unwrap()];
     let error = Timeline::resolve(&too_many, &group).unwrap_err();
     assert_eq!(error.wrong, "there are only 8 edges");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use algorithms::NodeId;
 use chaos::Timeline;
-use chaos::timeline::Deed;
+use chaos::timeline::FaultAction;
 
 use crate::measure::Measure;
 use crate::members::Record;
@@ -158,7 +158,7 @@ impl Ledger {
         let faults = &mut self.run.faults;
         for (number, step) in self.timeline.steps.iter().enumerate() {
             let acted = faults.iter().any(|fault| fault.step == Some(number));
-            if matches!(step.deed, Deed::Message(_)) && !acted {
+            if matches!(step.action, FaultAction::Message(_)) && !acted {
                 faults.push(FaultOutcome::never(number, &self.timeline));
             }
         }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use algorithms::NodeId;
 use algorithms::erased::MessageId;
 use algorithms::registry::Order;
-use chaos::language::{Event as Awaited, MessageFault, Selector};
-use chaos::timeline::{Begin, Deed};
+use chaos::language::{MessageFault, Selector, Trigger as Awaited};
+use chaos::timeline::{Begin, FaultAction};
 
 use crate::mail::Mail;
 use crate::members::{Alarm, Effect, Record};
@@ -90,21 +90,21 @@ impl Meddler {
                 let (event, seen) = (event.clone(), BTreeMap::new());
                 meddler.watches.push(Watch { step, event, seen });
             }
-            match &fault.deed {
-                Deed::Message(MessageFault::HideDown { of, from }) => {
+            match &fault.action {
+                FaultAction::Message(MessageFault::HideDown { of, from }) => {
                     meddler.hidden.push((NodeId(*from), NodeId(*of), step));
                 }
-                Deed::Message(fault) => {
+                FaultAction::Message(fault) => {
                     let (fault, seen) = (fault.clone(), BTreeMap::new());
                     meddler.tampers.push(Tamper { step, fault, seen });
                 }
-                Deed::Links(_)
-                | Deed::Isolate(..)
-                | Deed::Heal(_)
-                | Deed::Kill(_)
-                | Deed::Pause(_)
-                | Deed::Resume(_)
-                | Deed::Restart(..) => {}
+                FaultAction::Links(_)
+                | FaultAction::Isolate(..)
+                | FaultAction::Heal(_)
+                | FaultAction::Kill(_)
+                | FaultAction::Pause(_)
+                | FaultAction::Resume(_)
+                | FaultAction::Restart(..) => {}
             }
         }
         let idle =

@@ -17,7 +17,7 @@ use algorithms::NodeId;
 use chaos::Draw;
 use chaos::fate::Member;
 use chaos::language::Who;
-use chaos::timeline::{Begin, Deed, Timeline};
+use chaos::timeline::{Begin, FaultAction, Timeline};
 
 use crate::plan::Plan;
 use crate::run::{FaultOutcome, FaultTarget, Happened};
@@ -128,7 +128,7 @@ impl Mischief {
         let steps = self.timeline.steps.iter().enumerate();
         let timed = steps.filter_map(|(step, fault)| match &fault.begin {
             Begin::At(_) if fault.runs_itself() => None,
-            Begin::At(_) if matches!(fault.deed, Deed::Message(_)) => None,
+            Begin::At(_) if matches!(fault.action, FaultAction::Message(_)) => None,
             Begin::At(window) => Some((window.from_ns, Task::Begin { step })),
             Begin::When { .. } => None,
         });
@@ -149,14 +149,14 @@ impl Mischief {
     pub fn begin(&mut self, step: usize, living: &[Member]) -> Target {
         let nth = self.begun[step];
         self.begun[step] += 1;
-        let who = match &self.timeline.steps[step].deed {
-            Deed::Kill(who)
-            | Deed::Pause(who)
-            | Deed::Resume(who)
-            | Deed::Restart(who, _)
-            | Deed::Isolate(who, _) => *who,
-            Deed::Links(_) | Deed::Heal(_) => return Target::Links,
-            Deed::Message(_) => return Target::Nobody,
+        let who = match &self.timeline.steps[step].action {
+            FaultAction::Kill(who)
+            | FaultAction::Pause(who)
+            | FaultAction::Resume(who)
+            | FaultAction::Restart(who, _)
+            | FaultAction::Isolate(who, _) => *who,
+            FaultAction::Links(_) | FaultAction::Heal(_) => return Target::Links,
+            FaultAction::Message(_) => return Target::Nobody,
         };
         match who {
             Who::Member(member) => Target::Member(NodeId(member)),
@@ -213,25 +213,25 @@ impl Mischief {
         let fault = &self.timeline.steps[step];
         let target = FaultTarget::Member(victim);
         let mut outcome = FaultOutcome::at(step, &self.timeline, now_ns, target);
-        match &fault.deed {
-            Deed::Kill(_) => {
+        match &fault.action {
+            FaultAction::Kill(_) => {
                 self.outcomes.push(outcome);
                 Blow::Kill {
                     revive_after_ns: None,
                 }
             }
-            Deed::Restart(_, after_ns) => {
+            FaultAction::Restart(_, after_ns) => {
                 let revive_after_ns = Some(*after_ns);
                 self.outcomes.push(outcome);
                 Blow::Kill { revive_after_ns }
             }
-            Deed::Pause(_) => {
+            FaultAction::Pause(_) => {
                 let until_ns = fault.over_ns(now_ns);
                 self.pauses.push((victim, self.outcomes.len()));
                 self.outcomes.push(outcome);
                 Blow::Pause { until_ns }
             }
-            Deed::Resume(_) => {
+            FaultAction::Resume(_) => {
                 let stands_still = self.pauses.iter().any(|(node, _)| *node == victim);
                 outcome.happened = Happened::from(now_ns, Some(now_ns));
                 outcome.acted = u64::from(stands_still);
@@ -239,8 +239,8 @@ impl Mischief {
                 Blow::Resume
             }
             // The network counts what it does.
-            Deed::Links(_) | Deed::Isolate(..) | Deed::Heal(_) => Blow::Links,
-            Deed::Message(_) => unreachable!("'{}' strikes nobody", fault.text),
+            FaultAction::Links(_) | FaultAction::Isolate(..) | FaultAction::Heal(_) => Blow::Links,
+            FaultAction::Message(_) => unreachable!("'{}' strikes nobody", fault.text),
         }
     }
 
@@ -275,7 +275,7 @@ impl Mischief {
         let steps = self.timeline.steps.iter().enumerate();
         let idle = steps.filter(|(number, step)| {
             // What acts by itself is counted by itself.
-            let by_itself = step.runs_itself() || matches!(step.deed, Deed::Message(_));
+            let by_itself = step.runs_itself() || matches!(step.action, FaultAction::Message(_));
             !self.struck[*number] && !by_itself
         });
         let idle = idle.map(|(number, _)| FaultOutcome::never(number, &self.timeline));
@@ -284,13 +284,13 @@ impl Mischief {
     }
 
     fn sought(&self, step: usize) -> Who {
-        match &self.timeline.steps[step].deed {
-            Deed::Kill(who)
-            | Deed::Pause(who)
-            | Deed::Resume(who)
-            | Deed::Restart(who, _)
-            | Deed::Isolate(who, _) => *who,
-            Deed::Links(_) | Deed::Heal(_) | Deed::Message(_) => {
+        match &self.timeline.steps[step].action {
+            FaultAction::Kill(who)
+            | FaultAction::Pause(who)
+            | FaultAction::Resume(who)
+            | FaultAction::Restart(who, _)
+            | FaultAction::Isolate(who, _) => *who,
+            FaultAction::Links(_) | FaultAction::Heal(_) | FaultAction::Message(_) => {
                 unreachable!("it is about nobody")
             }
         }

@@ -8,7 +8,7 @@ use algorithms::printed::Printed;
 use algorithms::registry::{self, Entry, Order};
 use algorithms::topology::{Shape, TopologyError};
 use algorithms::{NodeId, Setting, Topology};
-use chaos::timeline::{Begin, Deed};
+use chaos::timeline::{Begin, FaultAction};
 use chaos::{AnyFault, Delay, Reach, Timeline};
 use serde::{Deserialize, Serialize};
 
@@ -212,10 +212,15 @@ impl Plan {
     pub fn connected_for_good(&self) -> Option<Vec<bool>> {
         let mut cuts = Vec::new();
         for step in &self.faults.steps {
-            let bad = match &step.deed {
-                Deed::Links(bad) => bad,
-                Deed::Pause(_) | Deed::Resume(_) | Deed::Message(_) => continue,
-                Deed::Isolate(..) | Deed::Heal(_) | Deed::Kill(_) | Deed::Restart(..) => {
+            let bad = match &step.action {
+                FaultAction::Links(bad) => bad,
+                FaultAction::Pause(_) | FaultAction::Resume(_) | FaultAction::Message(_) => {
+                    continue;
+                }
+                FaultAction::Isolate(..)
+                | FaultAction::Heal(_)
+                | FaultAction::Kill(_)
+                | FaultAction::Restart(..) => {
                     return None;
                 }
             };

@@ -20,7 +20,7 @@ pub struct Late {
     /// How much that depends on the packet before.
     pub correlation: Percent,
     /// Whether packets may overtake each other.
-    pub order: Order,
+    pub order: PacketOrder,
 }
 
 /// How the delays are distributed.
@@ -38,7 +38,7 @@ pub enum Law {
 /// Whether packets of one link may overtake each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum PacketOrder {
     /// A packet drawn a short delay overtakes one with a long delay: netem's way.
     #[default]
     Free,
@@ -74,8 +74,8 @@ impl Fault for Late {
             }
             let drawn_ns = copy.delay_ns.saturating_add(later_ns);
             let delay_ns = match self.order {
-                Order::Free => drawn_ns,
-                Order::Fifo => drawn_ns.max(memory.last_ns.saturating_sub(datagram.sent_ns)),
+                PacketOrder::Free => drawn_ns,
+                PacketOrder::Fifo => drawn_ns.max(memory.last_ns.saturating_sub(datagram.sent_ns)),
             };
             memory.last_ns = memory
                 .last_ns
@@ -93,7 +93,7 @@ impl Late {
         Self {
             law: Law::Formula(delay),
             correlation: Percent::ZERO,
-            order: Order::Free,
+            order: PacketOrder::Free,
         }
     }
 
@@ -137,14 +137,14 @@ impl fmt::Display for Late {
 pub(crate) fn write_rest(
     f: &mut fmt::Formatter<'_>,
     correlation: Percent,
-    order: Order,
+    order: PacketOrder,
 ) -> fmt::Result {
     if !correlation.is_zero() {
         write!(f, " {correlation}")?;
     }
     match order {
-        Order::Free => Ok(()),
-        Order::Fifo => f.write_str(" fifo"),
+        PacketOrder::Free => Ok(()),
+        PacketOrder::Fifo => f.write_str(" fifo"),
     }
 }
 

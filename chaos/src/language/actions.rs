@@ -1,16 +1,16 @@
 //! A whole fault: its time, what happens, and the rest.
 
 use super::cursor::{Cursor, Scope, Token};
-use super::entry::{Action, Choice, Entry, Parting};
 use super::error::FaultError;
 use super::schedule::Said;
+use super::spec::{Action, Choice, FaultSpec, PartitionGroups};
 use crate::churn::{Churn, SHORTEST_CYCLE_NS};
 use crate::fault::InFlight;
 use crate::partition::NAMED;
 use crate::reach::Reach;
 use crate::span::show_ns;
 
-impl Entry {
+impl FaultSpec {
     /// Reads a fault; what the scope knows is checked as well.
     pub fn parse(text: &str, scope: &Scope<'_>) -> Result<Self, FaultError> {
         let mut cursor = Cursor::new(text, scope);
@@ -121,7 +121,7 @@ impl Cursor<'_> {
                 in_flight,
             },
             "partition" => Action::Partition {
-                parting: self.parting()?,
+                groups: self.partition()?,
                 in_flight,
             },
             "isolate" => Action::Isolate {
@@ -176,7 +176,7 @@ impl Cursor<'_> {
         self.reach().map(Choice::Links)
     }
 
-    fn parting(&mut self) -> Result<Parting, FaultError> {
+    fn partition(&mut self) -> Result<PartitionGroups, FaultError> {
         let place = self.place();
         if let Token::Word(word) = self.peek()
             && let Some((_, named)) = NAMED.iter().find(|(name, _)| *name == word)
@@ -188,7 +188,7 @@ impl Cursor<'_> {
                     let right = format!("have at least {} members", named.least_nodes());
                     Err(self.error(place, wrong, right))
                 }
-                _ => Ok(Parting::Named(*named)),
+                _ => Ok(PartitionGroups::Named(*named)),
             };
         }
         let groups = match self.scope.names {
@@ -208,7 +208,7 @@ impl Cursor<'_> {
             return Err(self.unfit(right));
         }
         match self.reach()? {
-            reach @ Reach::Across(_) => Ok(Parting::Groups(reach)),
+            reach @ Reach::Across(_) => Ok(PartitionGroups::Groups(reach)),
             Reach::All | Reach::Between(_) | Reach::Apart { .. } => {
                 let place = self.since(place.start);
                 Err(self.error(place, "these are links and not groups", right))

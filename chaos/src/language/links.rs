@@ -3,13 +3,14 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use super::cursor::{Cursor, Token};
-use super::entry::{DelayLaw, LinkFault};
 use super::error::FaultError;
+use super::spec::{DelayLaw, LinkFault};
 use crate::chance::Chance;
 use crate::fault::corrupt::MOST_BITS;
 use crate::fault::rate::{DEFAULT_LIMIT, RATE_UNITS};
 use crate::fault::{
-    AnyFault, Burst, Corrupt, Duplicate, EveryNth, Late, Law, Loss, Order, Rate, Reorder, Truncate,
+    AnyFault, Burst, Corrupt, Duplicate, EveryNth, Late, Law, Loss, PacketOrder, Rate, Reorder,
+    Truncate,
 };
 use crate::percent::Percent;
 use crate::preset;
@@ -114,12 +115,12 @@ impl Cursor<'_> {
         }
     }
 
-    fn order(&mut self) -> Order {
+    fn order(&mut self) -> PacketOrder {
         if self.takes("fifo") {
-            Order::Fifo
+            PacketOrder::Fifo
         } else {
             self.takes("free");
-            Order::Free
+            PacketOrder::Free
         }
     }
 

@@ -6,9 +6,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::cursor::{Cursor, Token};
-use super::entry::Action;
 use super::error::FaultError;
-use super::events::Event;
+use super::spec::Action;
+use super::triggers::Trigger;
 use crate::span::show_ns;
 
 /// When a fault happens, and how long it lasts.
@@ -36,7 +36,7 @@ pub enum Start {
         period_ns: u64,
     },
     /// Once, when this happens.
-    When(Event),
+    When(Trigger),
 }
 
 /// The parts of a schedule while a text is read: what was said, and where.
@@ -46,7 +46,7 @@ pub(super) struct Said {
     every: Option<(u64, Range<usize>)>,
     for_: Option<(u64, Range<usize>)>,
     until: Option<(u64, Range<usize>)>,
-    when: Option<(Event, Range<usize>)>,
+    when: Option<(Trigger, Range<usize>)>,
 }
 
 impl Said {
@@ -69,7 +69,7 @@ impl Said {
                 "every" => put(&mut self.every, cursor.lasting_ns()?, cursor.since(start)),
                 "for" => put(&mut self.for_, cursor.lasting_ns()?, cursor.since(start)),
                 "until" => put(&mut self.until, cursor.time_ns()?, cursor.since(start)),
-                _ => put(&mut self.when, cursor.event()?, cursor.since(start)),
+                _ => put(&mut self.when, cursor.trigger()?, cursor.since(start)),
             };
             if twice {
                 let wrong = format!("'{word}' is said twice");

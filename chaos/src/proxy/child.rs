@@ -12,7 +12,7 @@ use tracing::info;
 use super::{Address, Command, Config, Control, MemberConfig, Proxy, Reply};
 use crate::delay::Delay;
 use crate::fate::Member;
-use crate::timeline::{Did, Timeline};
+use crate::timeline::{LinkFaultOutcome, Timeline};
 use crate::totals::Totals;
 use crate::wire::Channel;
 
@@ -66,7 +66,7 @@ pub enum Report {
     /// It is over.
     Finished {
         /// What each step about links did.
-        did: Vec<Did>,
+        did: Vec<LinkFaultOutcome>,
         /// What became of all datagrams.
         totals: Totals,
     },

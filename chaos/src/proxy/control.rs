@@ -11,7 +11,7 @@ use super::core::Core;
 use super::metrics;
 use crate::fate::Member;
 use crate::rule::Count;
-use crate::timeline::Did;
+use crate::timeline::LinkFaultOutcome;
 use crate::totals::Totals;
 
 /// Something to do or to answer.
@@ -62,7 +62,7 @@ pub enum Reply {
     /// Text.
     Text(String),
     /// What each step did.
-    Report(Vec<Did>),
+    Report(Vec<LinkFaultOutcome>),
     /// What became of all datagrams.
     Totals(Totals),
 }

@@ -15,12 +15,12 @@ use super::files::FaultFiles;
 use super::flights::{Flights, Hop};
 use super::flows::Opened;
 use super::journal::Journal;
-use super::wire::{Alias, FlowChange, Wire};
+use super::sockets::{Alias, FlowChange, Sockets};
 use crate::fate::Member;
 use crate::link::Arrival;
 use crate::reach::Reach;
 use crate::rule::Count;
-use crate::timeline::Did;
+use crate::timeline::LinkFaultOutcome;
 use crate::totals::Totals;
 use crate::wire::{Alarm, Inbox, Port, monotonic_ns};
 
@@ -30,7 +30,7 @@ pub(super) struct Core {
     /// Time 0, on the monotonic clock.
     zero_ns: u64,
     pub faults: Faults,
-    pub wire: Wire,
+    pub sockets: Sockets,
     /// Room for a datagram that does not arrive as it was sent.
     mangled: Vec<u8>,
     pub flights: Flights,
@@ -77,7 +77,7 @@ impl Core {
         let mut core = Self {
             zero_ns: monotonic_ns(),
             faults: Faults::new(timeline, delay, names.clone(), files),
-            wire: Wire::bind(config.bind, &config.members, config.flows, opened)?,
+            sockets: Sockets::bind(config.bind, &config.members, config.flows, opened)?,
             mangled: Vec::new(),
             flights: Flights::new(config.queue_bytes),
             alarm,
@@ -108,13 +108,13 @@ impl Core {
 
     /// The members and their aliases.
     pub fn links(&self) -> io::Result<Vec<LinkRow>> {
-        let aliases = self.wire.aliases()?;
+        let aliases = self.sockets.aliases()?;
         let rows = self.names.iter().zip(aliases).enumerate();
         let rows = rows.map(|(member, (name, alias))| LinkRow {
             name: name.clone(),
-            member: self.wire.address(member as Member),
+            member: self.sockets.address(member as Member),
             alias,
-            flows: self.wire.flows.count_of(member as Member),
+            flows: self.sockets.flows.count_of(member as Member),
         });
         Ok(rows.collect())
     }
@@ -129,12 +129,12 @@ impl Core {
         for (source, bytes) in inbox.datagrams(filled) {
             let (journal, names) = (&mut self.journal, &self.names);
             let tell = |change| note_flow(journal, names, now_ns, change);
-            match self.wire.hop(source, alias, now_ns, tell) {
+            match self.sockets.hop(source, alias, now_ns, tell) {
                 Some(hop) => self.carry(now_ns, &hop, bytes),
                 None => self.strays += 1,
             }
         }
-        self.wire.flush();
+        self.sockets.flush();
         self.set_alarm()
     }
 
@@ -147,7 +147,7 @@ impl Core {
             match network.arrive(now_ns, from, to, flight.sent_ns) {
                 Arrival::Deliver => {
                     self.count(from, to).delivered += 1;
-                    self.wire.send(&flight.hop, &flight.bytes);
+                    self.sockets.send(&flight.hop, &flight.bytes);
                     self.flights.recycle(flight);
                 }
                 Arrival::Drop(rule) => {
@@ -167,7 +167,7 @@ impl Core {
         }
         self.log_faults(now_ns);
         self.told_full &= self.flights.bytes() > self.flights.limit() / 2;
-        self.wire.flush();
+        self.sockets.flush();
         self.set_alarm()
     }
 
@@ -208,14 +208,14 @@ impl Core {
         self.faults.sweep(now_ns);
         let (journal, names) = (&mut self.journal, &self.names);
         let tell = |change| note_flow(journal, names, now_ns, change);
-        self.wire.close_idle(now_ns, tell);
+        self.sockets.close_idle(now_ns, tell);
     }
 
     /// What each step of the timeline did, and how often there was no room for what was under way.
-    pub fn report(&self, now_ns: u64) -> Vec<Did> {
+    pub fn report(&self, now_ns: u64) -> Vec<LinkFaultOutcome> {
         let mut report = self.faults.report(now_ns);
         let crowded_out = self.counts.iter().map(|count| count.crowded_out).sum();
-        report.extend(self.full_ns.map(|(first_ns, last_ns)| Did {
+        report.extend(self.full_ns.map(|(first_ns, last_ns)| LinkFaultOutcome {
             step: None,
             from_ns: first_ns,
             reach: Reach::All,
@@ -253,7 +253,7 @@ impl Core {
                 arrives = &self.mangled[..length];
             }
             if copy.delay_ns == 0 {
-                self.wire.send(hop, arrives);
+                self.sockets.send(hop, arrives);
             } else {
                 let due_ns = now_ns.saturating_add(copy.delay_ns);
                 if !self.flights.put(due_ns, hop, now_ns, arrives) {
@@ -287,8 +287,8 @@ impl Core {
             doubled: sum(|link| link.doubled),
             under_way: self.flights.count() as u64,
             strays: self.strays,
-            unsent: self.wire.unsent(),
-            overflowed: self.wire.overflowed(),
+            unsent: self.sockets.unsent(),
+            overflowed: self.sockets.overflowed(),
         }
     }
 

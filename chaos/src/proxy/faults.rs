@@ -6,11 +6,11 @@ use super::control::{FaultRow, FaultState, Refusal};
 use super::files::FaultFiles;
 use crate::delay::Delay;
 use crate::fate::Member;
-use crate::language::{Entry, Scope};
+use crate::language::{FaultSpec, Scope};
 use crate::network::Network;
 use crate::partition::Edges;
 use crate::rule::Count;
-use crate::timeline::{Deed, Did, Enacted, Group, Step, Timeline};
+use crate::timeline::{Enacted, FaultAction, Group, LinkFaultOutcome, Step, Timeline};
 
 /// The network, and every fault that was asked for.
 pub(super) struct Faults {
@@ -130,14 +130,14 @@ impl Faults {
     /// Puts a step of the timeline that waited for something in force.
     pub fn enact(&mut self, step: usize, who: Option<Member>, now_ns: u64) -> Result<(), Refusal> {
         let known = self.timeline.steps.get(step);
-        let about_links = known.is_some_and(|step| match &step.deed {
-            Deed::Links(_) | Deed::Heal(_) => true,
-            Deed::Isolate(..) => who.is_some_and(|who| who < self.timeline.nodes),
-            Deed::Kill(_)
-            | Deed::Pause(_)
-            | Deed::Resume(_)
-            | Deed::Restart(..)
-            | Deed::Message(_) => false,
+        let about_links = known.is_some_and(|step| match &step.action {
+            FaultAction::Links(_) | FaultAction::Heal(_) => true,
+            FaultAction::Isolate(..) => who.is_some_and(|who| who < self.timeline.nodes),
+            FaultAction::Kill(_)
+            | FaultAction::Pause(_)
+            | FaultAction::Resume(_)
+            | FaultAction::Restart(..)
+            | FaultAction::Message(_) => false,
         });
         if !about_links {
             return Err(Refusal::Misread(format!("step {step} is not about links")));
@@ -165,7 +165,7 @@ impl Faults {
     }
 
     /// What each step of the timeline did.
-    pub fn report(&self, now_ns: u64) -> Vec<Did> {
+    pub fn report(&self, now_ns: u64) -> Vec<LinkFaultOutcome> {
         self.timeline.report(&self.network, now_ns)
     }
 
@@ -218,13 +218,13 @@ impl Faults {
             links_only: true,
             ..group.scope()
         };
-        let entry = Entry::parse(text, &scope).map_err(|error| misread(error.to_string()))?;
-        let canonical = entry.to_string();
+        let spec = FaultSpec::parse(text, &scope).map_err(|error| misread(error.to_string()))?;
+        let canonical = spec.to_string();
         let asked = self.asked.values().map(|asked| &asked.canonical);
         let equals = asked.filter(|(text, _)| *text == canonical);
         let taken = equals.map(|(_, nth)| *nth).collect::<BTreeSet<_>>();
         let equals = (0..).find(|nth| !taken.contains(nth)).unwrap_or_default();
-        let step = group.settle(&entry, equals);
+        let step = group.settle(&spec, equals);
         let step = step.map_err(|error| misread(error.to_string()))?;
         let step = step.ok_or_else(|| misread(format!("'{text}' could never do anything")))?;
         Ok((step, equals))
@@ -247,7 +247,7 @@ impl Faults {
             Asked {
                 text,
                 canonical: (step.text.clone(), equals),
-                heals: matches!(step.deed, Deed::Heal(_)),
+                heals: matches!(step.action, FaultAction::Heal(_)),
                 is_planned: number.is_some(),
                 enacted: Some(enacted),
                 did: Count::default(),

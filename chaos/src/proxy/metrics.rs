@@ -68,7 +68,7 @@ const OF_ALL: [Single; 8] = [
         "chaos_unsent_total",
         "counter",
         "Datagrams the kernel did not take.",
-        |core| core.wire.unsent(),
+        |core| core.sockets.unsent(),
     ),
     ("chaos_in_flight", "gauge", "Datagrams under way.", |core| {
         core.flights.count() as u64
@@ -89,19 +89,19 @@ const OF_ALL: [Single; 8] = [
         "chaos_flows_opened_total",
         "counter",
         "Flows of clients that were opened.",
-        |core| core.wire.flows.opened,
+        |core| core.sockets.flows.opened,
     ),
     (
         "chaos_flows_closed_total",
         "counter",
         "Flows of clients that were closed.",
-        |core| core.wire.flows.closed,
+        |core| core.sockets.flows.closed,
     ),
     (
         "chaos_flows_refused_total",
         "counter",
         "Datagrams of clients for whom there was no room.",
-        |core| core.wire.flows.refused,
+        |core| core.sockets.flows.refused,
     ),
 ];
 
@@ -136,7 +136,7 @@ pub(super) fn text(core: &Core) -> String {
         head(&mut text, metric, kind, help);
         line(&mut text, metric, "", value(core));
     }
-    if let Some(overflowed) = core.wire.overflowed() {
+    if let Some(overflowed) = core.sockets.overflowed() {
         let metric = "chaos_overflowed_total";
         let help = "Datagrams the kernel dropped because a socket of the proxy was full.";
         head(&mut text, metric, "counter", help);

@@ -3,16 +3,16 @@
 
 use chaos::partition::Edges;
 use chaos::timeline::Group;
-use chaos::{Entry, Fate, Network, Timeline};
+use chaos::{Fate, FaultSpec, Network, Timeline};
 
 /// The seed of all tests: fixed, and not chosen for its results.
 pub const SEED: u64 = 20_260_101;
 
 /// The timeline of these faults in a complete group.
 pub fn timeline(nodes: u32, faults: &[&str]) -> Timeline {
-    let entries = faults.iter().map(|text| {
-        let entry: Result<Entry, _> = text.parse();
-        entry.unwrap_or_else(|error| panic!("{error}"))
+    let specs = faults.iter().map(|text| {
+        let spec: Result<FaultSpec, _> = text.parse();
+        spec.unwrap_or_else(|error| panic!("{error}"))
     });
     let group = Group {
         nodes,
@@ -22,7 +22,7 @@ pub fn timeline(nodes: u32, faults: &[&str]) -> Timeline {
         seed: SEED,
         read: &|file| Err(format!("there is no {file}")),
     };
-    let timeline = Timeline::resolve(&entries.collect::<Vec<_>>(), &group);
+    let timeline = Timeline::resolve(&specs.collect::<Vec<_>>(), &group);
     timeline.unwrap_or_else(|error| panic!("{error}"))
 }
 

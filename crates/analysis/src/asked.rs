@@ -1,7 +1,7 @@
 //! What was asked of a run, in the words that tell its row from those of others.
 
 use chaos::AnyFault;
-use chaos::timeline::Deed;
+use chaos::timeline::FaultAction;
 use node::plan::Plan;
 use node::workload::{Arrivals, PerNode};
 
@@ -19,7 +19,7 @@ impl Summary {
             Arrivals::Batch { .. } | Arrivals::OneAtATime | Arrivals::Window { .. } => {}
         }
         let steps = plan.faults.steps.iter();
-        let losses = steps.clone().filter(|step| loses(&step.deed));
+        let losses = steps.clone().filter(|step| loses(&step.action));
         let losses = losses.map(|step| step.name.strip_prefix("loss ").unwrap_or(&step.name));
         self.loss = losses.collect::<Vec<_>>().join("; ");
         self.faults = steps
@@ -56,8 +56,10 @@ fn each(values: &PerNode<impl ToString>) -> String {
 }
 
 /// Whether a step is a loss of datagrams by chance or by count.
-fn loses(deed: &Deed) -> bool {
-    let Deed::Links(bad) = deed else { return false };
+fn loses(action: &FaultAction) -> bool {
+    let FaultAction::Links(bad) = action else {
+        return false;
+    };
     bad.iter().any(|bad| {
         matches!(
             bad.fault,

@@ -122,6 +122,6 @@ pub(crate) fn faults<const N: usize>(nodes: u32, texts: [&str; N]) -> chaos::Tim
         seed: 1,
         read: &|_| Err("there are no files".to_owned()),
     };
-    let entry = |text| chaos::Entry::parse(text, &group.scope()).expect("a fault");
+    let entry = |text| chaos::FaultSpec::parse(text, &group.scope()).expect("a fault");
     chaos::Timeline::resolve(&texts.map(entry), &group).expect("faults that fit")
 }

@@ -2,7 +2,7 @@
 //! faults that were asked for should have lost any, and those that nobody in the run had sent.
 
 use algorithms::registry::Links;
-use chaos::timeline::Deed;
+use chaos::timeline::FaultAction;
 use chaos::{AnyFault, Totals};
 use node::frame::Rejected;
 use node::plan::Plan;
@@ -107,11 +107,11 @@ fn rejected(plan: &Plan, run: &Run) -> Option<String> {
 
 /// Whether the plan itself leads to datagrams that are rejected for this reason.
 fn explains(plan: &Plan, reason: Rejected) -> bool {
-    let deeds = || plan.faults.steps.iter().map(|step| &step.deed);
+    let actions = || plan.faults.steps.iter().map(|step| &step.action);
     match reason {
         Rejected::Duplicate | Rejected::Replayed => true,
         Rejected::StaleSource | Rejected::StaleDestination => {
-            deeds().any(|deed| matches!(deed, Deed::Restart(..)))
+            actions().any(|action| matches!(action, FaultAction::Restart(..)))
         }
         Rejected::OtherSession => plan.entry().links == Links::Sessions,
         Rejected::TooShort
@@ -121,8 +121,8 @@ fn explains(plan: &Plan, reason: Rejected) -> bool {
         | Rejected::NotForUs
         | Rejected::UnknownSource
         | Rejected::BadMac
-        | Rejected::Malformed => deeds().any(|deed| match deed {
-            Deed::Links(bad) => bad
+        | Rejected::Malformed => actions().any(|action| match action {
+            FaultAction::Links(bad) => bad
                 .iter()
                 .any(|bad| matches!(bad.fault, AnyFault::Corrupt(_) | AnyFault::Truncate(_))),
             _ => false,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use algorithms::NodeId;
 use chaos::language::Who;
-use chaos::timeline::{Deed, Did, Step};
+use chaos::timeline::{FaultAction, LinkFaultOutcome, Step};
 use chaos::{Reach, Timeline};
 
 /// What became of one fault; of one that strikes again and again, what became of one time.
@@ -80,11 +80,11 @@ pub enum Happened {
 impl FaultOutcome {
     /// A step of the timeline that has hit nothing.
     pub fn never(step: usize, faults: &Timeline) -> Self {
-        let deed = &faults.steps[step].deed;
+        let action = &faults.steps[step].action;
         Self {
             step: Some(step),
-            kind: FaultKind::of(deed),
-            target: FaultTarget::aimed_at(deed),
+            kind: FaultKind::of(action),
+            target: FaultTarget::aimed_at(action),
             happened: Happened::Never,
             acted: 0,
             remark: None,
@@ -102,7 +102,7 @@ impl FaultOutcome {
     }
 
     /// What a step did to links in a run that ended at that moment.
-    pub fn on_links(did: Did, faults: &Timeline, ended_ns: u64) -> Self {
+    pub fn on_links(did: LinkFaultOutcome, faults: &Timeline, ended_ns: u64) -> Self {
         let happened = match did.from_ns <= ended_ns {
             true => Happened::from(did.from_ns, did.until_ns),
             false => Happened::Never,
@@ -227,15 +227,15 @@ impl FaultOutcome {
 
 impl FaultKind {
     /// The sort of fault that a step of the timeline is.
-    pub fn of(deed: &Deed) -> Self {
-        match deed {
-            Deed::Links(_) | Deed::Isolate(..) => FaultKind::Links,
-            Deed::Heal(_) => FaultKind::Heal,
-            Deed::Kill(_) => FaultKind::Kill,
-            Deed::Restart(..) => FaultKind::Restart,
-            Deed::Pause(_) => FaultKind::Pause,
-            Deed::Resume(_) => FaultKind::Resume,
-            Deed::Message(_) => FaultKind::Message,
+    pub fn of(action: &FaultAction) -> Self {
+        match action {
+            FaultAction::Links(_) | FaultAction::Isolate(..) => FaultKind::Links,
+            FaultAction::Heal(_) => FaultKind::Heal,
+            FaultAction::Kill(_) => FaultKind::Kill,
+            FaultAction::Restart(..) => FaultKind::Restart,
+            FaultAction::Pause(_) => FaultKind::Pause,
+            FaultAction::Resume(_) => FaultKind::Resume,
+            FaultAction::Message(_) => FaultKind::Message,
         }
     }
 
@@ -255,22 +255,22 @@ impl FaultKind {
 
 impl FaultTarget {
     /// What a step is aimed at, as far as that is known before it happens.
-    fn aimed_at(deed: &Deed) -> Self {
-        match deed {
-            Deed::Links(bad) => {
+    fn aimed_at(action: &FaultAction) -> Self {
+        match action {
+            FaultAction::Links(bad) => {
                 let reach = bad.first().map(|bad| bad.reach.clone());
                 FaultTarget::Links(reach.unwrap_or(Reach::All))
             }
-            Deed::Heal(reach) => FaultTarget::Links(reach.clone()),
-            Deed::Isolate(who, _)
-            | Deed::Kill(who)
-            | Deed::Pause(who)
-            | Deed::Resume(who)
-            | Deed::Restart(who, _) => match who {
+            FaultAction::Heal(reach) => FaultTarget::Links(reach.clone()),
+            FaultAction::Isolate(who, _)
+            | FaultAction::Kill(who)
+            | FaultAction::Pause(who)
+            | FaultAction::Resume(who)
+            | FaultAction::Restart(who, _) => match who {
                 Who::Member(member) => FaultTarget::Member(NodeId(*member)),
                 Who::Holder | Who::Token | Who::Random => FaultTarget::NotFound(*who),
             },
-            Deed::Message(_) => FaultTarget::Messages,
+            FaultAction::Message(_) => FaultTarget::Messages,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use chaos::proxy::child::{self, Between};
-use chaos::timeline::{Deed, Did};
+use chaos::timeline::{FaultAction, LinkFaultOutcome};
 use chaos::{Delay, Totals};
 use node::plan::Plan;
 use node::runtime::Birth;
@@ -16,13 +16,20 @@ use super::child::Child;
 
 /// Whether something goes wrong between the members, so that the proxy has to stand there.
 pub(super) fn is_needed(plan: &Plan) -> bool {
-    let about_links = |deed: &Deed| match deed {
-        Deed::Links(_) | Deed::Isolate(..) | Deed::Heal(_) => true,
-        Deed::Kill(_) | Deed::Pause(_) | Deed::Resume(_) | Deed::Restart(..) | Deed::Message(_) => {
-            false
-        }
+    let about_links = |action: &FaultAction| match action {
+        FaultAction::Links(_) | FaultAction::Isolate(..) | FaultAction::Heal(_) => true,
+        FaultAction::Kill(_)
+        | FaultAction::Pause(_)
+        | FaultAction::Resume(_)
+        | FaultAction::Restart(..)
+        | FaultAction::Message(_) => false,
     };
-    plan.delay != Delay::NONE || plan.faults.steps.iter().any(|step| about_links(&step.deed))
+    plan.delay != Delay::NONE
+        || plan
+            .faults
+            .steps
+            .iter()
+            .any(|step| about_links(&step.action))
 }
 
 /// The proxy as the orchestrator sees it.
@@ -32,7 +39,7 @@ pub(super) struct Proxy {
     /// Where the members reach each other, once that is known.
     pub(super) aliases: Vec<SocketAddr>,
     /// What the faults of links did, once it is over.
-    pub(super) did: Option<Vec<Did>>,
+    pub(super) did: Option<Vec<LinkFaultOutcome>>,
     /// What became of all datagrams, once it is over.
     pub(super) totals: Option<Totals>,
     /// It has been reaped.
@@ -82,7 +89,7 @@ impl Proxy {
     }
 
     /// What the faults of links did.
-    pub(super) fn report(self) -> Vec<Did> {
+    pub(super) fn report(self) -> Vec<LinkFaultOutcome> {
         self.did.unwrap_or_default()
     }
 }

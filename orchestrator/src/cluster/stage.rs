@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use algorithms::NodeId;
 use chaos::Totals;
-use chaos::timeline::Did;
+use chaos::timeline::LinkFaultOutcome;
 use chaos::wire::{Overflows, monotonic_ns};
 use node::conductor::Conductor;
 use node::control::Order;
@@ -77,7 +77,7 @@ pub(super) struct Played {
     /// What was done to members, or would have been.
     pub(super) faults: Vec<FaultOutcome>,
     /// What the faults of links did.
-    pub(super) on_links: Vec<Did>,
+    pub(super) on_links: Vec<LinkFaultOutcome>,
     /// What failed, if the testbed did.
     pub(super) failure: Option<String>,
     /// What became of all datagrams between the members, where the proxy stands there.

@@ -7,7 +7,7 @@ use algorithms::registry::{self, Entry, Links};
 use chaos::language::{Action, By, MessageFault, Scope};
 use chaos::partition::Edges;
 use chaos::span::{LONGEST_NS, show_ns};
-use chaos::timeline::{Deed, Group, Step, Timeline};
+use chaos::timeline::{FaultAction, Group, Step, Timeline};
 use chaos::{FaultError, Reach, input};
 use node::plan::{Detector, UseTransport};
 use node::run::Engine;
@@ -32,8 +32,8 @@ const MOST_FAULTS: usize = 10_000;
 
 /// Refuses messages that are delayed for longer than a text can say, by so many bounds.
 pub(super) fn within_reason(timeline: &Timeline, bound_ns: u64) -> Result<(), ScenarioError> {
-    let too_late = |step: &&Step| match &step.deed {
-        Deed::Message(MessageFault::Delay(_, By::Bounds(bounds))) => {
+    let too_late = |step: &&Step| match &step.action {
+        FaultAction::Message(MessageFault::Delay(_, By::Bounds(bounds))) => {
             bounds * bound_ns as f64 > LONGEST_NS as f64
         }
         _ => false,
@@ -75,7 +75,7 @@ pub(super) fn resolve(
     let mut entries = Vec::new();
     for (key, words) in said {
         let entry = match key {
-            "fault" => chaos::Entry::parse(words, &group.scope()),
+            "fault" => chaos::FaultSpec::parse(words, &group.scope()),
             _ => on_all_links(key, words, &group.scope()),
         };
         entries.push(entry.map_err(|error| ScenarioError::new(key, error.to_string()))?);
@@ -96,7 +96,7 @@ pub(super) fn resolve(
 
 /// Whether it names links, and none of them is one on which anything is ever sent.
 fn strays(step: &Step, links: &Topology) -> bool {
-    let Deed::Links(bad) = &step.deed else {
+    let FaultAction::Links(bad) = &step.action else {
         return false;
     };
     // What is sent one way is acknowledged the other way.
@@ -141,9 +141,9 @@ fn said(scenario: &Scenario) -> Vec<(&'static str, &str)> {
 }
 
 /// A common fault, of all links from the beginning. What is wrong is pointed at in its own words.
-fn on_all_links(key: &str, words: &str, scope: &Scope<'_>) -> Result<chaos::Entry, FaultError> {
+fn on_all_links(key: &str, words: &str, scope: &Scope<'_>) -> Result<chaos::FaultSpec, FaultError> {
     let before = format!("at 0s {key} ");
-    let entry = chaos::Entry::parse(&format!("{before}{words}"), scope);
+    let entry = chaos::FaultSpec::parse(&format!("{before}{words}"), scope);
     let entry = entry.map_err(|error| FaultError {
         text: words.to_owned(),
         place: error.place.start.saturating_sub(before.len())

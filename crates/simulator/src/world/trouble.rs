@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId, Topology};
 use chaos::Timeline;
-use chaos::timeline::{Deed, Step};
+use chaos::timeline::{FaultAction, Step};
 use node::members::{Event, Record};
 use node::mischief::{Blow, Mischief, Sighting, Target, Task, TokenTrail, news_takes_ns};
 use node::plan::Plan;
@@ -85,13 +85,13 @@ impl Trouble {
         if plan.faults.steps.is_empty() && !transport {
             return None;
         }
-        let about_links = |step: &Step| match step.deed {
-            Deed::Links(_) | Deed::Isolate(..) | Deed::Heal(_) => true,
-            Deed::Kill(_)
-            | Deed::Pause(_)
-            | Deed::Resume(_)
-            | Deed::Restart(..)
-            | Deed::Message(_) => false,
+        let about_links = |step: &Step| match step.action {
+            FaultAction::Links(_) | FaultAction::Isolate(..) | FaultAction::Heal(_) => true,
+            FaultAction::Kill(_)
+            | FaultAction::Pause(_)
+            | FaultAction::Resume(_)
+            | FaultAction::Restart(..)
+            | FaultAction::Message(_) => false,
         };
         let bad_links = plan.faults.steps.iter().any(about_links);
         let nodes = plan.nodes as usize;

@@ -14,7 +14,7 @@ use crate::fate::Member;
 use crate::wire::{Bundle, Overflows, Port};
 
 /// The aliases of all members, where the members are, and the flows of those nobody named.
-pub(super) struct Wire {
+pub(super) struct Sockets {
     bind: IpAddr,
     aliases: Vec<Rc<Port>>,
     /// Where each member is, if it stays there.
@@ -54,7 +54,7 @@ pub(super) enum FlowChange {
 /// So that bursts find room.
 const SOCKET_BUFFER: usize = 4 << 20;
 
-impl Wire {
+impl Sockets {
     pub fn bind(
         bind: IpAddr,
         configured: &[MemberConfig],

@@ -6,7 +6,7 @@ use crate::span::show_ns;
 
 /// Stretches of time, in nanoseconds from the start of the run: one, or one every so often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Window {
+pub struct TimeWindow {
     /// When the first stretch begins.
     pub from_ns: u64,
     /// How long each lasts; without end unless said.
@@ -17,7 +17,7 @@ pub struct Window {
     pub until_ns: Option<u64>,
 }
 
-impl Window {
+impl TimeWindow {
     /// From the beginning to the end.
     pub const ALWAYS: Self = Self {
         from_ns: 0,
@@ -96,7 +96,7 @@ impl Window {
     }
 }
 
-impl std::fmt::Display for Window {
+impl std::fmt::Display for TimeWindow {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&show_ns(self.from_ns))?;
         let end_ns = self.end_ns(self.from_ns);
@@ -118,7 +118,7 @@ impl std::fmt::Display for Window {
 mod tests {
     use super::*;
 
-    const PULSE: Window = Window {
+    const PULSE: TimeWindow = TimeWindow {
         from_ns: 100,
         length_ns: Some(10),
         every_ns: Some(50),
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(open(204), Some(200));
         assert_eq!(open(205), None, "over for good");
         assert_eq!(PULSE.latest(1_000), Some(200));
-        assert_eq!(Window::ALWAYS.current(u64::MAX - 1), Some(0));
+        assert_eq!(TimeWindow::ALWAYS.current(u64::MAX - 1), Some(0));
     }
 
     #[test]
@@ -153,6 +153,6 @@ mod tests {
         let begins = [0, 99, 100, 149, 150, 199, 200].map(|ns| PULSE.next_beginning_ns(ns));
         let expected = [100, 100, 150, 150, 200, 200].map(Some);
         assert_eq!((&begins[..6], begins[6]), (&expected[..], None));
-        assert_eq!(Window::ALWAYS.next_change_ns(5), None);
+        assert_eq!(TimeWindow::ALWAYS.next_change_ns(5), None);
     }
 }

@@ -13,7 +13,7 @@ use crate::span::{LONGEST_NS, show_ns};
 /// Something that happens at a member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Event {
+pub enum Trigger {
     /// It enters, for the n-th time.
     Enter(Member, NonZeroU32),
     /// It leaves, for the n-th time.
@@ -71,22 +71,22 @@ pub enum By {
     Bounds(f64),
 }
 
-impl Event {
+impl Trigger {
     /// The member at which it happens, if only one can see it.
     pub fn at(&self) -> Option<Member> {
         match self {
-            Event::Enter(member, _) | Event::Exit(member, _) | Event::Request(member, _) => {
+            Trigger::Enter(member, _) | Trigger::Exit(member, _) | Trigger::Request(member, _) => {
                 Some(*member)
             }
-            Event::Message(selector) => selector.from,
+            Trigger::Message(selector) => selector.from,
         }
     }
 
     /// The how-manieth time it must happen.
     pub fn nth(&self) -> NonZeroU32 {
         match self {
-            Event::Enter(_, nth) | Event::Exit(_, nth) | Event::Request(_, nth) => *nth,
-            Event::Message(selector) => selector.nth,
+            Trigger::Enter(_, nth) | Trigger::Exit(_, nth) | Trigger::Request(_, nth) => *nth,
+            Trigger::Message(selector) => selector.nth,
         }
     }
 }
@@ -115,17 +115,17 @@ const ONCE: NonZeroU32 = NonZeroU32::MIN;
 
 impl Cursor<'_> {
     /// What comes after `when`.
-    pub fn event(&mut self) -> Result<Event, FaultError> {
+    pub fn trigger(&mut self) -> Result<Trigger, FaultError> {
         const RIGHT: &str = "write enter, exit or request and a member, or message KIND [from A] [to B] [origin C] [#n]";
         let make = match self.peek() {
-            Token::Word("enter") => Event::Enter,
-            Token::Word("exit") => Event::Exit,
-            Token::Word("request") => Event::Request,
+            Token::Word("enter") => Trigger::Enter,
+            Token::Word("exit") => Trigger::Exit,
+            Token::Word("request") => Trigger::Request,
             Token::Word("message") => {
                 self.take();
                 let mut selector = self.selector()?;
                 selector.nth = self.nth()?;
-                return Ok(Event::Message(selector));
+                return Ok(Trigger::Message(selector));
             }
             _ => return Err(self.unfit(RIGHT)),
         };
@@ -249,13 +249,13 @@ impl Cursor<'_> {
     }
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for Trigger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, member, nth) = match self {
-            Event::Enter(member, nth) => ("enter", member, nth),
-            Event::Exit(member, nth) => ("exit", member, nth),
-            Event::Request(member, nth) => ("request", member, nth),
-            Event::Message(selector) => return write!(f, "message {selector}"),
+            Trigger::Enter(member, nth) => ("enter", member, nth),
+            Trigger::Exit(member, nth) => ("exit", member, nth),
+            Trigger::Request(member, nth) => ("request", member, nth),
+            Trigger::Message(selector) => return write!(f, "message {selector}"),
         };
         write!(f, "{word} {member}")?;
         write_nth(f, *nth)

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::{BadLinks, Begin, Deed, Step, Timeline};
+use super::{BadLinks, Begin, FaultAction, Step, Timeline};
 use crate::draw::{Draw, word_of};
 use crate::fault::{AnyFault, Late, Law};
 use crate::language::{
-    Action, Choice, DelayLaw, Entry, FaultError, LinkFault, Parting, Scope, Start, Who,
+    Action, Choice, DelayLaw, FaultError, FaultSpec, LinkFault, PartitionGroups, Scope, Start, Who,
 };
 use crate::matrix::Matrix;
 use crate::partition::{Edges, isolate};
 use crate::preset;
 use crate::reach::Reach;
 use crate::sample::Sample;
-use crate::window::Window;
+use crate::time_window::TimeWindow;
 
 /// What must be known about a group to settle its faults.
 pub struct Group<'a> {
@@ -33,19 +33,19 @@ pub struct Group<'a> {
 
 impl Timeline {
     /// Settles everything that can be settled before the run.
-    pub fn resolve(entries: &[Entry], group: &Group<'_>) -> Result<Self, FaultError> {
+    pub fn resolve(specs: &[FaultSpec], group: &Group<'_>) -> Result<Self, FaultError> {
         let mut timeline = Self {
             seed: group.seed,
             nodes: group.nodes,
             steps: Vec::new(),
         };
         let mut equals = BTreeMap::<String, u64>::new();
-        for entry in entries {
-            let text = entry.to_string();
+        for spec in specs {
+            let text = spec.to_string();
             // Read again, now that the group is known: so that what does not fit is pointed at.
-            let entry = Entry::parse(&text, &group.scope())?;
+            let spec = FaultSpec::parse(&text, &group.scope())?;
             let nth = equals.entry(text).or_default();
-            if let Some(step) = group.settle(&entry, *nth)? {
+            if let Some(step) = group.settle(&spec, *nth)? {
                 timeline.steps.push(step);
                 *nth += 1;
             }
@@ -73,20 +73,25 @@ impl Group<'_> {
 
     /// Settles one fault that was read in this group's [`scope`](Self::scope), and of which there are
     /// so many equal ones already; none if it could never do anything.
-    pub fn settle(&self, entry: &Entry, equals: u64) -> Result<Option<Step>, FaultError> {
-        let text = entry.to_string();
+    pub fn settle(&self, spec: &FaultSpec, equals: u64) -> Result<Option<Step>, FaultError> {
+        let text = spec.to_string();
         let identity = Draw::new([word_of(&text), equals]).bits();
-        let deed = self.deed(&entry.action, identity, &text)?;
-        Ok((!deed.is_idle()).then(|| Step {
-            begin: Begin::new(entry),
-            name: entry.action.name(),
+        let action = self.action(&spec.action, identity, &text)?;
+        Ok((!action.is_idle()).then(|| Step {
+            begin: Begin::new(spec),
+            name: spec.action.name(),
             text,
             identity,
-            deed,
+            action,
         }))
     }
 
-    fn deed(&self, action: &Action, identity: u64, text: &str) -> Result<Deed, FaultError> {
+    fn action(
+        &self,
+        action: &Action,
+        identity: u64,
+        text: &str,
+    ) -> Result<FaultAction, FaultError> {
         let draw = Draw::new([self.seed, identity]);
         let choose = |choice: &Choice| match choice {
             Choice::Edges => self.edges.reach(),
@@ -94,39 +99,41 @@ impl Group<'_> {
             Choice::Links(reach) => reach.clone(),
         };
         Ok(match action {
-            Action::Links { fault, reach } => Deed::Links(self.bad_links(fault, reach, text)?),
-            Action::Cut { choice, in_flight } => {
-                Deed::Links(vec![BadLinks::cut(choose(choice), *in_flight)])
+            Action::Links { fault, reach } => {
+                FaultAction::Links(self.bad_links(fault, reach, text)?)
             }
-            Action::Partition { parting, in_flight } => {
-                let reach = match parting {
-                    Parting::Named(named) => named.reach(self.nodes, draw),
-                    Parting::Groups(reach) => reach.clone(),
+            Action::Cut { choice, in_flight } => {
+                FaultAction::Links(vec![BadLinks::cut(choose(choice), *in_flight)])
+            }
+            Action::Partition { groups, in_flight } => {
+                let reach = match groups {
+                    PartitionGroups::Named(named) => named.reach(self.nodes, draw),
+                    PartitionGroups::Groups(reach) => reach.clone(),
                 };
-                Deed::Links(vec![BadLinks::cut(reach, *in_flight)])
+                FaultAction::Links(vec![BadLinks::cut(reach, *in_flight)])
             }
             Action::Isolate {
                 who: Who::Member(member),
                 in_flight,
-            } => Deed::Links(vec![BadLinks::cut(
+            } => FaultAction::Links(vec![BadLinks::cut(
                 isolate(*member, self.nodes),
                 *in_flight,
             )]),
-            Action::Isolate { who, in_flight } => Deed::Isolate(*who, *in_flight),
-            Action::Heal { reach } => Deed::Heal(reach.clone()),
+            Action::Isolate { who, in_flight } => FaultAction::Isolate(*who, *in_flight),
+            Action::Heal { reach } => FaultAction::Heal(reach.clone()),
             Action::Churn {
                 choice,
                 churn,
                 in_flight,
-            } => Deed::Links(vec![BadLinks {
+            } => FaultAction::Links(vec![BadLinks {
                 churn: Some(*churn),
                 ..BadLinks::cut(choose(choice), *in_flight)
             }]),
-            Action::Kill(who) => Deed::Kill(*who),
-            Action::Pause(who) => Deed::Pause(*who),
-            Action::Resume(who) => Deed::Resume(*who),
-            Action::Restart { who, after_ns } => Deed::Restart(*who, *after_ns),
-            Action::Message(fault) => Deed::Message(fault.clone()),
+            Action::Kill(who) => FaultAction::Kill(*who),
+            Action::Pause(who) => FaultAction::Pause(*who),
+            Action::Resume(who) => FaultAction::Resume(*who),
+            Action::Restart { who, after_ns } => FaultAction::Restart(*who, *after_ns),
+            Action::Message(fault) => FaultAction::Message(fault.clone()),
         })
     }
 
@@ -151,8 +158,8 @@ impl Group<'_> {
                 let preset = preset::find(name).expect("only presets that there are can be read");
                 let mut all = Vec::new();
                 for words in preset.faults {
-                    let entry: Entry = words.parse().expect("presets are in the model's words");
-                    let Action::Links { fault, .. } = &entry.action else {
+                    let spec: FaultSpec = words.parse().expect("presets are in the model's words");
+                    let Action::Links { fault, .. } = &spec.action else {
                         unreachable!("presets are about links");
                     };
                     all.extend(self.bad_links(fault, reach, text)?);
@@ -199,9 +206,9 @@ impl Group<'_> {
 }
 
 impl Begin {
-    fn new(entry: &Entry) -> Self {
-        let (for_ns, until_ns) = (entry.schedule.for_ns, entry.schedule.until_ns);
-        let (from_ns, every_ns) = match &entry.schedule.start {
+    fn new(spec: &FaultSpec) -> Self {
+        let (for_ns, until_ns) = (spec.schedule.for_ns, spec.schedule.until_ns);
+        let (from_ns, every_ns) = match &spec.schedule.start {
             Start::At(at_ns) => (*at_ns, None),
             Start::Every {
                 first_ns,
@@ -215,7 +222,7 @@ impl Begin {
                 };
             }
         };
-        Begin::At(Window {
+        Begin::At(TimeWindow {
             from_ns,
             length_ns: for_ns,
             every_ns,
@@ -224,9 +231,9 @@ impl Begin {
     }
 }
 
-impl Deed {
+impl FaultAction {
     /// Whether it could never do anything, as `loss 0%`.
     fn is_idle(&self) -> bool {
-        matches!(self, Deed::Links(bad) if bad.iter().all(|bad| bad.fault.is_idle()))
+        matches!(self, FaultAction::Links(bad) if bad.iter().all(|bad| bad.fault.is_idle()))
     }
 }

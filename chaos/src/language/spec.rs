@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::cursor::Scope;
 use super::error::FaultError;
-use super::events::MessageFault;
 use super::members::Who;
 use super::schedule::Schedule;
+use super::triggers::MessageFault;
 use crate::churn::Churn;
 use crate::fault::late::{quoted, write_rest};
-use crate::fault::{AnyFault, InFlight, Order, STACKING};
+use crate::fault::{AnyFault, InFlight, PacketOrder, STACKING};
 use crate::partition::Named;
 use crate::percent::Percent;
 use crate::reach::Reach;
@@ -22,7 +22,7 @@ use crate::span::show_ns;
 /// One fault as it is written: when, and what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "FaultText", into = "String")]
-pub struct Entry {
+pub struct FaultSpec {
     /// When it happens.
     pub schedule: Schedule,
     /// What happens.
@@ -50,7 +50,7 @@ pub enum Action {
     /// Groups do not reach each other: `partition 0,1|2,3`, `partition halves`.
     Partition {
         /// Which groups.
-        parting: Parting,
+        groups: PartitionGroups,
         /// What becomes of datagrams under way.
         in_flight: InFlight,
     },
@@ -105,7 +105,7 @@ pub enum LinkFault {
         /// How much each depends on the one before.
         correlation: Percent,
         /// Whether packets may overtake each other.
-        order: Order,
+        order: PacketOrder,
     },
     /// `preset 3g`: several faults that together are like such a network.
     Preset(String),
@@ -136,7 +136,7 @@ pub enum Choice {
 /// Which groups.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Parting {
+pub enum PartitionGroups {
     /// By a name: `halves`.
     Named(Named),
     /// Member by member: `0,1|2,3`.
@@ -169,7 +169,7 @@ impl Action {
         match self {
             Action::Links { fault, .. } => fault.to_string(),
             Action::Partition {
-                parting: Parting::Named(named),
+                groups: PartitionGroups::Named(named),
                 ..
             } => format!("partition {named}"),
             Action::Churn { churn, .. } => format!("churn {churn}"),
@@ -219,15 +219,15 @@ impl LinkFault {
     }
 }
 
-impl FromStr for Entry {
+impl FromStr for FaultSpec {
     type Err = FaultError;
 
     fn from_str(text: &str) -> Result<Self, FaultError> {
-        Entry::parse(text, &Scope::default())
+        FaultSpec::parse(text, &Scope::default())
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for FaultSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.schedule.start, self.action)?;
         if let Some(for_ns) = self.schedule.for_ns {
@@ -245,8 +245,8 @@ impl fmt::Display for Action {
         match self {
             Action::Links { fault, reach } => write!(f, "{fault} on {reach}"),
             Action::Cut { choice, in_flight } => write!(f, "cut {choice}{}", Under(*in_flight)),
-            Action::Partition { parting, in_flight } => {
-                write!(f, "partition {parting}{}", Under(*in_flight))
+            Action::Partition { groups, in_flight } => {
+                write!(f, "partition {groups}{}", Under(*in_flight))
             }
             Action::Isolate { who, in_flight } => write!(f, "isolate {who}{}", Under(*in_flight)),
             Action::Heal { reach } => write!(f, "heal {reach}"),
@@ -311,11 +311,11 @@ impl fmt::Display for Choice {
     }
 }
 
-impl fmt::Display for Parting {
+impl fmt::Display for PartitionGroups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Parting::Named(named) => named.fmt(f),
-            Parting::Groups(reach) => reach.fmt(f),
+            PartitionGroups::Named(named) => named.fmt(f),
+            PartitionGroups::Groups(reach) => reach.fmt(f),
         }
     }
 }
@@ -325,7 +325,7 @@ impl fmt::Display for Parting {
 #[serde(from = "Written")]
 pub struct FaultText(pub String);
 
-/// An entry in a scenario file: its text, or its parts.
+/// A fault in a scenario file: its text, or its parts.
 #[derive(Deserialize)]
 #[serde(
     untagged,
@@ -348,7 +348,7 @@ struct Parts {
     until: Option<String>,
 }
 
-impl TryFrom<FaultText> for Entry {
+impl TryFrom<FaultText> for FaultSpec {
     type Error = FaultError;
 
     fn try_from(FaultText(text): FaultText) -> Result<Self, FaultError> {
@@ -379,8 +379,8 @@ impl From<Written> for FaultText {
     }
 }
 
-impl From<Entry> for String {
-    fn from(entry: Entry) -> String {
-        entry.to_string()
+impl From<FaultSpec> for String {
+    fn from(spec: FaultSpec) -> String {
+        spec.to_string()
     }
 }

@@ -14,7 +14,7 @@ pub struct Word {
 }
 
 /// All words, sorted by what they are about.
-pub const WORDS: [Word; 33] = [
+pub const GLOSSARY: [Word; 33] = [
     // Links.
     Word {
         word: "loss",
@@ -255,13 +255,13 @@ pub const WORDS: [Word; 33] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Entry;
+    use crate::FaultSpec;
 
     #[test]
     fn every_example_can_be_read_and_contains_its_word() {
-        for word in WORDS {
-            let entry: Entry = word.example.parse().unwrap_or_else(|e| panic!("{e}"));
-            assert_eq!(entry.to_string().parse::<Entry>(), Ok(entry));
+        for word in GLOSSARY {
+            let spec: FaultSpec = word.example.parse().unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(spec.to_string().parse::<FaultSpec>(), Ok(spec));
             let special = ["WHO", "correlation"].contains(&word.word);
             assert!(
                 special || word.example.contains(word.word),
