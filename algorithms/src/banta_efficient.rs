@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
 use crate::setup::Setup;
 
-pub(crate) use entry::ENTRY;
+pub(crate) use entry::INFO;
 
 /// What sites say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

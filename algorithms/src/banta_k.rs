@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{NodeId, Outbox, Timer, kinds};
 
-pub(crate) use entry::ENTRY;
+pub(crate) use entry::INFO;
 
 /// What sites say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

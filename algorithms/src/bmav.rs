@@ -9,11 +9,11 @@
 //! when everybody asks; links need not keep order.
 
 use crate::params::{Domain, Param, Params};
-use crate::registry::{Entry, Family, Graph, Links, Order};
+use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 use crate::votes::resources::Resources;
 use crate::votes::{self, FORMS, NOTES, PAPER};
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "bmav",
     title: "BMaV",
     paper: PAPER,
@@ -21,37 +21,39 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1) alone, about 5(N-1) when everybody asks",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[
-        votes::TAU,
-        votes::REJECT,
-        Param {
-            name: "resources",
-            domain: Domain::Text { default: "" },
-            help: "who holds what while it waits: R1:2=0,3;R2:3=0,3,5 is R1's two instances with 0 and 3",
-        },
-        Param {
-            name: "ageing",
-            domain: Domain::Integer {
-                least: 0,
-                most: 1_000_000,
-                default: 0,
-            },
-            help: "overtaken by so many younger requests, one goes by its age alone; 0: N of them",
-        },
-    ],
-    refuses,
-    order: Order::Any,
-    links: Links::Patient,
-    wants_peer_events: true,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: None,
-    notes: NOTES,
-    small_world: "--wants 1,1,0",
     state_bytes: votes::state_bytes,
-    defects: votes::defects::BMAV,
-    forms: FORMS,
     machine: votes::machine,
-    uses_bound: true,
-    ..Entry::PLAIN
+    more: More {
+        params: &[
+            votes::TAU,
+            votes::REJECT,
+            Param {
+                name: "resources",
+                domain: Domain::Text { default: "" },
+                help: "who holds what while it waits: R1:2=0,3;R2:3=0,3,5 is R1's two instances with 0 and 3",
+            },
+            Param {
+                name: "ageing",
+                domain: Domain::Integer {
+                    least: 0,
+                    most: 1_000_000,
+                    default: 0,
+                },
+                help: "overtaken by so many younger requests, one goes by its age alone; 0: N of them",
+            },
+        ],
+        refuses,
+        wants_peer_events: true,
+        notes: NOTES,
+        small_world: "--wants 1,1,0",
+        defects: votes::defects::BMAV,
+        forms: FORMS,
+        uses_bound: true,
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

@@ -30,12 +30,13 @@ use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "carvalho-roucairol",
     title: "Carvalho and Roucairol",
     paper: "O. S. F. Carvalho, G. Roucairol, \"On mutual exclusion in computer networks\", CACM \
@@ -44,26 +45,28 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "0 to 2(N-1) messages per entry",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[Param {
-        name: "start",
-        domain: Domain::Choice(&["all", "staircase"]),
-        help: "whom each asks at first: all others, as in the paper, or those with smaller numbers",
-    }],
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: None,
     // I, R and S together name everybody once or twice.
     state_bytes: |nodes| size_of::<CarvalhoRoucairol>() as u64 + 24 * nodes,
-    defects: DEFECTS,
-    forms: &[ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "2(N-1)",
-        condition: "without faults, where the window cuts no request in two",
-        value: most,
-        kind: FormKind::AtMost,
-    }],
     machine: |_, _| &Of::<CarvalhoRoucairol>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        params: &[Param {
+            name: "start",
+            domain: Domain::Choice(&["all", "staircase"]),
+            help: "whom each asks at first: all others, as in the paper, or those with smaller numbers",
+        }],
+        defects: DEFECTS,
+        forms: &[ClosedForm {
+            metric: Metric::MessagesPerEntry,
+            formula: "2(N-1)",
+            condition: "without faults, where the window cuts no request in two",
+            value: most,
+            kind: FormKind::AtMost,
+        }],
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

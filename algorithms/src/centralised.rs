@@ -27,11 +27,12 @@ use crate::contract::{
 };
 use crate::erased::Of;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Load, Metric, More,
 };
 use crate::setup::Setup;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "centralised",
     title: "A coordinator with a queue",
     paper: "folklore; A. S. Tanenbaum, M. van Steen, \"Distributed systems: principles and \
@@ -40,30 +41,32 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3 messages per entry, 0 for the coordinator's own",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: None,
     // The one long queue, shared out among all.
     state_bytes: |_| (size_of::<Centralised>() + size_of::<NodeId>()) as u64,
-    forms: &[
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "3(N-1)/N",
-            condition: "one request at a time, by a node drawn uniformly",
-            value: light,
-            kind: FormKind::Mean,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "3(N-1)/N",
-            condition: "everybody asks again the moment it leaves, constant hold > constant \
-                        delay, whole cycles",
-            value: saturated,
-            kind: FormKind::Exact,
-        },
-    ],
     machine: |_, _| &Of::<Centralised>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        forms: &[
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "3(N-1)/N",
+                condition: "one request at a time, by a node drawn uniformly",
+                value: light,
+                kind: FormKind::Mean,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "3(N-1)/N",
+                condition: "everybody asks again the moment it leaves, constant hold > constant \
+                            delay, whole cycles",
+                value: saturated,
+                kind: FormKind::Exact,
+            },
+        ],
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

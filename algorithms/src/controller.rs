@@ -49,7 +49,7 @@ mod said;
 mod target;
 pub mod taxonomy;
 
-pub(crate) use cdc::ENTRY as CDC;
-pub(crate) use ddc::ENTRY as DDC;
-pub(crate) use framework::ENTRY as FRAMEWORK;
-pub(crate) use martin::ENTRY as MARTIN;
+pub(crate) use cdc::INFO as CDC;
+pub(crate) use ddc::INFO as DDC;
+pub(crate) use framework::INFO as FRAMEWORK;
+pub(crate) use martin::INFO as MARTIN;

@@ -32,10 +32,10 @@ mod machine;
 use crate::erased::Of;
 use crate::precedence;
 use crate::raymond::LIGHT;
-use crate::registry::{Entry, Family, Graph, Links, Order};
+use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 use machine::Fapp;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "fapp",
     title: "Fairness for priorities (FAPP)",
     paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
@@ -44,18 +44,20 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2 x distance alone; less under load",
     explanation: EXPLANATION,
     graph: Graph::Tree,
-    params: &[precedence::aging("step")],
-    refuses: precedence::refuses,
-    order: Order::Fifo,
-    links: Links::Patient,
+    link_order: LinkOrder::Fifo,
+    link_contract: LinkContract::Patient,
     token: Some("TOKEN"),
-    notes: &[DUMMY],
     // PL has at most one's neighbours and oneself: four on average, in a tree.
     state_bytes: |_| (size_of::<Fapp>() + 4 * size_of::<machine::Place>()) as u64,
-    defects: defects::ALL,
-    forms: &[LIGHT],
     machine: |_, _| &Of::<Fapp>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        params: &[precedence::aging("step")],
+        refuses: precedence::refuses,
+        notes: &[DUMMY],
+        defects: defects::ALL,
+        forms: &[LIGHT],
+        ..More::NONE
+    },
 };
 
 /// The note that tells dummies apart from the tokens they ride on.

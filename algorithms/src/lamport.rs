@@ -31,11 +31,12 @@ use crate::contract::{
 };
 use crate::erased::Of;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 use crate::setup::Setup;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "lamport",
     title: "Lamport's queue",
     paper: "L. Lamport, \"Time, clocks, and the ordering of events in a distributed system\", \
@@ -44,20 +45,22 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1) messages per entry",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    order: Order::Fifo,
-    links: Links::Patient,
+    link_order: LinkOrder::Fifo,
+    link_contract: LinkContract::Patient,
     token: None,
     // The latest stamp of everybody, and a queue that may hold everybody.
     state_bytes: |nodes| size_of::<Lamport>() as u64 + 32 * nodes,
-    forms: &[ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "3(N-1)",
-        condition: "without faults, where the window cuts no request in two",
-        value: messages_per_entry,
-        kind: FormKind::Exact,
-    }],
     machine: |_, _| &Of::<Lamport>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        forms: &[ClosedForm {
+            metric: Metric::MessagesPerEntry,
+            formula: "3(N-1)",
+            condition: "without faults, where the window cuts no request in two",
+            value: messages_per_entry,
+            kind: FormKind::Exact,
+        }],
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

@@ -40,11 +40,11 @@ use crate::erased::Of;
 use crate::fapp::DUMMY;
 use crate::mra::REGISTERED;
 use crate::precedence;
-use crate::registry::{Entry, Family, Graph, Links, Order};
+use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 use machine::Lfrt;
 use printed::{PrintedLfrt, ROUTED_BY_ORQ};
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "lfrt",
     title: "Link-failure resilient (LFRT)",
     paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
@@ -53,43 +53,48 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "at most E + N-1, E the number of edges",
     explanation: EXPLANATION,
     graph: Graph::Digraph,
-    order: Order::Any,
-    links: Links::Sessions,
-    wants_link_events: true,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Sessions,
     token: Some("TOKEN"),
-    notes: &[
-        REGISTERED,
-        (
-            "widened",
-            "requests that went over all links, for a dead one",
-        ),
-        (
-            "parked",
-            "requesters that were passed over because no way to them was found",
-        ),
-        DUMMY,
-    ],
     // LRQ and the numbers served may have an entry for everybody.
     state_bytes: |nodes| size_of::<Lfrt>() as u64 + 64 * nodes,
-    defects: defects::LFRT,
     machine: |_, print| match print.leaves_out(ROUTED_BY_ORQ) {
         true => &Of::<PrintedLfrt>::MACHINE,
         false => &Of::<Lfrt>::MACHINE,
     },
-    uses_bound: true,
-    ..Entry::PLAIN
+    more: More {
+        wants_link_events: true,
+        notes: &[
+            REGISTERED,
+            (
+                "widened",
+                "requests that went over all links, for a dead one",
+            ),
+            (
+                "parked",
+                "requesters that were passed over because no way to them was found",
+            ),
+            DUMMY,
+        ],
+        defects: defects::LFRT,
+        uses_bound: true,
+        ..More::NONE
+    },
 };
 
-pub(crate) static WITH_PRIORITIES: Entry = Entry {
+pub(crate) static WITH_PRIORITIES: AlgorithmInfo = AlgorithmInfo {
     name: "lfrt-p",
     title: "LFRT with priorities (LFRT-P)",
     paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
             Using Mutual Exclusion\", Springer 2018, section 4.2",
     explanation: EXPLANATION_WITH_PRIORITIES,
-    params: &[precedence::aging("step")],
-    refuses: precedence::refuses,
-    defects: defects::LFRT_P,
-    ..ENTRY
+    more: More {
+        params: &[precedence::aging("step")],
+        refuses: precedence::refuses,
+        defects: defects::LFRT_P,
+        ..INFO.more
+    },
+    ..INFO
 };
 
 const EXPLANATION: &str = "\

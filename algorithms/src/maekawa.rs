@@ -30,14 +30,15 @@ use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 use crate::sanders::costs;
 use crate::sanders::structure::{Set, Structure};
 use crate::setup::Setup;
 use crate::stamp::Stamp;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "maekawa",
     title: "Maekawa",
     paper: "M. Maekawa, \"A sqrt(N) algorithm for mutual exclusion in decentralized systems\", ACM \
@@ -46,37 +47,39 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(K-1) to 5(K-1); K: 2 sqrt(N)-1 (grid), about sqrt(N) (plane)",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[Param {
-        name: "quorums",
-        domain: Domain::Text { default: "grid" },
-        help: "plane, grid, cyclic, tree, mq, or each node's quorum such as 0,1;1,2;0,2",
-    }],
-    refuses,
     // An INQUIRE that overtakes its LOCKED is taken for an old one.
-    order: Order::Fifo,
-    links: Links::Patient,
+    link_order: LinkOrder::Fifo,
+    link_contract: LinkContract::Patient,
     token: None,
     // A quorum may be everybody.
     state_bytes: |nodes| size_of::<Maekawa>() as u64 + 12 * nodes,
-    defects: DEFECTS,
-    forms: &[
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "3(K-1)",
-            condition: "quorums of one size K, one request at a time",
-            value: light,
-            kind: FormKind::Exact,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "3(K-1)",
-            condition: "without faults, K the smallest quorum, where the window cuts no request in two",
-            value: at_least,
-            kind: FormKind::AtLeast,
-        },
-    ],
     machine: |_, _| &Of::<Maekawa>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        params: &[Param {
+            name: "quorums",
+            domain: Domain::Text { default: "grid" },
+            help: "plane, grid, cyclic, tree, mq, or each node's quorum such as 0,1;1,2;0,2",
+        }],
+        refuses,
+        defects: DEFECTS,
+        forms: &[
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "3(K-1)",
+                condition: "quorums of one size K, one request at a time",
+                value: light,
+                kind: FormKind::Exact,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "3(K-1)",
+                condition: "without faults, K the smallest quorum, where the window cuts no request in two",
+                value: at_least,
+                kind: FormKind::AtLeast,
+            },
+        ],
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

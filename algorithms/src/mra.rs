@@ -35,11 +35,11 @@ mod printed;
 use crate::erased::Of;
 use crate::precedence;
 use crate::raymond::LIGHT;
-use crate::registry::{Entry, Family, Graph, Links, Order};
+use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 use machine::Mra;
 use printed::{NEXT_HOPS, PrintedMra};
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "mra",
     title: "Modified Raymond (MRA)",
     paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
@@ -48,31 +48,36 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2 x distance alone; no less under load",
     explanation: EXPLANATION,
     graph: Graph::Tree,
-    order: Order::Fifo,
-    links: Links::Patient,
+    link_order: LinkOrder::Fifo,
+    link_contract: LinkContract::Patient,
     token: Some("TOKEN"),
-    notes: &[REGISTERED],
     // LDQ has an entry for everybody who waits behind this site: few on average, in a tree.
     state_bytes: |_| (size_of::<Mra>() + 8 * size_of::<machine::Waiting>()) as u64,
-    defects: defects::MRA,
-    forms: &[LIGHT],
     machine: |_, print| match print.leaves_out(NEXT_HOPS) {
         true => &Of::<PrintedMra>::MACHINE,
         false => &Of::<Mra>::MACHINE,
     },
-    ..Entry::PLAIN
+    more: More {
+        notes: &[REGISTERED],
+        defects: defects::MRA,
+        forms: &[LIGHT],
+        ..More::NONE
+    },
 };
 
-pub(crate) static WITH_PRIORITIES: Entry = Entry {
+pub(crate) static WITH_PRIORITIES: AlgorithmInfo = AlgorithmInfo {
     name: "mra-p",
     title: "MRA with priorities (MRA-P)",
     paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
             Using Mutual Exclusion\", Springer 2018, section 3.2",
     explanation: EXPLANATION_WITH_PRIORITIES,
-    params: &[precedence::aging("off")],
-    refuses: precedence::refuses,
-    defects: defects::MRA_P,
-    ..ENTRY
+    more: More {
+        params: &[precedence::aging("off")],
+        refuses: precedence::refuses,
+        defects: defects::MRA_P,
+        ..INFO.more
+    },
+    ..INFO
 };
 
 /// The note that tells the order of registration.

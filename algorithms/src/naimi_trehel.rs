@@ -27,11 +27,12 @@ use crate::contract::{
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 use crate::setup::Setup;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "naimi-trehel",
     title: "Naimi and Trehel",
     paper: "M. Naimi, M. Trehel, A. Arnold, \"A log(N) distributed mutual exclusion algorithm \
@@ -40,14 +41,16 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "H(N-1) ~ ln N messages on average alone, at most N",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("TOKEN"),
     state_bytes: |_| size_of::<NaimiTrehel>() as u64,
-    defects: DEFECTS,
-    forms: &[LIGHT],
     machine: |_, _| &Of::<NaimiTrehel>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        defects: DEFECTS,
+        forms: &[LIGHT],
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

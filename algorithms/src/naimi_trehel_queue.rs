@@ -31,11 +31,12 @@ use crate::erased::Of;
 use crate::naimi_trehel::LIGHT;
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Load, Metric, More,
 };
 use crate::setup::Setup;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "naimi-trehel-queue",
     title: "Naimi and Trehel, queues",
     paper: "M. Trehel, M. Naimi, \"A distributed algorithm for mutual exclusion based on data \
@@ -44,26 +45,28 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "H(N-1) ~ ln N messages on average alone, 2 when everybody asks",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("TOKEN"),
-    notes: &[("forwarded", "requests passed on")],
     // Its queue and the token's hold at most everybody once, all together.
     state_bytes: |_| (size_of::<NaimiTrehelQueue>() + 2 * size_of::<NodeId>()) as u64,
-    defects: DEFECTS,
-    forms: &[
-        LIGHT,
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "2",
-            condition: "everybody asks again the moment it leaves, constant hold > constant \
-                        delay, whole cycles",
-            value: saturated,
-            kind: FormKind::Exact,
-        },
-    ],
     machine: |_, _| &Of::<NaimiTrehelQueue>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        notes: &[("forwarded", "requests passed on")],
+        defects: DEFECTS,
+        forms: &[
+            LIGHT,
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "2",
+                condition: "everybody asks again the moment it leaves, constant hold > constant \
+                            delay, whole cycles",
+                value: saturated,
+                kind: FormKind::Exact,
+            },
+        ],
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

@@ -8,10 +8,10 @@
 //! that go on the oldest request wins. The machine is [`votes`](crate::votes), by the rule of time
 //! stamps. Cost: `3(n-1)` alone, about `5(n-1)` when everybody asks; links need not keep order.
 
-use crate::registry::{Entry, Family, Graph, Links, Order};
+use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 use crate::votes::{self, FORMS, NOTES, PAPER};
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "nhme",
     title: "NHME-AMC",
     paper: PAPER,
@@ -19,19 +19,21 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1) alone, about 5(N-1) when everybody asks",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[votes::TAU, votes::REJECT],
-    order: Order::Any,
-    links: Links::Patient,
-    wants_peer_events: true,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: None,
-    notes: NOTES,
-    small_world: "--wants 1,1,0",
     state_bytes: votes::state_bytes,
-    defects: votes::defects::NHME,
-    forms: FORMS,
     machine: votes::machine,
-    uses_bound: true,
-    ..Entry::PLAIN
+    more: More {
+        params: &[votes::TAU, votes::REJECT],
+        wants_peer_events: true,
+        notes: NOTES,
+        small_world: "--wants 1,1,0",
+        defects: votes::defects::NHME,
+        forms: FORMS,
+        uses_bound: true,
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

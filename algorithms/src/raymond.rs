@@ -27,11 +27,12 @@ use crate::contract::{
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Load, Metric, More,
 };
 use crate::setup::Setup;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "raymond",
     title: "Raymond's tree",
     paper: "K. Raymond, \"A tree-based algorithm for distributed mutual exclusion\", ACM TOCS \
@@ -40,25 +41,27 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2 x distance alone; 4(N-1)/N saturated",
     explanation: EXPLANATION,
     graph: Graph::Tree,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("PRIVILEGE"),
     // A queue of at most one's neighbours and oneself: four on average, in a tree.
     state_bytes: |_| (size_of::<Raymond>() + 4 * size_of::<NodeId>()) as u64,
-    defects: DEFECTS,
-    forms: &[
-        LIGHT,
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "4(N-1)/N",
-            condition: "every site asks again the moment it leaves, constant hold >= constant \
-                        delay, whole cycles",
-            value: saturated,
-            kind: FormKind::Exact,
-        },
-    ],
     machine: |_, _| &Of::<Raymond>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        defects: DEFECTS,
+        forms: &[
+            LIGHT,
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "4(N-1)/N",
+                condition: "every site asks again the moment it leaves, constant hold >= constant \
+                            delay, whole cycles",
+                value: saturated,
+                kind: FormKind::Exact,
+            },
+        ],
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

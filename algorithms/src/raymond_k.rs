@@ -25,11 +25,12 @@ use crate::contract::{
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 use crate::setup::Setup;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "raymond-k",
     title: "Raymond, k inside",
     paper: "K. Raymond, \"A distributed algorithm for multiple entries to a critical section\", \
@@ -38,45 +39,47 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2N-k-1 to 2(N-1) messages per entry",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[Param {
-        name: "k",
-        domain: Domain::Integer {
-            least: 1,
-            most: u32::MAX as u64,
-            default: 2,
-        },
-        help: "how many may be inside at once",
-    }],
-    admits: k,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: None,
     state_bytes: |nodes| size_of::<RaymondK>() as u64 + 16 * nodes,
-    forms: &[
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "2(N-1)",
-            condition: "one request at a time",
-            value: alone,
-            kind: FormKind::Exact,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "2(N-1)",
-            condition: "whole requests",
-            value: most,
-            kind: FormKind::AtMost,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "2N-k-1",
-            condition: "whole requests",
-            value: least,
-            kind: FormKind::AtLeast,
-        },
-    ],
     machine: |_, _| &Of::<RaymondK>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        params: &[Param {
+            name: "k",
+            domain: Domain::Integer {
+                least: 1,
+                most: u32::MAX as u64,
+                default: 2,
+            },
+            help: "how many may be inside at once",
+        }],
+        admits: k,
+        forms: &[
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "2(N-1)",
+                condition: "one request at a time",
+                value: alone,
+                kind: FormKind::Exact,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "2(N-1)",
+                condition: "whole requests",
+                value: most,
+                kind: FormKind::AtMost,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "2N-k-1",
+                condition: "whole requests",
+                value: least,
+                kind: FormKind::AtLeast,
+            },
+        ],
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

@@ -17,99 +17,131 @@ use crate::{
 };
 
 /// All algorithms, in the order they are listed.
-pub static ALL: &[&Entry] = &[
-    &centralised::ENTRY,
+pub static ALL: &[&AlgorithmInfo] = &[
+    &centralised::INFO,
     &crate::controller::FRAMEWORK,
     &crate::controller::CDC,
     &crate::controller::DDC,
     &crate::controller::MARTIN,
-    &lamport::ENTRY,
-    &ricart_agrawala::ENTRY,
-    &carvalho_roucairol::ENTRY,
-    &singhal_dynamic::ENTRY,
-    &maekawa::ENTRY,
-    &sanders::ENTRY,
-    &suzuki_kasami::ENTRY,
-    &ricart_agrawala_token::ENTRY,
-    &singhal_heuristic::ENTRY,
-    &raymond::ENTRY,
-    &naimi_trehel::ENTRY,
-    &naimi_trehel_queue::ENTRY,
-    &banta_simple::ENTRY,
-    &banta_efficient::ENTRY,
-    &banta_k::ENTRY,
-    &raymond_k::ENTRY,
-    &mra::ENTRY,
+    &lamport::INFO,
+    &ricart_agrawala::INFO,
+    &carvalho_roucairol::INFO,
+    &singhal_dynamic::INFO,
+    &maekawa::INFO,
+    &sanders::INFO,
+    &suzuki_kasami::INFO,
+    &ricart_agrawala_token::INFO,
+    &singhal_heuristic::INFO,
+    &raymond::INFO,
+    &naimi_trehel::INFO,
+    &naimi_trehel_queue::INFO,
+    &banta_simple::INFO,
+    &banta_efficient::INFO,
+    &banta_k::INFO,
+    &raymond_k::INFO,
+    &mra::INFO,
     &mra::WITH_PRIORITIES,
-    &crate::fapp::ENTRY,
-    &crate::lfrt::ENTRY,
+    &crate::fapp::INFO,
+    &crate::lfrt::INFO,
     &crate::lfrt::WITH_PRIORITIES,
-    &crate::thomas::ENTRY,
-    &crate::bmav::ENTRY,
-    &crate::nhme::ENTRY,
-    &crate::tb_dva::ENTRY,
+    &crate::thomas::INFO,
+    &crate::bmav::INFO,
+    &crate::nhme::INFO,
+    &crate::tb_dva::INFO,
 ];
 
 /// The algorithm of that name.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    ALL.iter().copied().find(|entry| entry.name == name)
+pub fn find(name: &str) -> Option<&'static AlgorithmInfo> {
+    ALL.iter().copied().find(|info| info.name == name)
 }
 
-/// What is known of one algorithm.
-pub struct Entry {
+/// What the rest of the workspace knows of one algorithm.
+///
+/// The compiler asks every algorithm for these fields. What most algorithms do without is in
+/// [`more`](Self::more).
+pub struct AlgorithmInfo {
     /// Its name on the command line.
     pub name: &'static str,
     /// Its name in words.
     pub title: &'static str,
-    /// Authors, title, year and section it is from.
+    /// Authors, title, year and section of its source.
     pub paper: &'static str,
-    /// Which of the families it belongs to.
+    /// The family it belongs to.
     pub family: Family,
     /// What it costs, in a few words.
     pub cost: &'static str,
     /// How it works, for somebody who has not read the paper.
     pub explanation: &'static str,
-    /// What graph it runs on.
+    /// The graph it runs on.
     pub graph: Graph,
-    /// The fewest and the most nodes it admits.
+    /// Whether messages of one link must arrive in the order they were sent.
+    pub link_order: LinkOrder,
+    /// What a cut link does to messages.
+    pub link_contract: LinkContract,
+    /// The kind of message that carries the token, where there is one; the first holder has it.
+    pub token: Option<&'static str>,
+    /// The estimated size of a node's state in bytes, in a group of `nodes`.
+    pub state_bytes: fn(nodes: u64) -> u64,
+    /// The state machine; where the print is a machine of its own, that one if it is asked for.
+    pub machine: fn(&Params, &Printed) -> &'static dyn Machine,
+    /// What is particular to it: parameters, defects, closed forms.
+    pub more: More,
+}
+
+/// What most algorithms do without. An algorithm names what it has and ends with `..More::NONE`.
+pub struct More {
+    /// The numbers of nodes it admits.
     pub sizes: Sizes,
     /// Its own parameters.
     pub params: &'static [Param],
-    /// Why these values do not go together in a group of so many, where they do not.
+    /// Says why these values do not go together in a group of `nodes`, where they do not.
     pub refuses: fn(&Params, nodes: u32) -> Option<String>,
-    /// How many it admits at once: k.
+    /// How many clients it admits at once: k.
     pub admits: fn(&Params) -> u32,
-    /// Whether messages of one link must arrive in the order they were sent.
-    pub order: Order,
-    /// What a cut link does to messages.
-    pub links: Links,
     /// Whether it wants to be told when a link goes down or comes up.
     pub wants_link_events: bool,
     /// Whether it wants to be told when a member dies or comes back.
     pub wants_peer_events: bool,
-    /// Whether it waits for spans of the bound that it is told, so that a message which takes longer
-    /// may mislead it.
+    /// Whether it waits for multiples of the bound on message delay that it is told, so that a
+    /// message which takes longer may mislead it.
     pub uses_bound: bool,
     /// Whether a member that waits tries again and again, so that a group in which somebody waits
     /// never comes to rest.
     pub retries: fn(&Params) -> bool,
-    /// The kind of message that carries the token, where there is one; the first holder has it.
-    pub token: Option<&'static str>,
     /// The numbers it notes, each with what it means.
     pub notes: &'static [(&'static str, &'static str)],
     /// How many crashes it survives, unless its parameter `recovery` is off.
     pub crashes: u32,
-    /// About how many bytes a node's state takes, among so many nodes.
-    pub state_bytes: fn(nodes: u64) -> u64,
-    /// The flags of `orchestrator explore` for a small world that it can look at whole; empty where
+    /// The flags of `orchestrator explore` for a small world that can be explored whole; empty where
     /// three nodes that want in once each are one.
     pub small_world: &'static str,
     /// What is wrong in the printed text.
     pub defects: &'static [Defect],
     /// What it costs, as formulas with their conditions.
     pub forms: &'static [ClosedForm],
-    /// The state machine; where the print is a machine of its own, that one if it is asked for.
-    pub machine: fn(&Params, &Printed) -> &'static dyn Machine,
+}
+
+impl More {
+    /// One client inside, any number of nodes; no parameters, events, retries, notes, defects or
+    /// closed forms; no crash survived.
+    pub const NONE: Self = Self {
+        sizes: Sizes {
+            least: 1,
+            fits: None,
+        },
+        params: &[],
+        refuses: |_, _| None,
+        admits: |_| 1,
+        wants_link_events: false,
+        wants_peer_events: false,
+        uses_bound: false,
+        retries: |_| false,
+        notes: &[],
+        crashes: 0,
+        small_world: "",
+        defects: &[],
+        forms: &[],
+    };
 }
 
 /// How an algorithm goes about it.
@@ -154,7 +186,7 @@ pub struct Sizes {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Order {
+pub enum LinkOrder {
     /// Messages of one directed link arrive in the order they were sent.
     Fifo,
     /// In any order.
@@ -163,7 +195,7 @@ pub enum Order {
 
 /// What a cut link does to messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Links {
+pub enum LinkContract {
     /// It only delays them.
     Patient,
     /// Its session ends: what was under way is lost, and both ends are told.
@@ -226,7 +258,7 @@ pub struct Circumstances<'a> {
     /// The time inside, where it is constant.
     pub constant_hold: Option<Duration>,
     /// Whether links keep the order of messages.
-    pub order: Order,
+    pub order: LinkOrder,
     /// Whether anything is lost, cut, killed or otherwise disturbed.
     pub undisturbed: bool,
     /// Whether the measured window begins and ends at an exit and its entries are a multiple of N.
@@ -258,45 +290,7 @@ impl Circumstances<'_> {
     }
 }
 
-impl Entry {
-    /// What goes without saying: one inside, any number of nodes, no parameters, notes, defects or
-    /// closed forms, no crash survived, no news asked for, no bound used and nothing tried again. An
-    /// entry begins with what is
-    /// particular to it and ends with `..Entry::PLAIN`. Who it is, its cost, graph, order, links,
-    /// token, size and machine are no matter of course: they mean nothing here, and every entry
-    /// states its own.
-    pub const PLAIN: Self = Self {
-        sizes: Sizes {
-            least: 1,
-            fits: None,
-        },
-        params: &[],
-        refuses: |_, _| None,
-        admits: |_| 1,
-        wants_link_events: false,
-        wants_peer_events: false,
-        uses_bound: false,
-        retries: |_| false,
-        notes: &[],
-        crashes: 0,
-        small_world: "",
-        defects: &[],
-        forms: &[],
-
-        name: "",
-        title: "",
-        paper: "",
-        family: Family::Token,
-        cost: "",
-        explanation: "",
-        graph: Graph::Complete,
-        order: Order::Fifo,
-        links: Links::Patient,
-        token: None,
-        state_bytes: |_| 0,
-        machine: |_, _| unreachable!("every entry names its machine"),
-    };
-
+impl AlgorithmInfo {
     /// More messages than this while somebody waits and nobody is inside are a live-lock: a
     /// thousand for each node. Where requests flood along the edges everybody's may do so before the
     /// first enters: each takes a message per edge, two more where links have failed, and then the
@@ -313,7 +307,7 @@ impl Entry {
 
     /// Whether the algorithm admits that many nodes.
     pub fn admits_size(&self, nodes: u32) -> bool {
-        nodes >= self.sizes.least && self.sizes.fits.is_none_or(|fits| fits(nodes))
+        nodes >= self.more.sizes.least && self.more.sizes.fits.is_none_or(|fits| fits(nodes))
     }
 
     /// Its parameters when nothing is said about them.
@@ -326,19 +320,19 @@ impl Entry {
     pub fn choose(&self, given: &[(&str, &str)]) -> Result<Params, ParamError> {
         let given = given.iter();
         let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned()));
-        Params::resolve(self.name, self.params, &given.collect())
+        Params::resolve(self.name, self.more.params, &given.collect())
     }
 
     /// Its printed text as far as these defects go, and those they need; the rest is repaired.
     pub fn as_printed(&self, ids: &[impl AsRef<str>]) -> Result<Printed, PrintedError> {
-        Printed::some(self.name, self.defects, ids)
+        Printed::some(self.name, self.more.defects, ids)
     }
 
     /// How many crashes it survives with these parameters.
     pub fn survives(&self, params: &Params) -> u32 {
         match params.get("recovery") {
             Some(Value::Word(word)) if word == "off" => 0,
-            Some(_) | None => self.crashes,
+            Some(_) | None => self.more.crashes,
         }
     }
 }

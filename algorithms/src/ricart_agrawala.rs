@@ -32,11 +32,12 @@ use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 use crate::setup::Setup;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "ricart-agrawala",
     title: "Ricart and Agrawala",
     paper: "G. Ricart, A. K. Agrawala, \"An optimal algorithm for mutual exclusion in computer \
@@ -45,30 +46,32 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2(N-1) messages per entry",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[Param {
-        name: "modulo",
-        domain: Domain::Integer {
-            least: 0,
-            most: 1 << 32,
-            default: 0,
-        },
-        help: "keep sequence numbers modulo this; 2N-1 is enough, fewer are not; 0: no bound",
-    }],
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: None,
     // The put-off replies may be everybody's.
     state_bytes: |nodes| size_of::<RicartAgrawala>() as u64 + 8 * nodes,
-    defects: DEFECTS,
-    forms: &[ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "2(N-1)",
-        condition: "without faults, where the window cuts no request in two",
-        value: messages_per_entry,
-        kind: FormKind::Exact,
-    }],
     machine: |_, _| &Of::<RicartAgrawala>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        params: &[Param {
+            name: "modulo",
+            domain: Domain::Integer {
+                least: 0,
+                most: 1 << 32,
+                default: 0,
+            },
+            help: "keep sequence numbers modulo this; 2N-1 is enough, fewer are not; 0: no bound",
+        }],
+        defects: DEFECTS,
+        forms: &[ClosedForm {
+            metric: Metric::MessagesPerEntry,
+            formula: "2(N-1)",
+            condition: "without faults, where the window cuts no request in two",
+            value: messages_per_entry,
+            kind: FormKind::Exact,
+        }],
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

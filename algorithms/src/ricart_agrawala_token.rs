@@ -29,10 +29,10 @@ use crate::contract::{
 };
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{Entry, Family, Graph, Links, Order};
+use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 use crate::setup::Setup;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "ricart-agrawala-token",
     title: "Ricart and Agrawala, token",
     paper: "G. Ricart, A. K. Agrawala, author's response to \"On mutual exclusion in computer \
@@ -41,15 +41,17 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "N messages per entry, 0 for the holder",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("TOKEN"),
     // What was requested; what was served exists once.
     state_bytes: |nodes| size_of::<RicartAgrawalaToken>() as u64 + 8 * nodes,
-    defects: DEFECTS,
-    forms: broadcast::FORMS,
     machine: |_, _| &Of::<RicartAgrawalaToken>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        defects: DEFECTS,
+        forms: broadcast::FORMS,
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

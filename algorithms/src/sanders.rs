@@ -43,14 +43,15 @@ use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::printed::Printed;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Load, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Load, Metric, More,
 };
 use conditions::Conditions;
 use machine::Sanders;
 use rules::{Rules, Version};
 use structure::Structure;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "sanders",
     title: "Sanders, any information structure",
     paper: "B. A. Sanders, \"The information structure of distributed mutual exclusion \
@@ -59,58 +60,60 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "|I\\i| + 2|R\\i| messages per entry, more in conflict",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: PARAMS,
-    refuses,
     // An INQUIRE that overtakes its GRANT is taken for an old one.
-    order: Order::Fifo,
-    links: Links::Patient,
-    wants_peer_events: true,
+    link_order: LinkOrder::Fifo,
+    link_contract: LinkContract::Patient,
     token: None,
-    crashes: 1,
     // With the structure 'complete', R is everybody.
     state_bytes: |nodes| size_of::<Sanders>() as u64 + 12 * nodes,
-    defects: defects::ALL,
-    forms: &[
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "|I\\i| + 2|R\\i|",
-            condition: "the same for all nodes i; one request at a time, or rules that never take \
-                        a grant back",
-            value: exact,
-            kind: FormKind::Exact,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "mean of |I\\i| + 2|R\\i|",
-            condition: "one request at a time, by a node drawn uniformly",
-            value: light,
-            kind: FormKind::Mean,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "min |I\\i| + 2|R\\i|",
-            condition: "without faults, where the window cuts no request in two",
-            value: at_least,
-            kind: FormKind::AtLeast,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "max |I\\i| + 2|R\\i| + DM",
-            condition: "without faults, where the window cuts no request in two",
-            value: at_most,
-            kind: FormKind::AtMost,
-        },
-        ClosedForm {
-            metric: Metric::SyncDelay,
-            formula: "max D",
-            condition: "everybody asks again the moment it leaves, constant hold at least 20 times \
-                        the constant delay",
-            value: sync_delay,
-            kind: FormKind::AtMost,
-        },
-    ],
     machine: |_, _| &Of::<Sanders>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        params: PARAMS,
+        refuses,
+        wants_peer_events: true,
+        crashes: 1,
+        defects: defects::ALL,
+        forms: &[
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "|I\\i| + 2|R\\i|",
+                condition: "the same for all nodes i; one request at a time, or rules that never take \
+                            a grant back",
+                value: exact,
+                kind: FormKind::Exact,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "mean of |I\\i| + 2|R\\i|",
+                condition: "one request at a time, by a node drawn uniformly",
+                value: light,
+                kind: FormKind::Mean,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "min |I\\i| + 2|R\\i|",
+                condition: "without faults, where the window cuts no request in two",
+                value: at_least,
+                kind: FormKind::AtLeast,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "max |I\\i| + 2|R\\i| + DM",
+                condition: "without faults, where the window cuts no request in two",
+                value: at_most,
+                kind: FormKind::AtMost,
+            },
+            ClosedForm {
+                metric: Metric::SyncDelay,
+                formula: "max D",
+                condition: "everybody asks again the moment it leaves, constant hold at least 20 times \
+                            the constant delay",
+                value: sync_delay,
+                kind: FormKind::AtMost,
+            },
+        ],
+        ..More::NONE
+    },
 };
 
 const PARAMS: &[Param] = &[

@@ -28,12 +28,13 @@ use crate::contract::{
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "singhal-dynamic",
     title: "Singhal, dynamic information structure",
     paper: "M. Singhal, \"A dynamic information-structure mutual exclusion algorithm for \
@@ -42,21 +43,23 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "0 to 2(N-1) messages per entry",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: None,
     // R and I may each be everybody.
     state_bytes: |nodes| size_of::<SinghalDynamic>() as u64 + 16 * nodes,
-    defects: DEFECTS,
-    forms: &[ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "2(N-1)",
-        condition: "without faults, where the window cuts no request in two",
-        value: most,
-        kind: FormKind::AtMost,
-    }],
     machine: |_, _| &Of::<SinghalDynamic>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        defects: DEFECTS,
+        forms: &[ClosedForm {
+            metric: Metric::MessagesPerEntry,
+            formula: "2(N-1)",
+            condition: "without faults, where the window cuts no request in two",
+            value: most,
+            kind: FormKind::AtMost,
+        }],
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

@@ -35,11 +35,12 @@ use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 use crate::setup::Setup;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "singhal-heuristic",
     title: "Singhal, heuristic",
     paper: "M. Singhal, \"A heuristically-aided algorithm for mutual exclusion in distributed \
@@ -48,32 +49,34 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "(N+1)/2 messages on average alone, up to N, 0 for the holder",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[Param {
-        name: "retry",
-        domain: Domain::Integer {
-            least: 1,
-            most: 1_000_000,
-            default: 10,
-        },
-        help: "a request still open after so many times N bounds T goes to everybody, once",
-    }],
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("TOKEN"),
-    notes: &[("retries", "requests told to everybody, having waited long")],
     // SV and SN; the token's vectors exist once.
     state_bytes: |nodes| size_of::<SinghalHeuristic>() as u64 + 9 * nodes,
-    defects: DEFECTS,
-    forms: &[ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "(N+1)/2 - 1/N",
-        condition: "one request at a time, by a site drawn uniformly",
-        value: light,
-        kind: FormKind::Mean,
-    }],
     machine: |_, _| &Of::<SinghalHeuristic>::MACHINE,
-    uses_bound: true,
-    ..Entry::PLAIN
+    more: More {
+        params: &[Param {
+            name: "retry",
+            domain: Domain::Integer {
+                least: 1,
+                most: 1_000_000,
+                default: 10,
+            },
+            help: "a request still open after so many times N bounds T goes to everybody, once",
+        }],
+        notes: &[("retries", "requests told to everybody, having waited long")],
+        defects: DEFECTS,
+        forms: &[ClosedForm {
+            metric: Metric::MessagesPerEntry,
+            formula: "(N+1)/2 - 1/N",
+            condition: "one request at a time, by a site drawn uniformly",
+            value: light,
+            kind: FormKind::Mean,
+        }],
+        uses_bound: true,
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

@@ -31,10 +31,10 @@ use crate::contract::{
 };
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{Entry, Family, Graph, Links, Order};
+use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 use crate::setup::Setup;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "suzuki-kasami",
     title: "Suzuki and Kasami",
     paper: "I. Suzuki, T. Kasami, \"A distributed mutual exclusion algorithm\", ACM TOCS 3(4), 1985",
@@ -42,15 +42,17 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "N messages per entry, 0 for the holder",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("PRIVILEGE"),
     // RN; LN and Q exist once.
     state_bytes: |nodes| size_of::<SuzukiKasami>() as u64 + 8 * nodes,
-    defects: DEFECTS,
-    forms: broadcast::FORMS,
     machine: |_, _| &Of::<SuzukiKasami>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        defects: DEFECTS,
+        forms: broadcast::FORMS,
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

@@ -28,12 +28,13 @@ use crate::contract::{
 };
 use crate::erased::Of;
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "tb-dva",
     title: "TB-DVA, reconstructed",
     paper: "reconstruction of the comparator in S. Kanrar, N. Chaki, S. Chattopadhyay, \
@@ -43,34 +44,36 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1) alone, 5(N-1) when everybody asks",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: None,
-    notes: &[("attempts", "commits that an entry took")],
-    small_world: "--wants 1,1,0 --timers patient",
     // A number each; the buffer is empty at rest.
     state_bytes: |nodes| size_of::<TbDva>() as u64 + 8 * nodes,
-    forms: &[
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "3(N-1)",
-            condition: "one request at a time, each elected at its first commit, constant delay, \
-                        constant hold above 0",
-            value: steady,
-            kind: FormKind::Exact,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "3(N-1)",
-            condition: "one request at a time, each elected at its first commit",
-            value: light,
-            kind: FormKind::AtMost,
-        },
-    ],
     machine: |_, _| &Of::<TbDva>::MACHINE,
-    uses_bound: true,
-    retries: |_| true,
-    ..Entry::PLAIN
+    more: More {
+        notes: &[("attempts", "commits that an entry took")],
+        small_world: "--wants 1,1,0 --timers patient",
+        forms: &[
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "3(N-1)",
+                condition: "one request at a time, each elected at its first commit, constant delay, \
+                            constant hold above 0",
+                value: steady,
+                kind: FormKind::Exact,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "3(N-1)",
+                condition: "one request at a time, each elected at its first commit",
+                value: light,
+                kind: FormKind::AtMost,
+            },
+        ],
+        uses_bound: true,
+        retries: |_| true,
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

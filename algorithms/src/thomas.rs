@@ -27,12 +27,13 @@ use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "thomas",
     title: "Thomas's majority voting",
     paper: "R. H. Thomas, \"A majority consensus approach to concurrency control\", ACM TODS 4(2), \
@@ -41,43 +42,45 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1) alone, about 6(N-1) when everybody asks",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[
-        Param {
-            name: "retry",
-            domain: Domain::Choice(&["random", "fixed", "off"]),
-            help: "back-off after 3T without a majority: up to 4NT, always 2NT, or never give up",
-        },
-        Param {
-            name: "queue",
-            domain: Domain::Choice(&["arrival", "stamp"]),
-            help: "whom a voter votes for next: who asked it first, or the oldest request",
-        },
-        Param {
-            name: "votes",
-            domain: Domain::Text { default: "" },
-            help: "how many votes each node has, such as 3,1,1; one each unless said",
-        },
-    ],
-    refuses: |params, nodes| weights(params, nodes).err(),
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: None,
-    notes: &[("attempts", "rounds of votes that an entry took")],
-    small_world: "--timers patient",
     // A weight and a number each.
     state_bytes: |nodes| size_of::<Thomas>() as u64 + 16 * nodes,
-    defects: DEFECTS,
-    forms: &[ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "3(N-1)",
-        condition: "one request at a time, each served at its first attempt, links keep order",
-        value: light,
-        kind: FormKind::Exact,
-    }],
     machine: |_, _| &Of::<Thomas>::MACHINE,
-    uses_bound: true,
-    retries: |params| params.word("retry") != "off",
-    ..Entry::PLAIN
+    more: More {
+        params: &[
+            Param {
+                name: "retry",
+                domain: Domain::Choice(&["random", "fixed", "off"]),
+                help: "back-off after 3T without a majority: up to 4NT, always 2NT, or never give up",
+            },
+            Param {
+                name: "queue",
+                domain: Domain::Choice(&["arrival", "stamp"]),
+                help: "whom a voter votes for next: who asked it first, or the oldest request",
+            },
+            Param {
+                name: "votes",
+                domain: Domain::Text { default: "" },
+                help: "how many votes each node has, such as 3,1,1; one each unless said",
+            },
+        ],
+        refuses: |params, nodes| weights(params, nodes).err(),
+        notes: &[("attempts", "rounds of votes that an entry took")],
+        small_world: "--timers patient",
+        defects: DEFECTS,
+        forms: &[ClosedForm {
+            metric: Metric::MessagesPerEntry,
+            formula: "3(N-1)",
+            condition: "one request at a time, each served at its first attempt, links keep order",
+            value: light,
+            kind: FormKind::Exact,
+        }],
+        uses_bound: true,
+        retries: |params| params.word("retry") != "off",
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\
@@ -146,7 +149,7 @@ const DEFECTS: &[Defect] = &[
 fn light(run: &Circumstances<'_>) -> Option<f64> {
     let at_once = (run.note)("attempts").is_some_and(|(sum, count)| sum == count);
     // A REQ that comes after its REL is not answered.
-    let ordered = run.order == Order::Fifo;
+    let ordered = run.order == LinkOrder::Fifo;
     let fits = run.is_alone() && at_once && ordered;
     fits.then(|| 3.0 * f64::from(run.nodes - 1))
 }

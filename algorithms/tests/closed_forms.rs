@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use algorithms::params::Params;
-use algorithms::registry::{self, Circumstances, FormKind, Load, Order};
+use algorithms::registry::{self, Circumstances, FormKind, LinkOrder, Load};
 use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
 
@@ -17,7 +17,7 @@ fn run<'a>(topology: &'a Topology, params: &'a Params, load: Load) -> Circumstan
         load,
         constant_delay: Some(Duration::from_millis(1)),
         constant_hold: Some(Duration::from_millis(2)),
-        order: Order::Fifo,
+        order: LinkOrder::Fifo,
         undisturbed: true,
         whole_cycles: load == Load::Saturated,
         whole_requests: load == Load::OneAtATime,
@@ -34,13 +34,13 @@ fn values(
     load: Load,
     change: impl Fn(&mut Circumstances<'_>),
 ) -> Vec<(f64, FormKind)> {
-    let entry = registry::find(algorithm).expect("it is registered");
+    let info = registry::find(algorithm).expect("it is registered");
     let shape: Shape = shape.parse().expect("a shape");
     let topology = shape.build(nodes, 0).expect("it can be built");
-    let params = entry.defaults();
+    let params = info.defaults();
     let mut circumstances = run(&topology, &params, load);
     change(&mut circumstances);
-    let forms = entry.forms.iter();
+    let forms = info.more.forms.iter();
     forms
         .filter_map(|form| Some(((form.value)(&circumstances)?, form.kind)))
         .collect()
@@ -81,13 +81,13 @@ fn saturated() {
 
 /// What sanders' forms say with these parameters.
 fn sanders(nodes: u32, given: &[(&str, &str)], load: Load, hold_ms: u64) -> Vec<(f64, FormKind)> {
-    let entry = registry::find("sanders").expect("it is registered");
-    let params = entry.choose(given).expect("they fit");
+    let info = registry::find("sanders").expect("it is registered");
+    let params = info.choose(given).expect("they fit");
     let topology = Topology::complete(nodes);
     let mut circumstances = run(&topology, &params, load);
     circumstances.whole_requests = true;
     circumstances.constant_hold = Some(Duration::from_millis(hold_ms));
-    let forms = entry.forms.iter();
+    let forms = info.more.forms.iter();
     forms
         .filter_map(|form| Some(((form.value)(&circumstances)?, form.kind)))
         .collect()
@@ -114,10 +114,10 @@ fn an_information_structure_says_what_it_costs() {
 
 #[test]
 fn a_node_alone_needs_no_message() {
-    for entry in registry::ALL {
+    for info in registry::ALL {
         for load in [Load::OneAtATime, Load::Saturated] {
-            for (value, _) in plainly(entry.name, "path", 1, load) {
-                assert_eq!(value, 0.0, "{}", entry.name);
+            for (value, _) in plainly(info.name, "path", 1, load) {
+                assert_eq!(value, 0.0, "{}", info.name);
             }
         }
     }
@@ -125,14 +125,14 @@ fn a_node_alone_needs_no_message() {
 
 #[test]
 fn outside_their_conditions_forms_keep_silent() {
-    for entry in registry::ALL {
+    for info in registry::ALL {
         for load in [Load::OneAtATime, Load::Saturated, Load::Other] {
             let silent = |change: fn(&mut Circumstances<'_>)| {
                 assert_eq!(
-                    values(entry.name, "path", 5, load, change),
+                    values(info.name, "path", 5, load, change),
                     [],
                     "{}",
-                    entry.name
+                    info.name
                 );
             };
             silent(|run| run.undisturbed = false);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use algorithms::erased::{Event, Group, MessageId};
 use algorithms::params::Params;
 use algorithms::printed::Printed;
-use algorithms::registry::{self, Entry};
+use algorithms::registry::{self, AlgorithmInfo};
 use algorithms::{Effect, NodeId, Request, Setting, Topology, taxonomy};
 
 /// Who entered, in that order, and how many messages were sent.
@@ -127,7 +127,12 @@ fn the_table_has_every_cell_once_and_none_is_refused() {
                 continue;
             }
             let params = params(&of_cell(cell));
-            assert_eq!((framework().refuses)(&params, nodes), None, "{}", cell.name);
+            assert_eq!(
+                (framework().more.refuses)(&params, nodes),
+                None,
+                "{}",
+                cell.name
+            );
         }
     }
 }
@@ -215,12 +220,12 @@ fn pairs_that_make_no_sense_are_refused_with_the_reason() {
         ),
     ];
     for (said, why) in cases {
-        let refused = (framework().refuses)(&params(&given(said)), 4).expect(said);
+        let refused = (framework().more.refuses)(&params(&given(said)), 4).expect(said);
         assert!(refused.contains(why), "{said}: {refused}");
     }
 }
 
-fn framework() -> &'static Entry {
+fn framework() -> &'static AlgorithmInfo {
     registry::find("controller").expect("it is registered")
 }
 
@@ -241,8 +246,8 @@ fn of_cell(cell: &taxonomy::Cell) -> BTreeMap<String, String> {
 }
 
 fn params(given: &BTreeMap<String, String>) -> Params {
-    let entry = framework();
-    Params::resolve(entry.name, entry.params, given).expect("every value is in its domain")
+    let info = framework();
+    Params::resolve(info.name, info.more.params, given).expect("every value is in its domain")
 }
 
 /// All ask in this order before anything arrives; messages arrive in the order they were sent; when

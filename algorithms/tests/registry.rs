@@ -1,129 +1,70 @@
 //! What must be true of every algorithm there is.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use algorithms::erased::{Event, Group, MessageId};
 use algorithms::printed::Printed;
-use algorithms::registry::{self, Entry, Order};
+use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use algorithms::topology::Shape;
 use algorithms::{After, Effect, NodeId, Request, Setting, Timer};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-fn kinds(entry: &Entry) -> &'static [&'static str] {
-    (entry.machine)(&entry.defaults(), &Printed::repaired()).kinds()
+fn kinds(info: &AlgorithmInfo) -> &'static [&'static str] {
+    (info.machine)(&info.defaults(), &Printed::repaired()).kinds()
 }
 
 #[test]
 fn names_are_unique_and_can_be_typed() {
-    let names: BTreeSet<_> = registry::ALL.iter().map(|entry| entry.name).collect();
+    let names: BTreeSet<_> = registry::ALL.iter().map(|info| info.name).collect();
     assert_eq!(names.len(), registry::ALL.len());
     for name in names {
         let typed = |letter: char| letter.is_ascii_lowercase() || letter == '-';
         assert!(name.chars().all(typed), "{name}");
-        assert_eq!(registry::find(name).map(|entry| entry.name), Some(name));
+        assert_eq!(registry::find(name).map(|info| info.name), Some(name));
     }
     assert!(registry::find("no-such-algorithm").is_none());
 }
 
 #[test]
 fn kinds_are_shouted_and_the_token_is_one_of_them() {
-    for entry in registry::ALL {
-        let kinds = kinds(entry);
+    for info in registry::ALL {
+        let kinds = kinds(info);
         let distinct: BTreeSet<_> = kinds.iter().collect();
-        assert_eq!(distinct.len(), kinds.len(), "{}", entry.name);
+        assert_eq!(distinct.len(), kinds.len(), "{}", info.name);
         for kind in kinds {
             let shouted = |letter: char| matches!(letter, 'A'..='Z' | '0'..='9' | '_');
-            assert!(kind.chars().all(shouted), "{}: {kind}", entry.name);
+            assert!(kind.chars().all(shouted), "{}: {kind}", info.name);
         }
-        if let Some(token) = entry.token {
-            assert!(kinds.contains(&token), "{}: {token}", entry.name);
-        }
-    }
-}
-
-/// `Entry::PLAIN` has a value for these only because it must have one.
-#[test]
-fn every_entry_states_what_is_no_matter_of_course() {
-    let decisions = [
-        "name",
-        "title",
-        "paper",
-        "family",
-        "cost",
-        "explanation",
-        "graph",
-        "order",
-        "links",
-        "token",
-        "state_bytes",
-        "machine",
-    ];
-    let mut plain = 0;
-    for (file, text) in sources() {
-        let entries = text.split(": Entry = Entry {\n").skip(1);
-        let entries = entries.map(|rest| rest.split("\n};").next().unwrap_or_default());
-        for entry in entries.filter(|entry| entry.contains("    ..Entry::PLAIN")) {
-            plain += 1;
-            for field in decisions {
-                let stated = entry.lines().any(|line| {
-                    let field = line.trim_start().strip_prefix(field);
-                    field.is_some_and(|rest| rest.starts_with([':', ',']))
-                });
-                assert!(stated, "{}: an entry without {field}", file.display());
-            }
+        if let Some(token) = info.token {
+            assert!(kinds.contains(&token), "{}: {token}", info.name);
         }
     }
-    assert!(
-        plain > registry::ALL.len() / 2,
-        "{plain} entries were found"
-    );
-}
-
-/// The crate's own files and what they say.
-fn sources() -> impl Iterator<Item = (PathBuf, String)> {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for item in fs::read_dir(folder).expect("a folder of this crate") {
-            let path = item.expect("a readable folder").path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => files.push(path),
-            }
-        }
-    }
-    let read = |file: &PathBuf| fs::read_to_string(file).expect("a file of this crate");
-    files
-        .into_iter()
-        .map(move |file| (file.clone(), read(&file)))
 }
 
 #[test]
 fn explanations_fit_a_terminal_and_teach() {
-    for entry in registry::ALL {
-        let lines: Vec<_> = entry.explanation.lines().collect();
+    for info in registry::ALL {
+        let lines: Vec<_> = info.explanation.lines().collect();
         let enough = (20..=50).contains(&lines.len());
-        assert!(enough, "{} takes {} lines", entry.name, lines.len());
+        assert!(enough, "{} takes {} lines", info.name, lines.len());
         for line in lines {
-            assert!(line.chars().count() <= 80, "{}: {line}", entry.name);
-            assert_eq!(line.trim_end(), line, "{}", entry.name);
+            assert!(line.chars().count() <= 80, "{}: {line}", info.name);
+            assert_eq!(line.trim_end(), line, "{}", info.name);
         }
-        assert!(entry.explanation.is_ascii(), "{}", entry.name);
+        assert!(info.explanation.is_ascii(), "{}", info.name);
     }
 }
 
 #[test]
 fn defects_are_told_and_can_be_chosen_by_name() {
-    for entry in registry::ALL {
-        for defect in entry.defects {
-            let (id, name) = (defect.id, entry.name);
+    for info in registry::ALL {
+        for defect in info.more.defects {
+            let (id, name) = (defect.id, info.name);
             assert!(id.contains('-'), "{name}: {id} does not name its source");
             assert!(!defect.what.is_empty() && !defect.result.is_empty(), "{id}");
-            let chosen = entry.as_printed(&[id]);
+            let chosen = info.as_printed(&[id]);
             assert_eq!(chosen.is_ok(), !defect.rules.is_empty(), "{id}");
             assert_eq!(defect.schedule.is_empty(), defect.rules.is_empty(), "{id}");
         }
@@ -132,45 +73,45 @@ fn defects_are_told_and_can_be_chosen_by_name() {
 
 #[test]
 fn every_size_that_is_admitted_has_a_default_topology() {
-    for entry in registry::ALL {
-        let sizes = (1..=30).filter(|&nodes| entry.admits_size(nodes));
+    for info in registry::ALL {
+        let sizes = (1..=30).filter(|&nodes| info.admits_size(nodes));
         for nodes in sizes {
-            let shape = Shape::default_for(entry.graph, nodes);
+            let shape = Shape::default_for(info.graph, nodes);
             let topology = shape.build(nodes, 0).expect("a default shape can be built");
             let last = NodeId(nodes - 1);
-            assert_eq!(topology.fits(entry.graph, last), Ok(()), "{}", entry.name);
+            assert_eq!(topology.fits(info.graph, last), Ok(()), "{}", info.name);
         }
     }
 }
 
 #[test]
 fn no_size_that_is_admitted_refuses_the_defaults() {
-    for entry in registry::ALL {
-        for nodes in (1..=30).filter(|&nodes| entry.admits_size(nodes)) {
-            let why = (entry.refuses)(&entry.defaults(), nodes);
-            assert_eq!(why, None, "{}, {nodes} nodes", entry.name);
+    for info in registry::ALL {
+        for nodes in (1..=30).filter(|&nodes| info.admits_size(nodes)) {
+            let why = (info.more.refuses)(&info.defaults(), nodes);
+            assert_eq!(why, None, "{}, {nodes} nodes", info.name);
         }
     }
 }
 
 #[test]
 fn the_estimate_of_a_nodes_size_is_no_less_than_what_it_needs_at_rest() {
-    for entry in registry::ALL {
-        for nodes in [1, 10, 1000].into_iter().filter(|&n| entry.admits_size(n)) {
-            let play = Play::new(entry, nodes);
+    for info in registry::ALL {
+        for nodes in [1, 10, 1000].into_iter().filter(|&n| info.admits_size(n)) {
+            let play = Play::new(info, nodes);
             let largest = (0..nodes).map(|node| play.group.state_bytes(NodeId(node)));
             let largest = largest.max().unwrap_or_default() as u64;
-            let estimate = (entry.state_bytes)(u64::from(nodes));
+            let estimate = (info.state_bytes)(u64::from(nodes));
             // The holder of a token may carry what exists once.
             let once = 16 * u64::from(nodes);
-            assert!(largest <= estimate + once, "{}: {largest}", entry.name);
+            assert!(largest <= estimate + once, "{}: {largest}", info.name);
         }
     }
 }
 
 /// Some members that are played by chance, and everything that goes wrong.
 struct Play {
-    entry: &'static Entry,
+    info: &'static AlgorithmInfo,
     group: Box<dyn Group>,
     kinds: &'static [&'static str],
     nodes: u32,
@@ -185,15 +126,15 @@ struct Play {
 }
 
 impl Play {
-    fn new(entry: &'static Entry, nodes: u32) -> Self {
-        let shape = Shape::default_for(entry.graph, nodes);
+    fn new(info: &'static AlgorithmInfo, nodes: u32) -> Self {
+        let shape = Shape::default_for(info.graph, nodes);
         let topology = shape.build(nodes, 0).expect("a default shape can be built");
-        let (params, printed) = (entry.defaults(), Printed::repaired());
-        let machine = (entry.machine)(&params, &printed);
+        let (params, printed) = (info.defaults(), Printed::repaired());
+        let machine = (info.machine)(&params, &printed);
         let bound = Duration::from_millis(50);
         let setting = Setting::new(topology, NodeId(0), params, printed, bound);
         Self {
-            entry,
+            info,
             group: machine.group(&setting, 0..nodes),
             kinds: machine.kinds(),
             nodes,
@@ -247,9 +188,9 @@ impl Play {
     fn deliver(&mut self, choice: usize) {
         let (from, to, _) = self.flight[choice];
         let same_link = |&(a, b, _): &(NodeId, NodeId, MessageId)| (a, b) == (from, to);
-        let index = match self.entry.order {
-            Order::Any => choice,
-            Order::Fifo => self.flight.iter().position(same_link).expect("it is there"),
+        let index = match self.info.link_order {
+            LinkOrder::Any => choice,
+            LinkOrder::Fifo => self.flight.iter().position(same_link).expect("it is there"),
         };
         let (from, to, message) = self.flight.remove(index);
         self.survives_the_wire(message);
@@ -281,12 +222,12 @@ impl Play {
                     }
                     self.inside.insert(node);
                     self.entries += 1;
-                    if self.inside.len() as u32 > (self.entry.admits)(&self.entry.defaults()) {
+                    if self.inside.len() as u32 > (self.info.more.admits)(&self.info.defaults()) {
                         self.errors.push(format!("{:?} are inside", self.inside));
                     }
                 }
                 Effect::Note { name, .. } => {
-                    let known = self.entry.notes.iter().any(|(note, _)| *note == name);
+                    let known = self.info.more.notes.iter().any(|(note, _)| *note == name);
                     assert!(known, "the entry does not tell what {name} is");
                 }
                 Effect::ProtocolError { why } => self.errors.push(format!("{node}: {why}")),
@@ -357,14 +298,14 @@ proptest! {
         nodes in 1_u32..7,
         choices in prop::collection::vec(any::<usize>(), 0..300),
     ) {
-        let entry = registry::ALL[which];
-        prop_assume!(entry.admits_size(nodes));
-        let mut play = Play::new(entry, nodes);
+        let info = registry::ALL[which];
+        prop_assume!(info.admits_size(nodes));
+        let mut play = Play::new(info, nodes);
         choices.iter().for_each(|&choice| play.step(choice));
         play.finish();
-        prop_assert!(play.errors.is_empty(), "{}: {:?}", entry.name, play.errors);
-        prop_assert!(play.waiting.is_empty(), "{}: {:?} wait", entry.name, play.waiting);
-        prop_assert!(choices.len() < 20 || play.entries > 0, "{}: nobody entered", entry.name);
+        prop_assert!(play.errors.is_empty(), "{}: {:?}", info.name, play.errors);
+        prop_assert!(play.waiting.is_empty(), "{}: {:?} wait", info.name, play.waiting);
+        prop_assert!(choices.len() < 20 || play.entries > 0, "{}: nobody entered", info.name);
     }
 
     /// Whatever a message says, it is the same after a journey, and a node that gets it may complain
@@ -376,9 +317,9 @@ proptest! {
         forged in prop::collection::vec((forged(), 0_u32..5, 0_u32..5), 1..40),
         choices in prop::collection::vec(any::<usize>(), 0..200),
     ) {
-        let entry = registry::ALL[which];
-        prop_assume!(entry.admits_size(nodes));
-        let mut play = Play::new(entry, nodes);
+        let info = registry::ALL[which];
+        prop_assume!(info.admits_size(nodes));
+        let mut play = Play::new(info, nodes);
         let mut forged = forged.into_iter();
         for (number, &choice) in choices.iter().enumerate() {
             if number % 4 == 0 && let Some((bytes, from, to)) = forged.next() {
@@ -395,19 +336,19 @@ proptest! {
 
 #[test]
 fn a_group_refuses_bytes_that_are_no_message() {
-    for entry in registry::ALL {
-        let mut play = Play::new(entry, 2);
+    for info in registry::ALL {
+        let mut play = Play::new(info, 2);
         let refused = play.group.decode(&[]).expect_err("nothing is no message");
         assert!(refused.to_string().contains("not a message"), "{refused}");
-        let unknown_kind = [kinds(entry).len() as u8; 40];
-        assert!(play.group.decode(&unknown_kind).is_err(), "{}", entry.name);
+        let unknown_kind = [kinds(info).len() as u8; 40];
+        assert!(play.group.decode(&unknown_kind).is_err(), "{}", info.name);
     }
 }
 
 #[test]
 fn a_message_with_something_behind_it_is_refused() {
-    for entry in registry::ALL {
-        let mut play = Play::new(entry, 2);
+    for info in registry::ALL {
+        let mut play = Play::new(info, 2);
         play.waiting.insert(NodeId(1));
         play.happen(NodeId(1), Event::Request(Request { priority: 0 }));
         let &(_, _, message) = play.flight.first().expect("node 1 has to ask");
@@ -425,14 +366,14 @@ fn a_message_with_something_behind_it_is_refused() {
 /// Every text that shows a form says before it how it holds: "at least 3(K-1)".
 #[test]
 fn a_formula_does_not_say_again_how_it_holds() {
-    for entry in registry::ALL {
-        for form in entry.forms {
+    for info in registry::ALL {
+        for form in info.more.forms {
             let first = form.formula.split(' ').next();
             let said = ["at", "least", "most", "greatest", "exactly"];
             assert!(
                 !said.map(Some).contains(&first),
                 "{}: {}",
-                entry.name,
+                info.name,
                 form.formula
             );
         }

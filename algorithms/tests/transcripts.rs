@@ -44,12 +44,12 @@ fn every_algorithm_has_a_transcript() {
         .iter()
         .map(|path| fs::read_to_string(path).expect("a transcript can be read"))
         .collect();
-    for entry in registry::ALL {
-        let command = format!("cluster {} ", entry.name);
+    for info in registry::ALL {
+        let command = format!("cluster {} ", info.name);
         assert!(
             texts.iter().any(|text| text.contains(&command)),
             "write tests/transcripts/{}.txt, the paper's worked example first",
-            entry.name
+            info.name
         );
     }
 }

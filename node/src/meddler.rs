@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use algorithms::NodeId;
 use algorithms::erased::MessageId;
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 use chaos::language::{MessageFault, Selector, Trigger as Awaited};
 use chaos::timeline::{Begin, FaultAction};
 
@@ -24,7 +24,7 @@ pub struct HeldId(u32);
 /// Meddles with what some members want done.
 #[derive(Debug)]
 pub(crate) struct Meddler {
-    links: Order,
+    links: LinkOrder,
     bound_ns: u64,
     watches: Vec<Watch>,
     tampers: Vec<Tamper>,
@@ -266,7 +266,7 @@ impl Meddler {
     fn pass(&mut self, now_ns: u64, letter: Held, effects: &mut Vec<Effect>, mail: &Mail) {
         let until_ns = self.held_until.get(&(letter.from, letter.to)).copied();
         match until_ns {
-            Some(until_ns) if self.links == Order::Fifo && until_ns > now_ns => {
+            Some(until_ns) if self.links == LinkOrder::Fifo && until_ns > now_ns => {
                 self.hold(until_ns, letter, effects, mail);
             }
             _ => {
@@ -289,8 +289,8 @@ impl Meddler {
     fn hold(&mut self, until_ns: u64, letter: Held, effects: &mut Vec<Effect>, mail: &Mail) {
         let last_ns = self.held_until.entry((letter.from, letter.to)).or_default();
         let at_ns = match self.links {
-            Order::Fifo => until_ns.max(*last_ns),
-            Order::Any => until_ns,
+            LinkOrder::Fifo => until_ns.max(*last_ns),
+            LinkOrder::Any => until_ns,
         };
         *last_ns = at_ns.max(*last_ns);
         let id = self.held_ever;

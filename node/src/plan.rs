@@ -5,7 +5,7 @@ use std::time::Duration;
 use algorithms::erased::Machine;
 use algorithms::params::Params;
 use algorithms::printed::Printed;
-use algorithms::registry::{self, Entry, Order};
+use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use algorithms::topology::{Shape, TopologyError};
 use algorithms::{NodeId, Setting, Topology};
 use chaos::timeline::{Begin, FaultAction};
@@ -35,7 +35,7 @@ pub struct Plan {
     /// How long a link takes (simulator, or the proxy).
     pub delay: Delay,
     /// Whether links keep the order of messages.
-    pub links: Order,
+    pub links: LinkOrder,
     /// The bound on delays that algorithms are told, their T, in nanoseconds.
     pub bound_ns: u64,
     /// What all chance in the run comes from.
@@ -97,10 +97,10 @@ pub const MEMORY_LIMIT_BYTES: u64 = 8 << 30;
 pub const REQUEST_BYTES: u64 = 160;
 
 /// About what so many members take in one process.
-pub fn members_bytes(entry: &Entry, nodes: u32) -> u64 {
+pub fn members_bytes(info: &AlgorithmInfo, nodes: u32) -> u64 {
     /// About what one takes besides its algorithm's state.
     const MEMBER_BYTES: u64 = 350;
-    let each = (entry.state_bytes)(nodes.into()).saturating_add(MEMBER_BYTES);
+    let each = (info.state_bytes)(nodes.into()).saturating_add(MEMBER_BYTES);
     each.saturating_mul(nodes.into())
 }
 
@@ -129,14 +129,14 @@ impl Plan {
     /// The algorithm as it comes, on its usual graph, undisturbed: everybody asks five times, again
     /// the moment it leaves, and stays for a millisecond, over links that take as long and keep
     /// order. For those who make plans by hand, and then say what theirs is about.
-    pub fn usual(entry: &Entry, nodes: u32, seed: u64) -> Self {
+    pub fn usual(info: &AlgorithmInfo, nodes: u32, seed: u64) -> Self {
         const MS: u64 = 1_000_000;
         Self {
-            algorithm: entry.name.to_owned(),
+            algorithm: info.name.to_owned(),
             nodes,
-            topology: Shape::default_for(entry.graph, nodes).to_string(),
+            topology: Shape::default_for(info.graph, nodes).to_string(),
             holder: NodeId(0),
-            params: entry.defaults(),
+            params: info.defaults(),
             printed: Printed::repaired(),
             workload: Workload {
                 arrivals: Arrivals::Closed {
@@ -149,7 +149,7 @@ impl Plan {
                 clients: 1,
             },
             delay: Delay::Constant { ns: MS },
-            links: Order::Fifo,
+            links: LinkOrder::Fifo,
             bound_ns: MS,
             seed,
             time_limit_ns: None,
@@ -167,7 +167,7 @@ impl Plan {
     ///
     /// # Panics
     /// If the plan was not made from the registry.
-    pub fn entry(&self) -> &'static Entry {
+    pub fn info(&self) -> &'static AlgorithmInfo {
         registry::find(&self.algorithm).expect("a plan names a registered algorithm")
     }
 
@@ -176,7 +176,7 @@ impl Plan {
     /// # Panics
     /// If the plan was not made from the registry.
     pub fn machine(&self) -> &'static dyn Machine {
-        (self.entry().machine)(&self.params, &self.printed)
+        (self.info().machine)(&self.params, &self.printed)
     }
 
     /// Whether simulated messages travel through the reliable transport.
@@ -203,7 +203,7 @@ impl Plan {
             .topology
             .parse::<Shape>()?
             .build(self.nodes, self.seed)?;
-        topology.fits(self.entry().graph, self.holder)?;
+        topology.fits(self.info().graph, self.holder)?;
         Ok(topology)
     }
 
@@ -271,8 +271,8 @@ pub(crate) mod tests {
 
     /// An ordinary plan: five members of naimi-trehel in a closed loop.
     pub(crate) fn plan() -> Plan {
-        let entry = registry::find("naimi-trehel").expect("a registered algorithm");
-        let usual = Plan::usual(entry, 5, 1);
+        let info = registry::find("naimi-trehel").expect("a registered algorithm");
+        let usual = Plan::usual(info, 5, 1);
         Plan {
             workload: Workload {
                 arrivals: Arrivals::Closed {

@@ -15,7 +15,7 @@ mod render;
 mod resolve;
 mod values;
 
-use algorithms::registry::{self, Entry, Order};
+use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use chaos::Delay;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
@@ -179,8 +179,8 @@ pub struct Scenario {
 
     /// Whether links keep the order of messages: fifo or any [default: fifo]
     #[arg(long, value_name = "ORDER", help_heading = "Network",
-          value_parser = PossibleValuesParser::new(["fifo", "any"]).try_map(values::named::<Order>))]
-    pub links: Option<Order>,
+          value_parser = PossibleValuesParser::new(["fifo", "any"]).try_map(values::named::<LinkOrder>))]
+    pub links: Option<LinkOrder>,
 
     /// Bound on a message's delay that algorithms are told, their T
     ///
@@ -350,9 +350,9 @@ pub enum Kind {
 }
 
 /// The algorithm of that name, or what there is instead.
-pub fn find_algorithm(name: &str) -> Result<&'static Entry, String> {
+pub fn find_algorithm(name: &str) -> Result<&'static AlgorithmInfo, String> {
     registry::find(name).ok_or_else(|| {
-        let known = registry::ALL.iter().map(|entry| entry.name);
+        let known = registry::ALL.iter().map(|info| info.name);
         let hint = did_you_mean(name, known.clone());
         let known = known.collect::<Vec<_>>().join(", ");
         format!("there is no algorithm '{name}'{hint}\nThere are {known}.")

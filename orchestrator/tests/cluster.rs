@@ -19,15 +19,15 @@ use rustix::process::{Signal, kill_process};
 
 #[test]
 fn every_algorithm_runs_at_every_size_it_admits() {
-    for entry in registry::ALL {
+    for info in registry::ALL {
         for nodes in [1, 2, 5, 25] {
             let place = Place::new();
-            let name = entry.name;
+            let name = info.name;
             let line =
                 format!("run {name} -n {nodes} --entries 3 --think exp:2ms --hold 200us --out run");
             let finished = place.line(&line);
-            if !entry.admits_size(nodes) {
-                assert_eq!(finished.code, 2, "{} -n {nodes}", entry.name);
+            if !info.admits_size(nodes) {
+                assert_eq!(finished.code, 2, "{} -n {nodes}", info.name);
                 continue;
             }
             // A group of one shows nothing about exclusion, which is inconclusive.
@@ -35,18 +35,13 @@ fn every_algorithm_runs_at_every_size_it_admits() {
             assert!(
                 expected.contains(&finished.code),
                 "{} -n {nodes}: {}{}",
-                entry.name,
+                info.name,
                 finished.stdout,
                 finished.stderr
             );
             let summary = row(&place.path().join("run/summary.csv"));
-            assert_eq!(
-                summary["entries"],
-                (3 * nodes).to_string(),
-                "{}",
-                entry.name
-            );
-            assert_eq!(summary["witness_refusals"], "0", "{}", entry.name);
+            assert_eq!(summary["entries"], (3 * nodes).to_string(), "{}", info.name);
+            assert_eq!(summary["witness_refusals"], "0", "{}", info.name);
         }
     }
 }
@@ -144,20 +139,20 @@ fn deterministic_counts_are_those_of_the_simulator() {
 fn one_at_a_time_costs_the_same_in_both_engines() {
     let determined = registry::ALL
         .iter()
-        .filter(|entry| entry.graph != Graph::Digraph);
-    for entry in determined {
+        .filter(|info| info.graph != Graph::Digraph);
+    for info in determined {
         let place = Place::new();
         let messages = ["sim", "cluster"].map(|engine| {
-            let nodes = if entry.admits_size(4) { 4 } else { 7 };
+            let nodes = if info.admits_size(4) { 4 } else { 7 };
             let line = format!(
                 "run {} -n {nodes} --workload one-at-a-time --total 20 --seed 7 --hold 20ms \
                  --engine {engine} --out {engine}",
-                entry.name
+                info.name
             );
             place.line(&line).expect(0);
             row(&place.path().join(engine).join("summary.csv"))["messages"].clone()
         });
-        assert_eq!(messages[0], messages[1], "{}", entry.name);
+        assert_eq!(messages[0], messages[1], "{}", info.name);
     }
 }
 

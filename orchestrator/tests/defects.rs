@@ -6,15 +6,15 @@ mod common;
 use std::process::Command;
 
 use algorithms::printed::{Costs, Defect, Fails, Run, Shows, World};
-use algorithms::registry::{self, Entry};
+use algorithms::registry::{self, AlgorithmInfo};
 use common::{Finished, Place};
 use serde_json::Value;
 
 /// Every algorithm's defects that can be run, dealt to so many tests.
-fn every(nth: usize) -> impl Iterator<Item = (&'static Entry, &'static Defect)> {
+fn every(nth: usize) -> impl Iterator<Item = (&'static AlgorithmInfo, &'static Defect)> {
     const TESTS: usize = 4;
     let all = registry::ALL.iter();
-    let all = all.flat_map(|entry| entry.defects.iter().map(move |defect| (*entry, defect)));
+    let all = all.flat_map(|info| info.more.defects.iter().map(move |defect| (*info, defect)));
     let all = all.filter(|(_, defect)| !defect.rules.is_empty());
     all.enumerate()
         .filter(move |(place, _)| place % TESTS == nth)
@@ -34,22 +34,22 @@ fn typed(place: &Place, line: &str) -> Finished {
 fn fails_as_the_text_says_and_holds_repaired(nth: usize) {
     let place = Place::new();
     let mut tried = 0;
-    for (entry, defect) in every(nth) {
+    for (info, defect) in every(nth) {
         let id = defect.id;
         match defect.shows {
             Shows::Nothing => panic!("{id} can be run and nothing shows it"),
-            Shows::World(world) => in_a_small_world(&place, entry, defect, world),
-            Shows::Run(run) => in_a_run(&place, entry, defect, run),
+            Shows::World(world) => in_a_small_world(&place, info, defect, world),
+            Shows::Run(run) => in_a_run(&place, info, defect, run),
         }
         tried += 1;
     }
     assert!(tried > 20, "only {tried}");
 }
 
-fn in_a_small_world(place: &Place, entry: &Entry, defect: &Defect, world: World) {
+fn in_a_small_world(place: &Place, info: &AlgorithmInfo, defect: &Defect, world: World) {
     let id = defect.id;
-    let printed = defect.line_as_printed(entry.name).expect(id);
-    let repaired = defect.line_repaired(entry.name).expect(id);
+    let printed = defect.line_as_printed(info.name).expect(id);
+    let repaired = defect.line_repaired(info.name).expect(id);
     if world.fails == Fails::Messages {
         let sends = |line: &str| {
             typed(place, line)
@@ -87,11 +87,11 @@ fn in_a_small_world(place: &Place, entry: &Entry, defect: &Defect, world: World)
     held.says("all there are");
 }
 
-fn in_a_run(place: &Place, entry: &Entry, defect: &Defect, run: Run) {
+fn in_a_run(place: &Place, info: &AlgorithmInfo, defect: &Defect, run: Run) {
     let id = defect.id;
-    let printed = defect.line_as_printed(entry.name).expect(id);
+    let printed = defect.line_as_printed(info.name).expect(id);
     // What is needed to see it stays as printed.
-    let repaired = defect.line_repaired(entry.name).expect(id);
+    let repaired = defect.line_repaired(info.name).expect(id);
     let repaired = match defect.needs_printed {
         [] => repaired,
         needed => format!("{repaired} --as-printed={}", needed.join(",")),
@@ -153,12 +153,12 @@ fn the_last_quarter_of_the_defects() {
 #[test]
 fn every_algorithm_has_a_small_world_that_ends() {
     let place = &Place::new();
-    for entry in registry::ALL {
-        let line = format!("explore {} {}", entry.name, entry.small_world);
-        let explained = typed(place, &format!("explain {}", entry.name)).expect(0);
+    for info in registry::ALL {
+        let line = format!("explore {} {}", info.name, info.more.small_world);
+        let explained = typed(place, &format!("explain {}", info.name)).expect(0);
         explained.says(&format!("orchestrator {}\n", line.trim_end()));
-        for defect in entry.defects {
-            let shown = defect.line_as_printed(entry.name);
+        for defect in info.more.defects {
+            let shown = defect.line_as_printed(info.name);
             if let Some(shown) = shown {
                 explained.says(&format!("orchestrator {shown}\n"));
             }

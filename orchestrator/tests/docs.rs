@@ -35,7 +35,7 @@ const READING: &str = "docs/reading.md";
 /// The pages of the documentation.
 fn pages() -> Vec<String> {
     let folder = fs::read_dir(root().join("docs")).expect("a folder of documents");
-    let names = folder.map(|entry| entry.expect("a readable folder").file_name());
+    let names = folder.map(|file| file.expect("a readable folder").file_name());
     let names = names.map(|name| name.to_string_lossy().into_owned());
     let mut pages = names
         .filter(|name| name.ends_with(".md"))
@@ -269,12 +269,8 @@ fn files_in_the_documents_are_taken() {
 #[test]
 fn the_readme_names_every_algorithm() {
     let readme = read("README.md");
-    for entry in registry::ALL {
-        assert!(
-            readme.contains(entry.name),
-            "the README lacks {}",
-            entry.name
-        );
+    for info in registry::ALL {
+        assert!(readme.contains(info.name), "the README lacks {}", info.name);
     }
 }
 
@@ -303,8 +299,8 @@ fn every_column_is_explained() {
     let place = Place::new();
     place.line("run raymond --engine sim --out here").expect(0);
     let directory = place.path().join("here");
-    for entry in fs::read_dir(&directory).expect("the run's directory is there") {
-        let path = entry.expect("a readable directory").path();
+    for file in fs::read_dir(&directory).expect("the run's directory is there") {
+        let path = file.expect("a readable directory").path();
         let name = path
             .file_name()
             .expect("a name")

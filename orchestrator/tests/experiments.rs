@@ -94,7 +94,7 @@ fn a_chased_role_is_caught_only_by_telling_everybody() {
 
 fn experiments() -> Vec<PathBuf> {
     let entries = fs::read_dir(folder()).expect("the experiments are there");
-    let files = entries.map(|entry| entry.expect("a readable folder").path());
+    let files = entries.map(|file| file.expect("a readable folder").path());
     // What the sources leave open is no scenario.
     let scenario = |path: &PathBuf| {
         let questions = path.file_stem().is_some_and(|name| name == "questions");
@@ -126,22 +126,22 @@ fn run(file: &std::path::Path, flags: &[&str]) -> Value {
 #[test]
 fn every_algorithm_is_explained_to_scripts() {
     let place = Place::new();
-    for entry in algorithms::registry::ALL {
+    for info in algorithms::registry::ALL {
         let shown = place
-            .line(&format!("explain {} --json", entry.name))
+            .line(&format!("explain {} --json", info.name))
             .expect(0);
         let object = serde_json::from_str::<Value>(&shown.stdout).expect("JSON");
-        assert_eq!(object["name"], entry.name);
+        assert_eq!(object["name"], info.name);
         let messages = object["messages"].as_array().expect("a list");
-        assert!(!messages.is_empty(), "{}", entry.name);
+        assert!(!messages.is_empty(), "{}", info.name);
         let names = |key: &str| {
             let list = object[key].as_array().expect("a list").iter();
             list.map(|one| one["name"].as_str().expect("a name").to_owned())
                 .collect::<Vec<_>>()
         };
-        let params = entry.params.iter().map(|param| param.name);
+        let params = info.more.params.iter().map(|param| param.name);
         assert_eq!(names("params"), params.collect::<Vec<_>>());
-        let notes = entry.notes.iter().map(|(name, _)| *name);
+        let notes = info.more.notes.iter().map(|(name, _)| *name);
         assert_eq!(names("notes"), notes.collect::<Vec<_>>());
     }
 }

@@ -66,8 +66,8 @@ fn traces_of_random_clusters_replay() {
 
 fn random_run(seed: u64) -> String {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let entry = registry::ALL.choose(&mut random).unwrap();
-    let sizes: Vec<u32> = (2..=9).filter(|&nodes| entry.admits_size(nodes)).collect();
+    let info = registry::ALL.choose(&mut random).unwrap();
+    let sizes: Vec<u32> = (2..=9).filter(|&nodes| info.admits_size(nodes)).collect();
     let nodes = sizes.choose(&mut random).unwrap();
     let entries = random.random_range(1..=5);
     let think = ["0s", "exp:1ms", "2ms"].choose(&mut random).unwrap();
@@ -80,7 +80,7 @@ fn random_run(seed: u64) -> String {
         "--duplicate 20%",
     ];
     let links = links.choose(&mut random).unwrap();
-    let name = entry.name;
+    let name = info.name;
     format!(
         "run {name} -n {nodes} --entries {entries} --think {think} --hold {hold} {links} \
          --seed {seed} --time-limit 20s --trace --out run"

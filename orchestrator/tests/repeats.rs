@@ -38,12 +38,12 @@ const SCENARIOS: [&[&str]; 4] = [
 
 #[test]
 fn one_seed_writes_the_same_bytes_in_one_process_or_two() {
-    for (number, entry) in registry::ALL.iter().enumerate() {
+    for (number, info) in registry::ALL.iter().enumerate() {
         // In turn, so that every algorithm and every scenario is among them.
         for flags in SCENARIOS.iter().cycle().skip(number).take(2) {
             let place = Place::new();
             let line = [
-                "run", entry.name, "--engine", "sim", "-n", "7", "--seed", "42",
+                "run", info.name, "--engine", "sim", "-n", "7", "--seed", "42",
             ];
             let processes = ["first", "second"].map(|out| {
                 place
@@ -65,19 +65,19 @@ fn one_seed_writes_the_same_bytes_in_one_process_or_two() {
             assert!(
                 first["report.html"] == second["report.html"],
                 "{}",
-                entry.name
+                info.name
             );
             let processes = processes.map(|mut files| {
                 files.remove("report.html");
                 files
             });
             let all = processes.iter().chain(&here).collect::<Vec<_>>();
-            assert!(all[0].len() > 5, "{}: {:?}", entry.name, all[0].keys());
+            assert!(all[0].len() > 5, "{}: {:?}", info.name, all[0].keys());
             for pair in all.windows(2) {
-                assert_eq!(pair[0].len(), pair[1].len(), "{} {flags:?}", entry.name);
+                assert_eq!(pair[0].len(), pair[1].len(), "{} {flags:?}", info.name);
                 for (file, bytes) in pair[0] {
                     let same = *bytes == pair[1][file];
-                    assert!(same, "{} {flags:?} seed 42: {file} differs", entry.name);
+                    assert!(same, "{} {flags:?} seed 42: {file} differs", info.name);
                 }
             }
         }
@@ -86,17 +86,17 @@ fn one_seed_writes_the_same_bytes_in_one_process_or_two() {
 
 #[test]
 fn another_seed_makes_another_run() {
-    for entry in registry::ALL {
+    for info in registry::ALL {
         let place = Place::new();
         for seed in ["1", "2"] {
             place
                 .run([
-                    "run", entry.name, "--engine", "sim", "--seed", seed, "--out", seed,
+                    "run", info.name, "--engine", "sim", "--seed", seed, "--out", seed,
                 ])
                 .expect(0);
         }
         let [one, two] = ["1", "2"].map(|seed| contents(&place.path().join(seed)));
-        assert!(one["entries.csv"] != two["entries.csv"], "{}", entry.name);
+        assert!(one["entries.csv"] != two["entries.csv"], "{}", info.name);
     }
 }
 
@@ -135,7 +135,7 @@ fn run_here(scenario: &Path, out: &Path) {
 /// Every file of a run but the one that tells when and where it was, and the box in its report that does.
 fn contents(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(directory).expect("the run's directory is there");
-    let files = entries.map(|entry| entry.expect("a readable directory").path());
+    let files = entries.map(|file| file.expect("a readable directory").path());
     let files = files.filter(|path| !path.ends_with("run.json"));
     files
         .map(|path| {

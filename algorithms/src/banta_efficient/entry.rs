@@ -3,9 +3,11 @@
 use super::defects::DEFECTS;
 use super::{BantaEfficient, forms, wait};
 use crate::erased::Of;
-use crate::registry::{ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order};
+use crate::registry::{
+    AlgorithmInfo, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder, Metric, More,
+};
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "banta-efficient",
     title: "Banta, efficient",
     paper: "P. Banta, \"Distributed mutual exclusion algorithms\", M.S. thesis, University of \
@@ -14,41 +16,43 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "1+(N-1)/m messages in cycles of m entries, 0 for an idle holder",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[wait::PARAM],
-    refuses: wait::refuses,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("TOKEN"),
-    notes: forms::NOTES,
     // The two queues hold at most everybody once, all together.
     state_bytes: |_| (size_of::<BantaEfficient>() + 2 * size_of::<u32>()) as u64,
-    defects: DEFECTS,
-    forms: &[
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "(1-z)(1+(N-1)/m) - s + f",
-            condition: "m entries per cycle, z idle, s own and f stray requests, as noted",
-            value: |run| run.whole_requests.then(|| forms::noted(run, 1.0))?,
-            kind: FormKind::Exact,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "(1-z)(1+(N-1)/m) - s + f",
-            condition: "the same in a window that cuts cycles",
-            value: |run| (!run.whole_requests).then(|| forms::noted(run, 1.0))?,
-            kind: FormKind::Mean,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "N/m + 1",
-            condition: "the thesis's Theorem 5.1",
-            value: |run| forms::theorem(run, 1.0),
-            kind: FormKind::Printed,
-        },
-    ],
     machine: |_, _| &Of::<BantaEfficient>::MACHINE,
-    uses_bound: true,
-    ..Entry::PLAIN
+    more: More {
+        params: &[wait::PARAM],
+        refuses: wait::refuses,
+        notes: forms::NOTES,
+        defects: DEFECTS,
+        forms: &[
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "(1-z)(1+(N-1)/m) - s + f",
+                condition: "m entries per cycle, z idle, s own and f stray requests, as noted",
+                value: |run| run.whole_requests.then(|| forms::noted(run, 1.0))?,
+                kind: FormKind::Exact,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "(1-z)(1+(N-1)/m) - s + f",
+                condition: "the same in a window that cuts cycles",
+                value: |run| (!run.whole_requests).then(|| forms::noted(run, 1.0))?,
+                kind: FormKind::Mean,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "N/m + 1",
+                condition: "the thesis's Theorem 5.1",
+                value: |run| forms::theorem(run, 1.0),
+                kind: FormKind::Printed,
+            },
+        ],
+        uses_bound: true,
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

@@ -7,10 +7,11 @@ use crate::banta_efficient::{forms, wait};
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "banta-k",
     title: "Banta, k inside",
     paper: "P. Banta, \"Distributed mutual exclusion algorithms\", M.S. thesis, University of \
@@ -19,63 +20,67 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "2+(N-2)/m messages in cycles of m entries, 0 for an idle holder",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[
-        Param {
-            name: "k",
-            domain: Domain::Integer {
-                least: 1,
-                most: 10_000,
-                default: 2,
-            },
-            help: "how many may be inside at once",
-        },
-        Param {
-            name: "mode",
-            domain: Domain::Choice(&["drain", "pipeline"]),
-            help: "drain: the good site enters alone, as designed and always as printed; pipeline: free slots \
-                   are used",
-        },
-        wait::PARAM,
-    ],
-    refuses: wait::refuses,
-    admits: k,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("TOKEN"),
-    notes: forms::NOTES,
     // The queues hold at most everybody once, all together.
     state_bytes: |_| (size_of::<Drain>().max(size_of::<Pipeline>()) + 2 * size_of::<u32>()) as u64,
-    defects: DEFECTS,
-    forms: &[
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "(1-z)(2+(N-2)/m) - s + f",
-            condition: "drain; m entries per cycle, z idle, s own and f stray requests, as noted",
-            value: |run| (drains(run) && run.whole_requests).then(|| forms::noted(run, 2.0))?,
-            kind: FormKind::Exact,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "(1-z)(2+(N-2)/m) - s + f",
-            condition: "drain; the same in a window that cuts cycles",
-            value: |run| (drains(run) && !run.whole_requests).then(|| forms::noted(run, 2.0))?,
-            kind: FormKind::Mean,
-        },
-        ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "N/m + 2",
-            condition: "the thesis's Theorem 6.1",
-            value: |run| forms::theorem(run, 2.0),
-            kind: FormKind::Printed,
-        },
-    ],
     machine: |params, printed| match params.word("mode") {
         // The print is about the design; what repairs the design has no defects of its own.
         "pipeline" if printed.is_repaired() => &Of::<Pipeline>::MACHINE,
         _ => &Of::<Drain>::MACHINE,
     },
-    uses_bound: true,
-    ..Entry::PLAIN
+    more: More {
+        params: &[
+            Param {
+                name: "k",
+                domain: Domain::Integer {
+                    least: 1,
+                    most: 10_000,
+                    default: 2,
+                },
+                help: "how many may be inside at once",
+            },
+            Param {
+                name: "mode",
+                domain: Domain::Choice(&["drain", "pipeline"]),
+                help: "drain: the good site enters alone, as designed and always as printed; pipeline: free slots \
+                       are used",
+            },
+            wait::PARAM,
+        ],
+        refuses: wait::refuses,
+        admits: k,
+        notes: forms::NOTES,
+        defects: DEFECTS,
+        forms: &[
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "(1-z)(2+(N-2)/m) - s + f",
+                condition: "drain; m entries per cycle, z idle, s own and f stray requests, as noted",
+                value: |run| (drains(run) && run.whole_requests).then(|| forms::noted(run, 2.0))?,
+                kind: FormKind::Exact,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "(1-z)(2+(N-2)/m) - s + f",
+                condition: "drain; the same in a window that cuts cycles",
+                value: |run| {
+                    (drains(run) && !run.whole_requests).then(|| forms::noted(run, 2.0))?
+                },
+                kind: FormKind::Mean,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "N/m + 2",
+                condition: "the thesis's Theorem 6.1",
+                value: |run| forms::theorem(run, 2.0),
+                kind: FormKind::Printed,
+            },
+        ],
+        uses_bound: true,
+        ..More::NONE
+    },
 };
 
 /// How many may be inside.

@@ -5,10 +5,11 @@ use super::defects::DEFECTS;
 use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::registry::{
-    Circumstances, ClosedForm, Entry, Family, FormKind, Graph, Links, Metric, Order,
+    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
+    Metric, More,
 };
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "banta-simple",
     title: "Banta, simple",
     paper: "P. Banta, \"Distributed mutual exclusion algorithms\", M.S. thesis, University of \
@@ -17,32 +18,34 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "N messages alone, about 3 when everybody asks, 0 for the holder",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[Param {
-        name: "rules",
-        domain: Domain::Choice(&["numbered", "preliminary"]),
-        help: "numbered as in section 4.6, or the preliminary ones of 4.3, which can starve",
-    }],
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("TOKEN"),
-    notes: &[
-        ("idle", "entries of a holder that nobody else wanted in"),
-        ("forwarded", "requests passed on to the next good site"),
-        ("appended", "sites put on the token queue at once"),
-        ("stale", "updates that came after a newer one"),
-    ],
     // What it has seen; the token's queue and history exist once.
     state_bytes: |nodes| size_of::<BantaSimple>() as u64 + 8 * nodes,
-    defects: DEFECTS,
-    forms: &[ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "N-1",
-        condition: "one request at a time, by a site drawn uniformly",
-        value: light,
-        kind: FormKind::Mean,
-    }],
     machine: |_, _| &Of::<BantaSimple>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        params: &[Param {
+            name: "rules",
+            domain: Domain::Choice(&["numbered", "preliminary"]),
+            help: "numbered as in section 4.6, or the preliminary ones of 4.3, which can starve",
+        }],
+        notes: &[
+            ("idle", "entries of a holder that nobody else wanted in"),
+            ("forwarded", "requests passed on to the next good site"),
+            ("appended", "sites put on the token queue at once"),
+            ("stale", "updates that came after a newer one"),
+        ],
+        defects: DEFECTS,
+        forms: &[ClosedForm {
+            metric: Metric::MessagesPerEntry,
+            formula: "N-1",
+            condition: "one request at a time, by a site drawn uniformly",
+            value: light,
+            kind: FormKind::Mean,
+        }],
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

@@ -6,9 +6,9 @@ use super::kernel::Kernel;
 use super::parameters::{self, CANDIDATES, HOP_LIMIT, MAX_REQ};
 use super::rows::distributed::Distributed;
 use crate::erased::Of;
-use crate::registry::{Entry, Family, Graph, Links, Order};
+use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "ddc",
     title: "DDC: a queue spread over those who wait",
     paper: "S. Rana, K. Raman, V. Chaudhary, \"Migrating controller based framework for mutual \
@@ -17,18 +17,20 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "3(N-1)/N + (N-1)/max_req alone; 4 + (N-1)/max_req saturated",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: &[MAX_REQ, HOP_LIMIT, CANDIDATES],
-    refuses: parameters::refuses,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("BECOME"),
-    notes: parameters::NOTES,
     // The queue and the numbers exist once; what is remembered elsewhere is rare.
     state_bytes: |_| (size_of::<Kernel<Distributed>>() + 32) as u64,
-    defects: defects::DDC,
-    forms: forms::DDC,
     machine: |_, _| &Of::<Kernel<Distributed>>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        params: &[MAX_REQ, HOP_LIMIT, CANDIDATES],
+        refuses: parameters::refuses,
+        notes: parameters::NOTES,
+        defects: defects::DDC,
+        forms: forms::DDC,
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

@@ -8,7 +8,7 @@
 use super::parameters::Shape;
 use super::said::Said;
 use crate::params::Params;
-use crate::registry::{Circumstances, ClosedForm, FormKind, Load, Metric, Order};
+use crate::registry::{Circumstances, ClosedForm, FormKind, LinkOrder, Load, Metric};
 
 const ACCOUNT: &str = "every run that finished, counted from its beginning";
 const ALONE: &str = "one request at a time, by a node drawn uniformly";
@@ -198,7 +198,7 @@ fn martin_saturated(run: &Circumstances<'_>) -> Option<f64> {
 fn saturated(run: &Circumstances<'_>) -> bool {
     let constant = run.constant_delay.is_some() && run.constant_hold.is_some();
     let whole = run.whole_cycles && run.entries.is_multiple_of(Said(run.params).max_req());
-    let load = run.undisturbed && run.load == Load::Saturated && run.order == Order::Fifo;
+    let load = run.undisturbed && run.load == Load::Saturated && run.order == LinkOrder::Fifo;
     load && constant && whole && run.nodes > 2
 }
 

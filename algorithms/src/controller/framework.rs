@@ -13,9 +13,9 @@ use super::rows::tree::Tree;
 use crate::erased::{Machine, Of};
 use crate::params::Params;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{Entry, Family, Graph, Links, Order};
+use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "controller",
     title: "The migrating-controller framework",
     paper: "S. Rana, K. Raman, V. Chaudhary, \"Migrating controller based framework for mutual \
@@ -24,18 +24,20 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "by its parameters; the table of cells says",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    params: parameters::ALL,
-    refuses: parameters::refuses,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("BECOME"),
-    notes: parameters::NOTES,
     // Replicated queues have a number for everybody.
     state_bytes: |nodes| size_of::<Kernel<Distributed>>() as u64 + 32 + 16 * nodes,
-    defects: DEFECTS,
-    forms: forms::FRAMEWORK,
     machine: |params, _| machine(params),
-    ..Entry::PLAIN
+    more: More {
+        params: parameters::ALL,
+        refuses: parameters::refuses,
+        notes: parameters::NOTES,
+        defects: DEFECTS,
+        forms: forms::FRAMEWORK,
+        ..More::NONE
+    },
 };
 
 fn machine(params: &Params) -> &'static dyn Machine {

@@ -3,9 +3,9 @@
 use super::forms;
 use super::rows::ring::Ring;
 use crate::erased::Of;
-use crate::registry::{Entry, Family, Graph, Links, Order};
+use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 
-pub(crate) static ENTRY: Entry = Entry {
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "martin",
     title: "Martin's ring",
     paper: "A. J. Martin, \"Distributed mutual exclusion on a ring of processes\", Science of \
@@ -14,15 +14,17 @@ pub(crate) static ENTRY: Entry = Entry {
     cost: "N-1 on average alone; 2 saturated",
     explanation: EXPLANATION,
     graph: Graph::Complete,
-    order: Order::Any,
-    links: Links::Patient,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
     token: Some("BECOME"),
-    notes: &[("moves", "the role went one place round the ring")],
     // Its own request alone.
     state_bytes: |_| (size_of::<Ring>() + size_of::<u32>()) as u64,
-    forms: forms::MARTIN,
     machine: |_, _| &Of::<Ring>::MACHINE,
-    ..Entry::PLAIN
+    more: More {
+        notes: &[("moves", "the role went one place round the ring")],
+        forms: forms::MARTIN,
+        ..More::NONE
+    },
 };
 
 const EXPLANATION: &str = "\

@@ -40,7 +40,7 @@ pub const ROWS: [&str; 5] = [
 
 /// The cells of this registry entry, row by row; none but for the framework itself.
 pub fn of(algorithm: &str) -> &'static [Cell] {
-    match algorithm == super::framework::ENTRY.name {
+    match algorithm == super::framework::INFO.name {
         true => CELLS,
         false => &[],
     }

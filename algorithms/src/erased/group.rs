@@ -154,7 +154,7 @@ mod tests {
 
     fn setting() -> Setting {
         let bound = Duration::from_millis(1);
-        let entry = &crate::ricart_agrawala::ENTRY;
+        let entry = &crate::ricart_agrawala::INFO;
         let (params, repaired) = (entry.defaults(), Printed::repaired());
         Setting::new(Topology::complete(3), NodeId(0), params, repaired, bound)
     }

@@ -84,7 +84,7 @@ impl Cluster {
     }
 
     fn new(name: &str, options: &[&str]) -> Result<Self, String> {
-        let entry = registry::find(name).ok_or("no such algorithm")?;
+        let info = registry::find(name).ok_or("no such algorithm")?;
         let (mut nodes, mut holder, mut shape) = (None, NodeId(0), None);
         let mut given = BTreeMap::new();
         let mut printed = Printed::repaired();
@@ -101,24 +101,24 @@ impl Cluster {
                 }
                 Some(("as-printed", ids)) => {
                     let ids: Vec<_> = ids.split(',').collect();
-                    printed = entry.as_printed(&ids).map_err(|error| error.to_string())?;
+                    printed = info.as_printed(&ids).map_err(|error| error.to_string())?;
                 }
-                None if *option == "as-printed" => printed = Printed::all(entry.defects),
+                None if *option == "as-printed" => printed = Printed::all(info.more.defects),
                 _ => return Err(format!("no such option: {option}")),
             }
         }
         let nodes = nodes.ok_or("how many? write nodes=3")?;
-        let shape = shape.unwrap_or_else(|| Shape::default_for(entry.graph, nodes));
+        let shape = shape.unwrap_or_else(|| Shape::default_for(info.graph, nodes));
         let topology = shape.build(nodes, 0).map_err(|error| error.to_string())?;
-        let fits = topology.fits(entry.graph, holder);
+        let fits = topology.fits(info.graph, holder);
         fits.map_err(|error| format!("{name} {error}"))?;
-        let params = Params::resolve(entry.name, entry.params, &given);
+        let params = Params::resolve(info.name, info.more.params, &given);
         let params = params.map_err(|error| error.to_string())?;
-        if let Some(why) = (entry.refuses)(&params, nodes) {
+        if let Some(why) = (info.more.refuses)(&params, nodes) {
             return Err(why);
         }
-        let machine = (entry.machine)(&params, &printed);
-        let admits = (entry.admits)(&params) as usize;
+        let machine = (info.machine)(&params, &printed);
+        let admits = (info.more.admits)(&params) as usize;
         let bound = Duration::from_millis(50);
         let setting = Setting::new(topology, holder, params, printed, bound);
         Ok(Self {

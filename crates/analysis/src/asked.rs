@@ -27,8 +27,8 @@ impl Summary {
             .collect::<Vec<_>>()
             .join("; ");
         self.links = match plan.links {
-            algorithms::registry::Order::Fifo => "fifo",
-            algorithms::registry::Order::Any => "any",
+            algorithms::registry::LinkOrder::Fifo => "fifo",
+            algorithms::registry::LinkOrder::Any => "any",
         }
         .to_owned();
     }

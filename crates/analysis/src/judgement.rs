@@ -3,7 +3,7 @@
 use std::fmt;
 
 use algorithms::Topology;
-use algorithms::registry::{Entry, FormKind};
+use algorithms::registry::{AlgorithmInfo, FormKind};
 use node::plan::{Plan, UseTransport};
 use node::run::{FaultKind, FaultOutcome, Run};
 use node::workload::Arrivals;
@@ -82,8 +82,13 @@ pub struct Judgement {
 }
 
 /// Checks and measures a run of this algorithm.
-pub(crate) fn judge(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) -> Judgement {
-    let admitted = (entry.admits)(&plan.params);
+pub(crate) fn judge(
+    info: &AlgorithmInfo,
+    plan: &Plan,
+    topology: &Topology,
+    run: &Run,
+) -> Judgement {
+    let admitted = (info.more.admits)(&plan.params);
     let stays = stays(run);
     let measured = Measured::of(plan, run);
     let demand = Demand::of(run);
@@ -91,8 +96,8 @@ pub(crate) fn judge(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
     let handovers = times::handovers(run, &stays, admitted);
 
     let safety = safety::check(run, &crowd, admitted, demand.most_wanting);
-    let liveness = liveness::check(entry, plan, topology, run);
-    let well_formedness = well_formedness::check(entry, plan, run);
+    let liveness = liveness::check(info, plan, topology, run);
+    let well_formedness = well_formedness::check(info, plan, run);
     let (verdict, mut reasons) = verdict(&safety, &liveness, &well_formedness, plan, run);
 
     let mut summary = Summary::new(&Observations {
@@ -104,7 +109,7 @@ pub(crate) fn judge(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
         demand: &demand,
         handovers: &handovers,
     });
-    let theory = theory::lines(entry, plan, topology, run, &measured, &handovers, &summary);
+    let theory = theory::lines(info, plan, topology, run, &measured, &handovers, &summary);
     summary.verdict = verdict.to_string();
     summary.safety = safety.to_string();
     summary.liveness = liveness.to_string();
@@ -211,7 +216,7 @@ fn warnings(
             plan.algorithm, plan.printed
         ));
     }
-    if run.bound_broken > 0 && plan.entry().uses_bound {
+    if run.bound_broken > 0 && plan.info().more.uses_bound {
         warnings.push(format!(
             "{} longer than the bound of {} that the algorithm was told.",
             words::count(run.bound_broken, "message took", "messages took"),

@@ -53,5 +53,5 @@ pub fn waits(plan: &Plan, run: &Run) -> Vec<u64> {
 /// # Panics
 /// If the plan was not made from the registry.
 pub fn judge(plan: &Plan, topology: &Topology, run: &Run) -> Judgement {
-    judgement::judge(plan.entry(), plan, topology, run)
+    judgement::judge(plan.info(), plan, topology, run)
 }

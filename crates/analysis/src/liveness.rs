@@ -2,7 +2,7 @@
 //!
 //! Violated when somebody waits though no fault stands in the way and no more members died than the
 //! algorithm tolerates, and either nothing moves any more (deadlock) or more messages were sent
-//! while nobody was inside than [`Entry::live_lock_messages`] says, 1 000·N as a rule (live-lock).
+//! while nobody was inside than [`AlgorithmInfo::live_lock_messages`] says, 1 000·N as a rule (live-lock).
 //! The engine sees which; [`End`] says it.
 //!
 //! What stands in the way of messages without end is any fault in force. Where nothing moves any
@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use algorithms::registry::{Entry, Links};
+use algorithms::registry::{AlgorithmInfo, LinkContract};
 use algorithms::{NodeId, Topology};
 use node::plan::Plan;
 use node::run::{End, FaultKind, FaultOutcome, FaultTarget, Run, deaths};
@@ -19,12 +19,12 @@ use node::run::{End, FaultKind, FaultOutcome, FaultTarget, Run, deaths};
 use crate::judgement::Property;
 use crate::{suspicion, words};
 
-pub(crate) fn check(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) -> Property {
+pub(crate) fn check(info: &AlgorithmInfo, plan: &Plan, topology: &Topology, run: &Run) -> Property {
     let waiting = waiting(run);
     let whom = for_whom(run, &waiting);
     let stands_still = matches!(run.end, End::Deadlock | End::Finished);
-    let hindrance = hindrance(entry, plan, run, |fault| {
-        !stands_still || holds_back(entry, run, fault)
+    let hindrance = hindrance(info, plan, run, |fault| {
+        !stands_still || holds_back(info, run, fault)
     });
     let stuck = |how: &str| match &hindrance {
         Some(hindrance) => {
@@ -38,7 +38,7 @@ pub(crate) fn check(entry: &Entry, plan: &Plan, topology: &Topology, run: &Run) 
     match run.end {
         End::Deadlock => stuck("deadlock, nothing moves any more"),
         End::LiveLock => {
-            let messages = entry.live_lock_messages(topology);
+            let messages = info.live_lock_messages(topology);
             match waiting[..] {
                 [] => Property::inconclusive(format!(
                     "it never came to rest: more than {messages} messages since the last request \
@@ -156,9 +156,9 @@ fn for_whom(run: &Run, waiting: &[(NodeId, u64)]) -> String {
 }
 
 /// Whether a fault in force may be why nothing moves any more.
-fn holds_back(entry: &Entry, run: &Run, fault: &FaultOutcome) -> bool {
-    match (fault.kind, &fault.target, entry.links) {
-        (FaultKind::Links, FaultTarget::Links(reach), Links::Patient) => {
+fn holds_back(info: &AlgorithmInfo, run: &Run, fault: &FaultOutcome) -> bool {
+    match (fault.kind, &fault.target, info.link_contract) {
+        (FaultKind::Links, FaultTarget::Links(reach), LinkContract::Patient) => {
             let missing = run
                 .messages
                 .iter()
@@ -174,7 +174,7 @@ fn holds_back(entry: &Entry, run: &Run, fault: &FaultOutcome) -> bool {
 /// Why the algorithm is not to blame, if it is not: a fault in force of those that excuse, or
 /// deaths.
 fn hindrance(
-    entry: &Entry,
+    info: &AlgorithmInfo,
     plan: &Plan,
     run: &Run,
     excuses: impl Fn(&FaultOutcome) -> bool,
@@ -185,7 +185,7 @@ fn hindrance(
         return Some(format!("{} was still in force", fault.told(&plan.faults)));
     }
     let dead = deaths(&run.faults).len();
-    let survives = entry.survives(&plan.params);
+    let survives = info.survives(&plan.params);
     (dead > survives as usize).then(|| {
         let died = words::count(dead as u64, "member died", "members died");
         let tolerates = match survives {
@@ -202,7 +202,7 @@ fn hindrance(
         });
         format!(
             "{died} and {} tolerates {tolerates}{}",
-            entry.name,
+            info.name,
             deaths.collect::<String>()
         )
     })

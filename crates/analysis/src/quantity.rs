@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use algorithms::NodeId;
-use algorithms::registry::Entry;
+use algorithms::registry::AlgorithmInfo;
 use node::plan::Plan;
 use node::run::{End, RequestRow, Run};
 
@@ -188,10 +188,10 @@ impl Quantity {
     }
 
     /// Whether the algorithm has what this names; its messages are of these kinds.
-    pub fn fits(&self, entry: &Entry, kinds: &[&str]) -> bool {
+    pub fn fits(&self, info: &AlgorithmInfo, kinds: &[&str]) -> bool {
         match self {
             Self::Messages(wanted) => wanted.iter().any(|kind| kinds.contains(&kind.as_str())),
-            Self::Note(name, _) => entry.notes.iter().any(|(known, _)| known == name),
+            Self::Note(name, _) => info.more.notes.iter().any(|(known, _)| known == name),
             Self::Column(_)
             | Self::Fate(_)
             | Self::Received(_)
@@ -267,7 +267,7 @@ impl Quantity {
                 between,
             } => {
                 let measured = Measured::of(plan, run);
-                let admitted = (plan.entry().admits)(&plan.params);
+                let admitted = (plan.info().more.admits)(&plan.params);
                 let handovers = times::handovers(run, &stays(run), admitted);
                 let unit_ns = match in_delays {
                     true => summary.link_delay_mean_us.filter(|&unit| unit > 0.0)? * 1e3,
@@ -392,7 +392,7 @@ fn unknown(name: &str) -> String {
     format!(
         "nothing measured is called '{name}'; there are violated, unsafe, not_live, inconclusive, \
          deadlock, live_lock, time_limit, messages.KIND, received.max, note.NAME.sum, \
-         entry.wait_us.mean, sync_t.mean, holder_links, pairs_against_priority, connected_share, \
+         info.wait_us.mean, sync_t.mean, holder_links, pairs_against_priority, connected_share, \
          before[0,1], and {known}"
     )
 }

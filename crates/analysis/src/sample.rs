@@ -1,7 +1,9 @@
 //! Runs made by hand, for tests.
 
 use algorithms::NodeId;
-use algorithms::registry::{self, ClosedForm, Entry, Family, Graph, Links, Order};
+use algorithms::registry::{
+    self, AlgorithmInfo, ClosedForm, Family, Graph, LinkContract, LinkOrder, More,
+};
 use node::plan::Plan;
 use node::run::{FaultKind, FaultOutcome, Happened, RequestRow, Run};
 use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
@@ -24,13 +26,13 @@ pub(crate) fn plan(algorithm: &str, nodes: u32) -> Plan {
 }
 
 /// An algorithm's entry by name.
-pub(crate) fn registered(algorithm: &str) -> &'static Entry {
+pub(crate) fn registered(algorithm: &str) -> &'static AlgorithmInfo {
     registry::find(algorithm).expect("a registered algorithm")
 }
 
 /// An algorithm that admits so many and has these closed forms.
-pub(crate) fn toy(admitted: u32, forms: &'static [ClosedForm]) -> Entry {
-    Entry {
+pub(crate) fn toy(admitted: u32, forms: &'static [ClosedForm]) -> AlgorithmInfo {
+    AlgorithmInfo {
         name: "toy",
         title: "A toy",
         paper: "none",
@@ -38,17 +40,19 @@ pub(crate) fn toy(admitted: u32, forms: &'static [ClosedForm]) -> Entry {
         cost: "nothing",
         explanation: "It is for tests of what is said about algorithms.",
         graph: Graph::Complete,
-        admits: match admitted {
-            1 => |_| 1,
-            _ => |_| 2,
-        },
-        order: Order::Any,
-        links: Links::Patient,
+        link_order: LinkOrder::Any,
+        link_contract: LinkContract::Patient,
         token: None,
         state_bytes: |_| 1,
-        forms,
         machine: |params, printed| (registered("raymond").machine)(params, printed),
-        ..Entry::PLAIN
+        more: More {
+            admits: match admitted {
+                1 => |_| 1,
+                _ => |_| 2,
+            },
+            forms,
+            ..More::NONE
+        },
     }
 }
 

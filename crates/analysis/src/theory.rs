@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use algorithms::Topology;
-use algorithms::registry::{Circumstances, ClosedForm, Entry, FormKind, Load, Metric};
+use algorithms::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric};
 use node::plan::Plan;
 use node::run::{End, Engine, Run, Window};
 use node::workload::{Arrivals, PerNode, Span, Workload};
@@ -80,7 +80,7 @@ impl TheoryLine {
 
 /// A line for every closed form of the algorithm that applies to this run.
 pub(crate) fn lines(
-    entry: &Entry,
+    info: &AlgorithmInfo,
     plan: &Plan,
     topology: &Topology,
     run: &Run,
@@ -136,7 +136,7 @@ pub(crate) fn lines(
             agrees,
         })
     };
-    entry.forms.iter().filter_map(line).collect()
+    info.more.forms.iter().filter_map(line).collect()
 }
 
 /// What the summary's column says: the first form that gives a number and not only a bound.
@@ -292,7 +292,7 @@ mod tests {
         kind: FormKind,
         metric: Metric,
         value: fn(&Circumstances<'_>) -> Option<f64>,
-    ) -> Entry {
+    ) -> AlgorithmInfo {
         let form = ClosedForm {
             metric,
             formula: "x",
@@ -303,8 +303,8 @@ mod tests {
         toy(1, Box::leak(Box::new([form])))
     }
 
-    fn lines(entry: &Entry, plan: &Plan, run: &Run) -> Vec<TheoryLine> {
-        judge(entry, plan, &Topology::complete(plan.nodes), run).theory
+    fn lines(info: &AlgorithmInfo, plan: &Plan, run: &Run) -> Vec<TheoryLine> {
+        judge(info, plan, &Topology::complete(plan.nodes), run).theory
     }
 
     /// A thousand entries one after the other that cost 1, 2 or 3 messages, 2 on average.

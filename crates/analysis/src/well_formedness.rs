@@ -6,19 +6,19 @@
 use std::collections::BTreeMap;
 
 use algorithms::NodeId;
-use algorithms::registry::Entry;
+use algorithms::registry::AlgorithmInfo;
 use node::plan::Plan;
 use node::run::{RequestRow, Run};
 
 use crate::judgement::Property;
 use crate::{suspicion, words};
 
-pub(crate) fn check(entry: &Entry, plan: &Plan, run: &Run) -> Property {
+pub(crate) fn check(info: &AlgorithmInfo, plan: &Plan, run: &Run) -> Property {
     let broken = uninvited(run)
         .or_else(|| misplaced_exit(run))
         .or_else(|| protocol_errors(run))
         .or_else(|| fences(run))
-        .or_else(|| tokens(entry, plan, run));
+        .or_else(|| tokens(info, plan, run));
     match broken {
         Some(why) => Property::violated(why),
         None if run.requests.is_empty() && run.messages.is_empty() => {
@@ -93,9 +93,9 @@ fn fences(run: &Run) -> Option<String> {
 /// What a node has is what it had at the start and received, less what it sent. That is decided
 /// where the receiver of every message is known and nothing disturbed the run; a second token
 /// that has come and gone by the end is for the explorer's invariants to find.
-fn tokens(entry: &Entry, plan: &Plan, run: &Run) -> Option<String> {
-    let kind = entry.token?;
-    if (entry.admits)(&plan.params) > 1 || !run.faults.is_empty() {
+fn tokens(info: &AlgorithmInfo, plan: &Plan, run: &Run) -> Option<String> {
+    let kind = info.token?;
+    if (info.more.admits)(&plan.params) > 1 || !run.faults.is_empty() {
         return None;
     }
     let mut balance = BTreeMap::from([(plan.holder, 1_i128)]);

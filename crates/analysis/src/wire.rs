@@ -1,7 +1,7 @@
 //! What a reader should know of the datagrams of a run: those that the machine lost, where only the
 //! faults that were asked for should have lost any, and those that nobody in the run had sent.
 
-use algorithms::registry::Links;
+use algorithms::registry::LinkContract;
 use chaos::timeline::FaultAction;
 use chaos::{AnyFault, Totals};
 use node::frame::Rejected;
@@ -113,7 +113,7 @@ fn explains(plan: &Plan, reason: Rejected) -> bool {
         Rejected::StaleSource | Rejected::StaleDestination => {
             actions().any(|action| matches!(action, FaultAction::Restart(..)))
         }
-        Rejected::OtherSession => plan.entry().links == Links::Sessions,
+        Rejected::OtherSession => plan.info().link_contract == LinkContract::Sessions,
         Rejected::TooShort
         | Rejected::WrongVersion
         | Rejected::OtherRun

@@ -119,7 +119,7 @@ fn eventful(plan: &Plan) -> Run {
         asked_ns: None,
         ..waiting.clone()
     };
-    let note = plan.entry().notes.first().map(|&(name, _)| name);
+    let note = plan.info().more.notes.first().map(|&(name, _)| name);
     let mut row = NoteRow::default();
     row.add(4);
     Run {

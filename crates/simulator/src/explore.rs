@@ -31,7 +31,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use algorithms::NodeId;
-use algorithms::registry::{Entry, Order};
+use algorithms::registry::{AlgorithmInfo, LinkOrder};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -51,7 +51,7 @@ pub struct Options {
     /// How urgent each node's requests are; empty if none is.
     pub priorities: Vec<u32>,
     /// Whether links keep the order of messages.
-    pub order: Order,
+    pub order: LinkOrder,
     /// What has happened already, when the world begins; its requests count among what is wanted.
     pub after: Schedule,
     /// When timers go off.
@@ -74,11 +74,11 @@ pub struct Options {
 
 impl Options {
     /// One entry each, links as the algorithm needs them, no faults.
-    pub fn new(entry: &Entry, nodes: u32) -> Self {
+    pub fn new(info: &AlgorithmInfo, nodes: u32) -> Self {
         Self {
             wants: vec![1; nodes as usize],
             priorities: Vec::new(),
-            order: entry.order,
+            order: info.link_order,
             after: Schedule::default(),
             timers: Timers::Free,
             lose: 0,

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use algorithms::Topology;
 use algorithms::erased::Machine;
-use algorithms::registry::{Entry, Links};
+use algorithms::registry::{AlgorithmInfo, LinkContract};
 use chaos::span::show_ns;
 use node::plan::Plan;
 use node::run::Run;
@@ -38,7 +38,7 @@ pub fn simulate_traced(
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     tracer: Tracer<'_>,
 ) -> Result<Run, Stuck> {
-    let world = world::World::new(plan.machine(), Needs::of(plan.entry()), plan, topology);
+    let world = world::World::new(plan.machine(), Needs::of(plan.info()), plan, topology);
     world.traced(tracer).run(watch)
 }
 
@@ -52,7 +52,7 @@ pub fn simulate_machine(
     topology: Topology,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Run, Stuck> {
-    simulate_needy(machine, Needs::of(plan.entry()), plan, topology, watch)
+    simulate_needy(machine, Needs::of(plan.info()), plan, topology, watch)
 }
 
 /// The same with a machine that needs something else.
@@ -70,7 +70,7 @@ pub fn simulate_needy(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// What a cut link does to messages.
-    pub links: Links,
+    pub links: LinkContract,
     /// Whether it wants to know of links that go down or come up.
     pub link_events: bool,
     /// Whether it wants to know of members that died.
@@ -79,11 +79,11 @@ pub struct Needs {
 
 impl Needs {
     /// What a registered algorithm needs.
-    pub fn of(entry: &Entry) -> Self {
+    pub fn of(info: &AlgorithmInfo) -> Self {
         Self {
-            links: entry.links,
-            link_events: entry.wants_link_events,
-            peer_events: entry.wants_peer_events,
+            links: info.link_contract,
+            link_events: info.more.wants_link_events,
+            peer_events: info.more.wants_peer_events,
         }
     }
 }

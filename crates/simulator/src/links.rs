@@ -1,7 +1,7 @@
 //! When a message arrives.
 
 use algorithms::NodeId;
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 use chaos::{Delay, Draw};
 use node::plan::Plan;
 use rustc_hash::FxHashMap;
@@ -56,7 +56,7 @@ impl Links {
                     counts: vec![0; nodes],
                 },
             },
-            latest: (plan.links == Order::Fifo && (troubled || !constant))
+            latest: (plan.links == LinkOrder::Fifo && (troubled || !constant))
                 .then(|| Latest::new(plan.nodes)),
         }
     }

@@ -100,7 +100,7 @@ impl<'a> World<'a> {
         topology: Topology,
     ) -> Self {
         let trouble = Trouble::new(plan, needs, &topology, machine.kinds()).map(Box::new);
-        let live_lock_messages = plan.entry().live_lock_messages(&topology);
+        let live_lock_messages = plan.info().live_lock_messages(&topology);
         let setting = plan.setting(topology);
         let mut members = Members::of_machine(machine, plan, &setting, 0..plan.nodes);
         let mut queue = Queue::new();

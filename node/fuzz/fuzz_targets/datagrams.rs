@@ -5,7 +5,7 @@
 #![no_main]
 
 use algorithms::NodeId;
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 use libfuzzer_sys::fuzz_target;
 use node::frame::{Header, Key, Seal};
 use node::transport::{Config, Contract, Identity, Timing, Transport};
@@ -67,8 +67,8 @@ fn config(choice: u8) -> Config {
         },
     };
     let order = match choice & 2 {
-        0 => Order::Fifo,
-        _ => Order::Any,
+        0 => LinkOrder::Fifo,
+        _ => LinkOrder::Any,
     };
     Config {
         contract,

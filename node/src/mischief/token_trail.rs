@@ -21,7 +21,7 @@ enum Whereabouts {
 impl TokenTrail {
     /// The trail at the start of the planned run.
     pub fn new(plan: &Plan, kinds: &[&str]) -> Self {
-        let token = plan.entry().token;
+        let token = plan.info().token;
         let kind = token.and_then(|token| kinds.iter().position(|kind| *kind == token));
         let start = (0, Whereabouts::With(plan.holder));
         Self {

@@ -163,12 +163,12 @@ impl Member {
             key,
             dir,
         } = group;
-        let entry = plan.entry();
+        let info = plan.info();
         let topology = plan
             .build_topology()
             .map_err(|error| format!("topology: {error}"))?;
         let suspects_after_ns = plan.suspects_after_ns();
-        let config = Config::of(&plan, entry.links);
+        let config = Config::of(&plan, info.link_contract);
         let identity = Identity {
             me,
             incarnation,
@@ -177,7 +177,7 @@ impl Member {
         let lookout = match suspects_after_ns {
             _ if incarnation > 0 => None,
             Some(_) => Some(Lookout::everybody(plan.nodes, me)),
-            None => (entry.wants_link_events)
+            None => (info.more.wants_link_events)
                 .then(|| Lookout::neighbours(&topology.without_direction(), me)),
         };
         let members = (incarnation == 0)
@@ -193,7 +193,7 @@ impl Member {
             transport: Transport::new(config, Seal::new(&plan.algorithm, run, key), identity),
             lookout,
             members,
-            witness: Witness::open(&files, (entry.admits)(&plan.params).min(plan.nodes))
+            witness: Witness::open(&files, (info.more.admits)(&plan.params).min(plan.nodes))
                 .map_err(|error| format!("cannot open the witness files: {error}"))?,
             recorder: Recorder::create(&records)
                 .map_err(|error| format!("cannot make {}: {error}", records.display()))?,
@@ -204,7 +204,7 @@ impl Member {
             traffic: BTreeMap::new(),
             entries: 0,
             inside_since_ns: None,
-            token_since_ns: (entry.token.is_some() && plan.holder == me).then_some(0),
+            token_since_ns: (info.token.is_some() && plan.holder == me).then_some(0),
             token_kind: token_kind(&plan),
             kinds: plan.machine().kinds(),
             hits: Vec::new(),

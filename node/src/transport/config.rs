@@ -1,6 +1,6 @@
 //! What a transport is told before it starts.
 
-use algorithms::registry::{Links, Order};
+use algorithms::registry::{LinkContract, LinkOrder};
 
 use super::packet;
 use crate::frame;
@@ -10,7 +10,7 @@ use crate::plan::Plan;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whether messages of one link are delivered in the order they were sent, or on arrival.
-    pub order: Order,
+    pub order: LinkOrder,
     /// What silence does to a link.
     pub contract: Contract,
     /// The largest datagram that is sent.
@@ -90,7 +90,7 @@ const SESSION_CAP_NS: u64 = 250_000_000;
 impl Config {
     /// Patient links in order, with datagrams that pass everywhere.
     pub const PATIENT: Self = Self {
-        order: Order::Fifo,
+        order: LinkOrder::Fifo,
         contract: Contract::Patient {
             suspect_after_ns: None,
         },
@@ -102,12 +102,12 @@ impl Config {
     };
 
     /// The links of a planned run, by the contract that its algorithm needs.
-    pub fn of(plan: &Plan, links: Links) -> Self {
+    pub fn of(plan: &Plan, links: LinkContract) -> Self {
         let contract = match links {
-            Links::Patient => Contract::Patient {
+            LinkContract::Patient => Contract::Patient {
                 suspect_after_ns: plan.suspects_after_ns(),
             },
-            Links::Sessions => Contract::Sessions {
+            LinkContract::Sessions => Contract::Sessions {
                 silence_ns: plan.silence_ns,
             },
         };

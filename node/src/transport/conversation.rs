@@ -1,6 +1,6 @@
 //! One session's worth of talk with one peer: both halves, their acknowledgements and their timer.
 
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 
 use super::acks::Acks;
 use super::config::Config;
@@ -80,7 +80,7 @@ impl Conversation {
 
     /// Messages that are not known to have arrived.
     pub fn unconfirmed(&self, config: &Config) -> u64 {
-        self.sender.unconfirmed(config.order == Order::Any)
+        self.sender.unconfirmed(config.order == LinkOrder::Any)
     }
 
     /// Learns what has arrived at the other end.

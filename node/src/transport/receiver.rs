@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 
 use super::fragments::Assembly;
 use super::packet::{Part, SELECTIVE, Segment};
@@ -58,7 +58,7 @@ impl Receiver {
     pub fn take(
         &mut self,
         segment: &Segment<'_>,
-        order: Order,
+        order: LinkOrder,
         room: Room,
         deliver: &mut dyn FnMut(&[u8]),
     ) -> Arrival {
@@ -82,8 +82,8 @@ impl Receiver {
         }
         let whole = segment.part == Part::Whole;
         match order {
-            Order::Any if whole => deliver(segment.bytes),
-            Order::Any | Order::Fifo => {
+            LinkOrder::Any if whole => deliver(segment.bytes),
+            LinkOrder::Any | LinkOrder::Fifo => {
                 if self.early_bytes + segment.bytes.len() > room.early {
                     return Arrival::TooEarly;
                 }
@@ -93,7 +93,7 @@ impl Receiver {
             }
         }
         self.beyond |= bit;
-        if order == Order::Any && !whole {
+        if order == LinkOrder::Any && !whole {
             self.deliver_if_complete(segment.number, deliver);
         }
         Arrival::Early
@@ -154,7 +154,7 @@ mod tests {
     /// Takes segments of these numbers, parts and bytes; says what was delivered after each.
     fn take(
         receiver: &mut Receiver,
-        order: Order,
+        order: LinkOrder,
         (number, part, bytes): (u64, Part, &[u8]),
     ) -> (Arrival, Vec<Vec<u8>>) {
         let mut delivered = Vec::new();
@@ -173,7 +173,7 @@ mod tests {
         let mut receiver = Receiver::default();
         let mut take = |number, byte| {
             let segment: (u64, Part, &[u8]) = (number, Part::Whole, &[byte]);
-            take(&mut receiver, Order::Fifo, segment)
+            take(&mut receiver, LinkOrder::Fifo, segment)
         };
         assert_eq!(take(2, b'c'), (Arrival::Early, vec![]));
         assert_eq!(take(1, b'b'), (Arrival::Early, vec![]));
@@ -190,7 +190,7 @@ mod tests {
         let mut receiver = Receiver::default();
         let mut take = |number, byte| {
             let segment: (u64, Part, &[u8]) = (number, Part::Whole, &[byte]);
-            take(&mut receiver, Order::Any, segment)
+            take(&mut receiver, LinkOrder::Any, segment)
         };
         assert_eq!(take(2, b'c'), (Arrival::Early, vec![b"c".to_vec()]));
         assert_eq!(take(2, b'c'), (Arrival::Again, vec![]));
@@ -203,7 +203,7 @@ mod tests {
         let mut receiver = Receiver::default();
         let mut take = |number, part, byte| {
             let segment: (u64, Part, &[u8]) = (number, part, &[byte]);
-            take(&mut receiver, Order::Any, segment).1
+            take(&mut receiver, LinkOrder::Any, segment).1
         };
         assert_eq!(take(3, Part::Last, b'c'), Vec::<Vec<u8>>::new());
         assert_eq!(take(1, Part::First, b'a'), Vec::<Vec<u8>>::new());
@@ -219,7 +219,7 @@ mod tests {
         let mut receiver = Receiver::default();
         let mut take = |number, part, byte| {
             let segment: (u64, Part, &[u8]) = (number, part, &[byte]);
-            take(&mut receiver, Order::Any, segment).1
+            take(&mut receiver, LinkOrder::Any, segment).1
         };
         assert_eq!(take(0, Part::First, b'a'), Vec::<Vec<u8>>::new());
         assert_eq!(take(2, Part::Last, b'c'), Vec::<Vec<u8>>::new());
@@ -234,7 +234,7 @@ mod tests {
         let mut take = |number, length| {
             let bytes = vec![7; length];
             let segment: (u64, Part, &[u8]) = (number, Part::Whole, &bytes);
-            take(&mut receiver, Order::Fifo, segment).0
+            take(&mut receiver, LinkOrder::Fifo, segment).0
         };
         assert_eq!(take(SELECTIVE, 1), Arrival::Early);
         assert_eq!(take(SELECTIVE + 1, 1), Arrival::TooEarly);
@@ -250,7 +250,7 @@ mod tests {
         let mut receiver = Receiver::default();
         let mut take = |number, part| {
             let segment: (u64, Part, &[u8]) = (number, part, &[7; 20]);
-            take(&mut receiver, Order::Fifo, segment).0
+            take(&mut receiver, LinkOrder::Fifo, segment).0
         };
         assert_eq!(take(0, Part::First), Arrival::Next);
         assert_eq!(take(1, Part::Middle), Arrival::Next);

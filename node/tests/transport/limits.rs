@@ -1,7 +1,7 @@
 //! What is bounded, and what large things get through all the same.
 
 use algorithms::NodeId;
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 use node::transport::Config;
 
 use crate::world::{MS, Weather, World};
@@ -19,7 +19,7 @@ fn a_token_of_ten_thousand_entries_passes_whatever_the_budget() {
     let smallest = Config::MIN_DATAGRAM_BYTES;
     let largest = Config::MAX_DATAGRAM_BYTES;
     for (datagram_bytes, loss) in [(smallest, 0), (1_200, 0), (1_200, 30), (largest, 10)] {
-        for order in [Order::Fifo, Order::Any] {
+        for order in [LinkOrder::Fifo, LinkOrder::Any] {
             let config = Config {
                 datagram_bytes,
                 order,
@@ -148,7 +148,7 @@ fn empty_messages_are_messages() {
 
 #[test]
 fn a_stream_both_ways_survives_a_third_of_everything_going_wrong() {
-    for order in [Order::Fifo, Order::Any] {
+    for order in [LinkOrder::Fifo, LinkOrder::Any] {
         let config = Config {
             order,
             ..Config::default()
@@ -174,7 +174,7 @@ fn a_stream_both_ways_survives_a_third_of_everything_going_wrong() {
                 .messages(to)
                 .map(|(_, bytes)| u32::from_le_bytes(bytes.try_into().unwrap()))
                 .collect();
-            if order == Order::Any {
+            if order == LinkOrder::Any {
                 assert!(!arrived.is_sorted(), "nothing was overtaken");
                 arrived.sort_unstable();
             }
@@ -209,7 +209,7 @@ fn members_of_a_large_group_share_no_state() {
 /// kernel sends it in pieces), and what comes later is cut for this one.
 #[test]
 fn a_path_that_turns_out_narrow_gets_shorter_datagrams() {
-    for order in [Order::Fifo, Order::Any] {
+    for order in [LinkOrder::Fifo, LinkOrder::Any] {
         let config = Config {
             order,
             ..Config::default()

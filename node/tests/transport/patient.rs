@@ -1,6 +1,6 @@
 //! Patient links: whatever the network does, every message arrives once.
 
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 use node::transport::Config;
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::history::{Book, Step, delivered, history, play};
 use crate::world::{MS, Weather, World};
 
 /// Plays a history, heals, and waits as long as the slowest timer and the slowest path can need.
-fn end_of(order: Order, steps: &[Step], seed: u64) -> (World, Book) {
+fn end_of(order: LinkOrder, steps: &[Step], seed: u64) -> (World, Book) {
     let config = Config {
         order,
         ..Config::default()
@@ -17,8 +17,10 @@ fn end_of(order: Order, steps: &[Step], seed: u64) -> (World, Book) {
     let sent = play(&mut world, steps);
     for (link, messages) in &delivered(&world) {
         match order {
-            Order::Fifo => assert!(sent[link].starts_with(messages), "out of order on {link:?}"),
-            Order::Any => assert!(messages.iter().all(|message| sent[link].contains(message))),
+            LinkOrder::Fifo => {
+                assert!(sent[link].starts_with(messages), "out of order on {link:?}");
+            }
+            LinkOrder::Any => assert!(messages.iter().all(|message| sent[link].contains(message))),
         }
     }
     world.heal();
@@ -31,14 +33,14 @@ proptest! {
 
     #[test]
     fn every_message_arrives_once_and_in_order(steps in history(false), seed: u64) {
-        let (world, sent) = end_of(Order::Fifo, &steps, seed);
+        let (world, sent) = end_of(LinkOrder::Fifo, &steps, seed);
         prop_assert_eq!(delivered(&world), sent);
         prop_assert!(world.settled());
     }
 
     #[test]
     fn every_message_arrives_once_in_any_order(steps in history(false), seed: u64) {
-        let (world, mut sent) = end_of(Order::Any, &steps, seed);
+        let (world, mut sent) = end_of(LinkOrder::Any, &steps, seed);
         let mut delivered = delivered(&world);
         for messages in sent.values_mut().chain(delivered.values_mut()) {
             messages.sort();

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use algorithms::NodeId;
-use algorithms::registry::Links;
+use algorithms::registry::LinkContract;
 use analysis::files::Events;
 use chaos::input;
 use node::ledger::Ledger;
@@ -119,7 +119,7 @@ struct Account<'a> {
 
 impl<'a> Account<'a> {
     fn new(plan: &'a Plan, events: Option<&'a mut Events>) -> Self {
-        let machine = (plan.entry().machine)(&plan.params, &plan.printed);
+        let machine = (plan.info().machine)(&plan.params, &plan.printed);
         Self {
             plan,
             kinds: machine.kinds(),
@@ -137,7 +137,7 @@ impl<'a> Account<'a> {
         let token = self.token;
         // Until they heard that it is over, members went on.
         let ended_ns = played.ended_ns.max(self.last_ns);
-        if played.end == End::Finished && self.plan.entry().links == Links::Sessions {
+        if played.end == End::Finished && self.plan.info().link_contract == LinkContract::Sessions {
             // Nothing is under way any more: what did not arrive was lost with its session.
             for row in self.rest.messages.values_mut() {
                 row.lost = row.sent.saturating_sub(row.received);
@@ -209,7 +209,7 @@ impl<'a> Account<'a> {
                 charge,
             } => {
                 // Only what the registry lists can be noted; a test holds every algorithm to it.
-                let mut known = self.plan.entry().notes.iter().map(|(known, _)| *known);
+                let mut known = self.plan.info().more.notes.iter().map(|(known, _)| *known);
                 if let Some(name) = known.find(|known| *known == name) {
                     let note = Core::Note {
                         name,
@@ -262,7 +262,7 @@ impl<'a> Account<'a> {
                 if let Some(events) = &mut self.events {
                     events.add_line(&line);
                 }
-                if self.plan.entry().links == Links::Sessions {
+                if self.plan.info().link_contract == LinkContract::Sessions {
                     self.unreceived.note(&line);
                 }
             }

@@ -8,13 +8,13 @@
 //! ends takes messages with it, and only one end may ever notice; there nothing is under way if
 //! everybody has an acknowledgement for all it sent, or has given it up.
 
-use algorithms::registry::Links;
+use algorithms::registry::LinkContract;
 use node::control::Counts;
 
 /// The answers of one round after another.
 #[derive(Debug)]
 pub(crate) struct Rounds {
-    links: Links,
+    links: LinkContract,
     /// The round that is being asked.
     round: u64,
     answers: Vec<Option<Counts>>,
@@ -32,7 +32,7 @@ pub(crate) struct Finding {
 }
 
 impl Rounds {
-    pub(crate) fn new(members: usize, links: Links) -> Self {
+    pub(crate) fn new(members: usize, links: LinkContract) -> Self {
         Self {
             links,
             round: 0,
@@ -73,8 +73,8 @@ impl Rounds {
         }
         let sum: Counts = self.answers.iter().flatten().copied().sum();
         let arrived = match self.links {
-            Links::Patient => sum.sent == sum.received,
-            Links::Sessions => sum.pending == 0,
+            LinkContract::Patient => sum.sent == sum.received,
+            LinkContract::Sessions => sum.pending == 0,
         };
         let quiet = arrived && sum.armed == 0;
         Some(Finding {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn two_equal_quiet_rounds_settle_it() {
-        let mut rounds = Rounds::new(2, Links::Patient);
+        let mut rounds = Rounds::new(2, LinkContract::Patient);
         let quiet = [counts(3, 2, 0), counts(0, 1, 0)];
         assert!(!round(&mut rounds, quiet));
         assert!(round(&mut rounds, quiet));
@@ -118,7 +118,7 @@ mod tests {
             [counts(3, 2, 0), counts(0, 0, 0)],
             [counts(3, 2, 1), counts(0, 1, 0)],
         ] {
-            let mut rounds = Rounds::new(2, Links::Patient);
+            let mut rounds = Rounds::new(2, LinkContract::Patient);
             assert!(!round(&mut rounds, unquiet));
             assert!(!round(&mut rounds, unquiet));
         }
@@ -131,7 +131,7 @@ mod tests {
         let given_up = [lost, counts(8, 8, 0)];
         let pending = [Counts { pending: 1, ..lost }, counts(8, 8, 0)];
         for (answers, settled) in [(given_up, true), (pending, false)] {
-            let mut rounds = Rounds::new(2, Links::Sessions);
+            let mut rounds = Rounds::new(2, LinkContract::Sessions);
             assert!(!round(&mut rounds, answers));
             assert_eq!(round(&mut rounds, answers), settled);
         }
@@ -140,14 +140,14 @@ mod tests {
     #[test]
     fn equal_sums_of_different_answers_do_not() {
         // Between the rounds a message went from 0 to 1 and another one back.
-        let mut rounds = Rounds::new(2, Links::Patient);
+        let mut rounds = Rounds::new(2, LinkContract::Patient);
         assert!(!round(&mut rounds, [counts(1, 0, 0), counts(0, 1, 0)]));
         assert!(!round(&mut rounds, [counts(2, 1, 0), counts(1, 2, 0)]));
     }
 
     #[test]
     fn an_abandoned_round_counts_for_nothing() {
-        let mut rounds = Rounds::new(2, Links::Patient);
+        let mut rounds = Rounds::new(2, LinkContract::Patient);
         let quiet = [counts(1, 0, 0), counts(0, 1, 0)];
         assert!(!round(&mut rounds, quiet));
         let number = rounds.begin(2);

@@ -3,7 +3,9 @@
 mod json;
 
 use algorithms::printed::{Defect, Printed};
-use algorithms::registry::{ClosedForm, Entry, FormKind, Graph, Links, Metric, Order};
+use algorithms::registry::{
+    AlgorithmInfo, ClosedForm, FormKind, Graph, LinkContract, LinkOrder, Metric,
+};
 use algorithms::taxonomy::{self, Cell};
 use clap::Args;
 
@@ -23,10 +25,10 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
-        let entry = scenario::find_algorithm(&self.algorithm).map_err(Failure::Usage)?;
+        let info = scenario::find_algorithm(&self.algorithm).map_err(Failure::Usage)?;
         print(&match self.json {
-            true => json::text(entry),
-            false => explain(entry),
+            true => json::text(info),
+            false => explain(info),
         })?;
         Ok(Exit::Holds)
     }
@@ -34,11 +36,11 @@ impl Explain {
 
 const WIDTH: usize = 96;
 
-fn explain(entry: &Entry) -> String {
+fn explain(info: &AlgorithmInfo) -> String {
     let mut page = Page::default();
-    page.line(entry.title);
-    page.paragraph(0, entry.paper);
-    for paragraph in entry.explanation.split("\n\n") {
+    page.line(info.title);
+    page.paragraph(0, info.paper);
+    for paragraph in info.explanation.split("\n\n") {
         page.line("");
         // What is drawn keeps its lines; what is written is wrapped.
         if paragraph.lines().any(|line| line.starts_with(' ')) {
@@ -48,37 +50,37 @@ fn explain(entry: &Entry) -> String {
         }
     }
     page.line("");
-    facts(&mut page, entry);
-    cells(&mut page, taxonomy::of(entry.name));
-    if !entry.forms.is_empty() {
+    facts(&mut page, info);
+    cells(&mut page, taxonomy::of(info.name));
+    if !info.more.forms.is_empty() {
         page.heading("Closed forms, checked after every run that meets their condition");
-        for form in entry.forms {
+        for form in info.more.forms {
             page.line(&format!("  {}", closed_form(form)));
             page.paragraph(6, &format!("when {}", form.condition));
         }
     }
-    if !entry.params.is_empty() {
+    if !info.more.params.is_empty() {
         page.heading("Parameters, --param NAME=VALUE");
-        for param in entry.params {
+        for param in info.more.params {
             page.line(&format!("  {}: {}", param.name, param.domain));
             page.paragraph(6, param.help);
         }
     }
-    if !entry.notes.is_empty() {
+    if !info.more.notes.is_empty() {
         page.heading("Numbers it notes, in counters.csv");
-        for (name, meaning) in entry.notes {
+        for (name, meaning) in info.more.notes {
             page.paragraph(2, &format!("{name}: {meaning}"));
         }
     }
-    if !entry.defects.is_empty() {
+    if !info.more.defects.is_empty() {
         page.heading("Defects of the printed text, repaired unless --as-printed=ID");
-        for defect in entry.defects {
-            explain_defect(&mut page, entry.name, defect);
+        for defect in info.more.defects {
+            explain_defect(&mut page, info.name, defect);
         }
     }
     page.heading("Try");
     let program = repeat_line::program();
-    for line in examples(entry) {
+    for line in examples(info) {
         page.line(&format!("  {} {line}", repeat_line::quoted(&program)));
     }
     page.text
@@ -109,45 +111,45 @@ fn cells(page: &mut Page, cells: &[Cell]) {
 }
 
 /// Lines worth typing: as it comes, at light load, saturated, every schedule, and broken.
-fn examples(entry: &Entry) -> Vec<String> {
-    let name = entry.name;
+fn examples(info: &AlgorithmInfo) -> Vec<String> {
+    let name = info.name;
     let mut lines = vec![
         format!("run {name}"),
         format!("run {name} --engine sim --workload one-at-a-time"),
         format!("run {name} --engine sim --think 0 --hold 2ms --delay 1ms --warm-up 100"),
-        format!("explore {name} {}", entry.small_world)
+        format!("explore {name} {}", info.more.small_world)
             .trim_end()
             .to_owned(),
     ];
-    let mut defects = entry.defects.iter();
+    let mut defects = info.more.defects.iter();
     lines.extend(defects.find_map(|defect| defect.line_as_printed(name)));
     lines
 }
 
-fn facts(page: &mut Page, entry: &Entry) {
-    let unless_said = entry.defaults();
-    let kinds = (entry.machine)(&unless_said, &Printed::repaired()).kinds();
-    page.fact("Name", entry.name);
-    page.fact("Family", super::list::family(entry.family));
-    page.fact("Runs on", &runs_on(entry));
-    page.fact("Links", links(entry));
+fn facts(page: &mut Page, info: &AlgorithmInfo) {
+    let unless_said = info.defaults();
+    let kinds = (info.machine)(&unless_said, &Printed::repaired()).kinds();
+    page.fact("Name", info.name);
+    page.fact("Family", super::list::family(info.family));
+    page.fact("Runs on", &runs_on(info));
+    page.fact("Links", links(info));
     page.fact(
         "Admits",
-        &match (entry.admits)(&unless_said) {
+        &match (info.more.admits)(&unless_said) {
             1 => "one at a time".to_owned(),
             k => format!("{k} at a time, unless its parameters say otherwise"),
         },
     );
     page.fact("Messages", &kinds.join(", "));
-    if let Some(token) = entry.token {
+    if let Some(token) = info.token {
         page.fact("Token", token);
     }
-    let survives = match entry.crashes {
+    let survives = match info.more.crashes {
         0 => "no crash".to_owned(),
         1 => "one crash".to_owned(),
         crashes => format!("{crashes} crashes"),
     };
-    let provided = match entry.survives(&unless_said) < entry.crashes {
+    let provided = match info.survives(&unless_said) < info.more.crashes {
         true => ", with recovery=on",
         false => "",
     };
@@ -156,15 +158,15 @@ fn facts(page: &mut Page, entry: &Entry) {
         "Memory",
         &format!(
             "about {} bytes a node among 10, {} among 1,000",
-            count((entry.state_bytes)(10)),
-            count((entry.state_bytes)(1_000)),
+            count((info.state_bytes)(10)),
+            count((info.state_bytes)(1_000)),
         ),
     );
-    page.fact("Cost", entry.cost);
+    page.fact("Cost", info.cost);
 }
 
-fn runs_on(entry: &Entry) -> String {
-    let (graph, with) = match entry.graph {
+fn runs_on(info: &AlgorithmInfo) -> String {
+    let (graph, with) = match info.graph {
         Graph::Complete => ("a complete graph", ""),
         Graph::Tree => ("a tree", ""),
         Graph::Digraph => (
@@ -172,7 +174,7 @@ fn runs_on(entry: &Entry) -> String {
             " in which every node reaches the holder",
         ),
     };
-    let sizes = entry.sizes;
+    let sizes = info.more.sizes;
     let sizes = match sizes.fits {
         None => format!("{} or more", sizes.least),
         Some(fits) => {
@@ -184,14 +186,14 @@ fn runs_on(entry: &Entry) -> String {
     format!("{graph} of {sizes} nodes{with}")
 }
 
-fn links(entry: &Entry) -> &'static str {
-    match (entry.order, entry.links) {
-        (Order::Fifo, Links::Patient) => "must keep the order of messages",
-        (Order::Any, Links::Patient) => "may deliver messages in any order",
-        (Order::Fifo, Links::Sessions) => {
+fn links(info: &AlgorithmInfo) -> &'static str {
+    match (info.link_order, info.link_contract) {
+        (LinkOrder::Fifo, LinkContract::Patient) => "must keep the order of messages",
+        (LinkOrder::Any, LinkContract::Patient) => "may deliver messages in any order",
+        (LinkOrder::Fifo, LinkContract::Sessions) => {
             "must keep the order of messages; a cut ends the session and loses what is under way"
         }
-        (Order::Any, Links::Sessions) => {
+        (LinkOrder::Any, LinkContract::Sessions) => {
             "may deliver messages in any order; a cut ends the session and loses what is under way"
         }
     }

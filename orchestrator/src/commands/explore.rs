@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use algorithms::Setting;
-use algorithms::registry::{Entry, Links, Order};
+use algorithms::registry::{AlgorithmInfo, LinkContract, LinkOrder};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -86,7 +86,7 @@ pub(crate) struct Explore {
     /// Whether links keep the order of messages: fifo or any [default: what the algorithm needs]
     #[arg(long, value_name = "ORDER", help_heading = "World",
           value_parser = PossibleValuesParser::new(["fifo", "any"]).map(|name| order(&name)))]
-    links: Option<Order>,
+    links: Option<LinkOrder>,
 
     /// When timers go off: free, at any moment, patient, when no message is under way, or bounded:T
     /// [default: patient with --cut, otherwise free]
@@ -181,7 +181,7 @@ pub(crate) struct Explore {
 
 /// What is explored, ready to go.
 struct World {
-    entry: &'static Entry,
+    info: &'static AlgorithmInfo,
     setting: Setting,
     options: Options,
     /// In words.
@@ -234,7 +234,7 @@ impl Explore {
             let schedule = schedule.parse::<Schedule>();
             let schedule = schedule.map_err(|error| Failure::Usage(error.to_string()))?;
             let steps = schedule.steps.len();
-            let outcome = replay(world.entry, &world.setting, &world.options, &schedule)
+            let outcome = replay(world.info, &world.setting, &world.options, &schedule)
                 .map_err(|error| Failure::Usage(error.to_string()))?;
             let bad = outcome.finding().map(|mishap| Bad {
                 kind: mishap.kind,
@@ -251,7 +251,7 @@ impl Explore {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let report = explore(world.entry, &world.setting, &world.options, &mut watch)
+        let report = explore(world.info, &world.setting, &world.options, &mut watch)
             .map_err(|unfit| Failure::Usage(unfit.to_string()))?;
         let bad = report.finding.map(|finding| Bad {
             kind: finding.kind,
@@ -274,12 +274,12 @@ impl Explore {
     }
 
     fn world(&self) -> Result<World, String> {
-        let entry = find_algorithm(&self.algorithm)?;
-        if self.cut > 0 && entry.links == Links::Patient {
+        let info = find_algorithm(&self.algorithm)?;
+        if self.cut > 0 && info.link_contract == LinkContract::Patient {
             return Err(format!(
                 "--cut: on the links of {} a cut only delays, and every delay is explored anyhow; \
                  leave it out",
-                entry.name
+                info.name
             ));
         }
         if self.cut > 0 && matches!(self.timers, Some(Timers::Bounded { .. })) {
@@ -296,7 +296,7 @@ impl Explore {
                     .to_owned(),
             );
         }
-        let resolved = self.resolved(entry)?;
+        let resolved = self.resolved(info)?;
         let nodes = resolved.plan.nodes;
         let each = |numbers: &[u32], unless_said| match *numbers {
             [] => vec![unless_said; nodes as usize],
@@ -311,7 +311,7 @@ impl Explore {
         let options = Options {
             wants: each(&self.wants, u32::from(self.replay.is_none())),
             priorities: each(&self.priority, 0),
-            order: self.links.unwrap_or(entry.order),
+            order: self.links.unwrap_or(info.link_order),
             after: self.after()?,
             timers: self.timers.unwrap_or(usual_timers),
             lose: self.lose,
@@ -333,7 +333,7 @@ impl Explore {
             Unfit::NoStates => format!("--max-states: {unfit}"),
         })?;
         Ok(World {
-            entry,
+            info,
             headline: headline(&resolved, &options, self.replay.is_some()),
             setting: resolved.plan.setting(resolved.topology),
             options,
@@ -341,9 +341,9 @@ impl Explore {
     }
 
     /// The group, with everything that a run would decide decided.
-    fn resolved(&self, entry: &'static Entry) -> Result<Resolved, String> {
+    fn resolved(&self, info: &'static AlgorithmInfo) -> Result<Resolved, String> {
         let flags = Scenario {
-            nodes: Some(self.nodes.unwrap_or_else(|| self.size(entry))),
+            nodes: Some(self.nodes.unwrap_or_else(|| self.size(info))),
             topology: self.topology.clone(),
             holder: self.holder,
             params: self.params.clone(),
@@ -351,7 +351,7 @@ impl Explore {
             seed: Some(self.seed),
             ..Scenario::default()
         };
-        Layers::new(entry.name, flags)?.resolve()
+        Layers::new(info.name, flags)?.resolve()
     }
 
     /// What has happened before.
@@ -364,7 +364,7 @@ impl Explore {
     }
 
     /// How many nodes, where that is not said.
-    fn size(&self, entry: &'static Entry) -> u32 {
+    fn size(&self, info: &'static AlgorithmInfo) -> u32 {
         // A topology that cannot be read is complained of when all is resolved, and so are
         // parameters that cannot.
         let topology = self.topology.as_deref();
@@ -373,8 +373,8 @@ impl Explore {
             return nodes;
         }
         match self.wants.len() {
-            0 | 1 => params(&self.params, entry, Path::new(""))
-                .map_or(3, |params| usual_size(entry, &params, 3)),
+            0 | 1 => params(&self.params, info, Path::new(""))
+                .map_or(3, |params| usual_size(info, &params, 3)),
             named => named as u32,
         }
     }
@@ -397,7 +397,7 @@ impl Explore {
                 false => ControlFlow::Continue(()),
             }
         };
-        let report = explore(world.entry, &world.setting, &world.options, &mut watch)
+        let report = explore(world.info, &world.setting, &world.options, &mut watch)
             .map_err(|error| Failure::Usage(error.to_string()))?;
         let elapsed = start.elapsed();
         bar.finish_and_clear();
@@ -428,7 +428,7 @@ impl Explore {
         let schedule: Schedule = schedule
             .parse()
             .map_err(|error: ParseError| misfit(error.to_string()))?;
-        let outcome = replay(world.entry, &world.setting, &world.options, &schedule)
+        let outcome = replay(world.info, &world.setting, &world.options, &schedule)
             .map_err(|error| misfit(error.to_string()))?;
         let exit = match outcome.finding() {
             Some(_) => Exit::Violated,
@@ -449,10 +449,10 @@ impl Explore {
     }
 }
 
-fn order(name: &str) -> Order {
+fn order(name: &str) -> LinkOrder {
     match name {
-        "fifo" => Order::Fifo,
-        _ => Order::Any,
+        "fifo" => LinkOrder::Fifo,
+        _ => LinkOrder::Any,
     }
 }
 

@@ -101,21 +101,21 @@ impl List {
 
 fn algorithms_table() -> String {
     let mut table = Table::new(["name", "family", "what it costs, and where it is from"]);
-    for entry in registry::ALL {
-        let about = format!("{}\n{}", entry.cost, entry.paper);
-        table.row([entry.name, family(entry.family), &about]);
+    for info in registry::ALL {
+        let about = format!("{}\n{}", info.cost, info.paper);
+        table.row([info.name, family(info.family), &about]);
     }
     table.show()
 }
 
 fn algorithms_json() -> String {
-    let entries = registry::ALL.iter().map(|entry| {
+    let entries = registry::ALL.iter().map(|info| {
         json!({
-            "name": entry.name,
-            "title": entry.title,
-            "family": family(entry.family),
-            "cost": entry.cost,
-            "paper": entry.paper,
+            "name": info.name,
+            "title": info.title,
+            "family": family(info.family),
+            "cost": info.cost,
+            "paper": info.paper,
         })
     });
     let list = serde_json::Value::Array(entries.collect());

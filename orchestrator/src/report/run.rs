@@ -21,7 +21,7 @@ const MOST_FAULTS: usize = 200;
 /// Everything about one run.
 pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provenance) -> Page {
     let summary = &judgement.summary;
-    let title = format!("{} · {}", summary.algorithm, plan.entry().title);
+    let title = format!("{} · {}", summary.algorithm, plan.info().title);
     let mut page = Page::new(&title, result_table::headline(plan, summary).trim_end());
     let tone = Tone::of_run(&summary.verdict);
     page.banner(

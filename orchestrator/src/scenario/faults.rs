@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use algorithms::Topology;
-use algorithms::registry::{self, Entry, Links};
+use algorithms::registry::{self, AlgorithmInfo, LinkContract};
 use chaos::language::{Action, By, MessageFault, Scope};
 use chaos::partition::Edges;
 use chaos::span::{LONGEST_NS, show_ns};
@@ -18,7 +18,7 @@ use super::values::{Detecting, Time};
 
 /// The group in which things go wrong.
 pub(super) struct FaultContext<'a> {
-    pub(super) entry: &'a Entry,
+    pub(super) info: &'a AlgorithmInfo,
     /// All links that there are, whether the algorithm uses them or not.
     pub(super) links: &'a Topology,
     pub(super) kinds: &'a [&'a str],
@@ -63,7 +63,7 @@ pub(super) fn resolve(
         nodes: group.links.nodes(),
         edges: edges(group.links),
         kinds: Some(group.kinds),
-        token: Some(group.entry.token.is_some()),
+        token: Some(group.info.token.is_some()),
         seed: group.seed,
         read: &read,
     };
@@ -191,15 +191,15 @@ const LEAST_SILENCE_NS: u64 = 20_000_000;
 const MOST_SILENCE_NS: u64 = 20_000_000_000;
 
 /// Silence after which a link has failed.
-pub(super) fn silence_ns(scenario: &Scenario, entry: &Entry) -> Result<u64, ScenarioError> {
+pub(super) fn silence_ns(scenario: &Scenario, info: &AlgorithmInfo) -> Result<u64, ScenarioError> {
     let Some(Time(silence_ns)) = scenario.silence else {
         return Ok(node::plan::default_silence_ns());
     };
-    if entry.links != Links::Sessions {
+    if info.link_contract != LinkContract::Sessions {
         let why = format!(
             "links of {} never fail, however long they are silent; those of {} do",
-            entry.name,
-            names(|entry| entry.links == Links::Sessions)
+            info.name,
+            names(|info| info.link_contract == LinkContract::Sessions)
         );
         return Err(ScenarioError::new("silence", why));
     }
@@ -222,14 +222,17 @@ fn tells_something(key: &'static str, silence_ns: u64, what: &str) -> Result<(),
 }
 
 /// The algorithms of which that is so.
-fn names(is: impl Fn(&Entry) -> bool) -> String {
-    let such = registry::ALL.iter().filter(|entry| is(entry));
-    let such = such.map(|entry| entry.name).collect::<Vec<_>>();
+fn names(is: impl Fn(&AlgorithmInfo) -> bool) -> String {
+    let such = registry::ALL.iter().filter(|info| is(info));
+    let such = such.map(|info| info.name).collect::<Vec<_>>();
     such.join(", ")
 }
 
 /// Who says that a member has died.
-pub(super) fn detector(scenario: &Scenario, entry: &Entry) -> Result<Detector, ScenarioError> {
+pub(super) fn detector(
+    scenario: &Scenario,
+    info: &AlgorithmInfo,
+) -> Result<Detector, ScenarioError> {
     let Some(Detecting(detector)) = scenario.detector else {
         return Ok(Detector::default());
     };
@@ -237,11 +240,11 @@ pub(super) fn detector(scenario: &Scenario, entry: &Entry) -> Result<Detector, S
         return Ok(detector);
     };
     let wrong = |why: String| Err(ScenarioError::new("detector", why));
-    if !entry.wants_peer_events {
+    if !info.more.wants_peer_events {
         return wrong(format!(
             "{} does nothing about a death, so nobody would listen to it; {} do",
-            entry.name,
-            names(|entry| entry.wants_peer_events)
+            info.name,
+            names(|info| info.more.wants_peer_events)
         ));
     }
     tells_something("detector", silence_ns, "a death")?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use algorithms::registry::Entry;
+use algorithms::registry::AlgorithmInfo;
 use algorithms::topology::{Shape, TopologyError};
 use algorithms::{NodeId, Topology};
 use chaos::input;
@@ -21,7 +21,7 @@ pub(crate) fn shape(text: &str, folder: &Path) -> Result<Shape, String> {
 /// The links of that shape, if the algorithm can run on them.
 pub(super) fn build(
     shape: &Shape,
-    entry: &Entry,
+    info: &AlgorithmInfo,
     nodes: u32,
     holder: NodeId,
     seed: u64,
@@ -30,14 +30,14 @@ pub(super) fn build(
         .build(nodes, seed)
         .map_err(|error| error.to_string())?;
     topology
-        .fits(entry.graph, holder)
-        .map_err(|error| format!("{} {}", entry.name, unfit(shape, entry, &topology, error)))?;
+        .fits(info.graph, holder)
+        .map_err(|error| format!("{} {}", info.name, unfit(shape, info, &topology, error)))?;
     Ok(topology)
 }
 
 /// Why they do not fit. Where only the holder is the wrong one, the advice is a holder that is not.
-fn unfit(shape: &Shape, entry: &Entry, topology: &Topology, error: TopologyError) -> String {
-    let suits = |holder: &NodeId| topology.fits(entry.graph, *holder).is_ok();
+fn unfit(shape: &Shape, info: &AlgorithmInfo, topology: &Topology, error: TopologyError) -> String {
+    let suits = |holder: &NodeId| topology.fits(info.graph, *holder).is_ok();
     let of_the_shape = Some(shape.holder()).filter(suits);
     let holder = of_the_shape.or_else(|| topology.reached_by_all().filter(suits));
     match (error, holder) {

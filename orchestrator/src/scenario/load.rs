@@ -4,7 +4,7 @@ use std::path::Path;
 
 use algorithms::NodeId;
 use algorithms::params::Params;
-use algorithms::registry::Entry;
+use algorithms::registry::AlgorithmInfo;
 use chaos::span::LONGEST_NS;
 use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Urgency, Workload};
 
@@ -18,7 +18,7 @@ const MOST_CLIENTS: u64 = 10_000_000;
 /// The workload that was said, checked.
 pub(super) fn resolve(
     scenario: &Scenario,
-    (entry, params): (&Entry, &Params),
+    (info, params): (&AlgorithmInfo, &Params),
     nodes: u32,
     folder: &Path,
 ) -> Result<Workload, ScenarioError> {
@@ -32,7 +32,7 @@ pub(super) fn resolve(
         Kind::Open => Arrivals::Open {
             mean_gap_ns: mean_gap_ns(scenario)?,
         },
-        Kind::Batch => batch(scenario, (entry, params), nodes)?,
+        Kind::Batch => batch(scenario, (info, params), nodes)?,
         Kind::OneAtATime => Arrivals::OneAtATime,
         Kind::Window => window(scenario, nodes, &weights)?,
         Kind::Trace => Arrivals::Batch {
@@ -178,7 +178,7 @@ fn mean_gap_ns(scenario: &Scenario) -> Result<u64, ScenarioError> {
 
 fn batch(
     scenario: &Scenario,
-    (entry, params): (&Entry, &Params),
+    (info, params): (&AlgorithmInfo, &Params),
     nodes: u32,
 ) -> Result<Arrivals, ScenarioError> {
     let everyone = || (0..nodes).map(|node| AskText(Ask::at(0, NodeId(node))));
@@ -190,11 +190,11 @@ fn batch(
         node_of(ask.node.0, nodes).map_err(|why| ScenarioError::new("asks", why))?;
     }
     let settled = scenario.settled.unwrap_or(false);
-    if settled && (entry.retries)(params) {
+    if settled && (info.more.retries)(params) {
         let why = format!(
             "who waits with {} tries again and again, so that the group never comes to rest and \
              nobody would ever leave; leave --settled out",
-            entry.name
+            info.name
         );
         return Err(ScenarioError::new("settled", why));
     }

@@ -1,7 +1,7 @@
 //! A plan as the scenario file that makes it again.
 
 use algorithms::params::Value;
-use algorithms::registry::Links;
+use algorithms::registry::LinkContract;
 use node::plan::Detector;
 use node::workload::{Arrivals, PerNode, Quota, Workload};
 
@@ -49,7 +49,8 @@ impl Resolved {
                 .iter()
                 .map(|step| step.text.clone())
                 .collect(),
-            silence: (plan.entry().links == Links::Sessions).then_some(Time(plan.silence_ns)),
+            silence: (plan.info().link_contract == LinkContract::Sessions)
+                .then_some(Time(plan.silence_ns)),
             transport: Some(plan.transport),
             detector: Some(Detecting(plan.detector)),
             detect_after: (plan.detector == Detector::Told)

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use algorithms::params::{Domain, Params};
 use algorithms::printed::Printed;
-use algorithms::registry::{Entry, Order};
+use algorithms::registry::{AlgorithmInfo, LinkOrder};
 use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
 use chaos::Delay;
@@ -86,30 +86,30 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
             "no algorithm is named; write algorithm = \"raymond\"",
         ));
     };
-    let entry = find_algorithm(algorithm).map_err(|why| ScenarioError::new("algorithm", why))?;
-    let name = name(scenario, origin, entry)?;
+    let info = find_algorithm(algorithm).map_err(|why| ScenarioError::new("algorithm", why))?;
+    let name = name(scenario, origin, info)?;
     let seed = scenario.seed.unwrap_or_else(fresh_seed);
-    let params = params(&scenario.params, entry, origin.folder("params"))
+    let params = params(&scenario.params, info, origin.folder("params"))
         .map_err(|why| ScenarioError::new("params", why))?;
     let unfit = |why: String| ScenarioError::new("topology", why);
     let said = scenario.topology.as_deref();
     let said = said.map(|text| links::shape(text, origin.folder("topology")));
     let said = said.transpose().map_err(unfit)?;
-    let nodes = nodes(scenario, entry, &params, said.as_ref())?;
-    let shape = said.unwrap_or_else(|| Shape::default_for(entry.graph, nodes));
+    let nodes = nodes(scenario, info, &params, said.as_ref())?;
+    let shape = said.unwrap_or_else(|| Shape::default_for(info.graph, nodes));
     let holder = holder(scenario, &shape, nodes)?;
-    if let Some(why) = (entry.refuses)(&params, nodes) {
+    if let Some(why) = (info.more.refuses)(&params, nodes) {
         return Err(ScenarioError::new(
             "params",
-            format!("{}: {why}", entry.name),
+            format!("{}: {why}", info.name),
         ));
     }
-    let printed = printed(scenario, entry)?;
-    let order = order(scenario, entry)?;
-    let workload = load::resolve(scenario, (entry, &params), nodes, origin.folder("arrivals"))?;
+    let printed = printed(scenario, info)?;
+    let order = order(scenario, info)?;
+    let workload = load::resolve(scenario, (info, &params), nodes, origin.folder("arrivals"))?;
     let warm_up_entries = warm_up(scenario, &workload, nodes)?;
-    memory(entry, nodes, &workload)?;
-    let topology = links::build(&shape, entry, nodes, holder, seed).map_err(unfit)?;
+    memory(info, nodes, &workload)?;
+    let topology = links::build(&shape, info, nodes, holder, seed).map_err(unfit)?;
     let whole = match shape.whole() {
         whole if *whole == shape => None,
         whole => {
@@ -122,9 +122,9 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
         load::time_passes(&workload, nodes)?;
     }
     let delay = delay(scenario, engine);
-    let machine = (entry.machine)(&params, &printed);
+    let machine = (info.machine)(&params, &printed);
     let context = FaultContext {
-        entry,
+        info,
         links: whole.as_ref().unwrap_or(&topology),
         kinds: machine.kinds(),
         seed,
@@ -139,7 +139,7 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
     faults::within_reason(&faults, bound_ns)?;
     let time_limit_ns = time_limit_ns(scenario, engine, &workload)?;
     let plan = Plan {
-        algorithm: entry.name.to_owned(),
+        algorithm: info.name.to_owned(),
         nodes,
         topology: shape.to_string(),
         holder,
@@ -155,8 +155,8 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
         trace: scenario.trace.unwrap_or(false),
         faults,
         detect_after_ns,
-        detector: faults::detector(scenario, entry)?,
-        silence_ns: faults::silence_ns(scenario, entry)?,
+        detector: faults::detector(scenario, info)?,
+        silence_ns: faults::silence_ns(scenario, info)?,
         transport: faults::transport(scenario, engine)?,
     };
     Ok(Resolved {
@@ -167,43 +167,47 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
     })
 }
 
-fn name(scenario: &Scenario, origin: &Origin<'_>, entry: &Entry) -> Result<String, ScenarioError> {
+fn name(
+    scenario: &Scenario,
+    origin: &Origin<'_>,
+    info: &AlgorithmInfo,
+) -> Result<String, ScenarioError> {
     let name = scenario
         .name
         .as_deref()
         .or(origin.name)
-        .unwrap_or(entry.name);
+        .unwrap_or(info.name);
     let name = directory_name(name).map_err(|why| ScenarioError::new("name", why))?;
     Ok(name.to_owned())
 }
 
 fn nodes(
     scenario: &Scenario,
-    entry: &Entry,
+    info: &AlgorithmInfo,
     params: &Params,
     shape: Option<&Shape>,
 ) -> Result<u32, ScenarioError> {
     let near = |nodes: u32| {
-        let below = (0..nodes).rev().find(|&size| entry.admits_size(size));
+        let below = (0..nodes).rev().find(|&size| info.admits_size(size));
         let above = (nodes..nodes.saturating_mul(2).saturating_add(1_000)).skip(1);
         (
             below,
-            above.into_iter().find(|&size| entry.admits_size(size)),
+            above.into_iter().find(|&size| info.admits_size(size)),
         )
     };
     let nodes = scenario
         .nodes
         .or_else(|| shape?.size())
-        .unwrap_or_else(|| usual_size(entry, params, 10));
-    if entry.admits_size(nodes) {
+        .unwrap_or_else(|| usual_size(info, params, 10));
+    if info.admits_size(nodes) {
         return Ok(nodes);
     }
     let instead = match near(nodes) {
         (Some(below), Some(above)) => format!("the nearest sizes are {below} and {above}"),
         (Some(size), None) | (None, Some(size)) => format!("the nearest size is {size}"),
-        (None, None) => format!("it needs at least {}", entry.sizes.least),
+        (None, None) => format!("it needs at least {}", info.more.sizes.least),
     };
-    let why = format!("{} does not run on {nodes} nodes; {instead}", entry.name);
+    let why = format!("{} does not run on {nodes} nodes; {instead}", info.name);
     Err(ScenarioError::new("nodes", why))
 }
 
@@ -228,8 +232,8 @@ pub(super) fn node_of(number: u32, nodes: u32) -> Result<NodeId, String> {
 }
 
 /// The size nearest to the wanted one that suits algorithm and parameters; the larger of two.
-pub(crate) fn usual_size(entry: &Entry, params: &Params, wanted: u32) -> u32 {
-    let suits = |&size: &u32| entry.admits_size(size) && (entry.refuses)(params, size).is_none();
+pub(crate) fn usual_size(info: &AlgorithmInfo, params: &Params, wanted: u32) -> u32 {
+    let suits = |&size: &u32| info.admits_size(size) && (info.more.refuses)(params, size).is_none();
     let outwards = (0..=wanted).flat_map(|far| [wanted + far, wanted - far]);
     let above = wanted * 2 + 1..wanted * 2 + 1_000;
     // A group of one would suit almost anything.
@@ -240,12 +244,12 @@ pub(crate) fn usual_size(entry: &Entry, params: &Params, wanted: u32) -> u32 {
 /// The parameters as given and the defaults of the rest; files among them are read.
 pub(crate) fn params(
     given: &[Assignment],
-    entry: &'static Entry,
+    info: &'static AlgorithmInfo,
     folder: &Path,
 ) -> Result<Params, String> {
     let mut values = BTreeMap::new();
     for Assignment { name, value } in given {
-        let param = entry.params.iter().find(|param| param.name == name);
+        let param = info.more.params.iter().find(|param| param.name == name);
         let value = match param.map(|param| param.domain) {
             Some(Domain::Document { condense, .. }) if value.ends_with(".toml") => {
                 let path = folder.join(value);
@@ -258,19 +262,19 @@ pub(crate) fn params(
         };
         values.insert(name.clone(), value);
     }
-    Params::resolve(entry.name, entry.params, &values).map_err(|error| error.to_string())
+    Params::resolve(info.name, info.more.params, &values).map_err(|error| error.to_string())
 }
 
-fn printed(scenario: &Scenario, entry: &'static Entry) -> Result<Printed, ScenarioError> {
+fn printed(scenario: &Scenario, info: &'static AlgorithmInfo) -> Result<Printed, ScenarioError> {
     let printed = match &scenario.as_printed {
         None => Printed::repaired(),
-        Some(AsPrinted::Some(ids)) => entry
+        Some(AsPrinted::Some(ids)) => info
             .as_printed(ids)
             .map_err(|error| ScenarioError::new("as-printed", error.to_string()))?,
         Some(AsPrinted::All) => {
-            let printed = Printed::all(entry.defects);
+            let printed = Printed::all(info.more.defects);
             if printed.is_repaired() {
-                let why = format!("no defect of {}'s printed text is known", entry.name);
+                let why = format!("no defect of {}'s printed text is known", info.name);
                 return Err(ScenarioError::new("as-printed", why));
             }
             printed
@@ -279,16 +283,16 @@ fn printed(scenario: &Scenario, entry: &'static Entry) -> Result<Printed, Scenar
     Ok(printed)
 }
 
-fn order(scenario: &Scenario, entry: &Entry) -> Result<Order, ScenarioError> {
-    match (scenario.links, entry.order) {
-        (Some(Order::Any), Order::Fifo) => {
+fn order(scenario: &Scenario, info: &AlgorithmInfo) -> Result<LinkOrder, ScenarioError> {
+    match (scenario.links, info.link_order) {
+        (Some(LinkOrder::Any), LinkOrder::Fifo) => {
             let why = format!(
                 "{} needs links that keep the order of messages; leave it out or write fifo",
-                entry.name
+                info.name
             );
             Err(ScenarioError::new("links", why))
         }
-        (given, _) => Ok(given.unwrap_or(Order::Fifo)),
+        (given, _) => Ok(given.unwrap_or(LinkOrder::Fifo)),
     }
 }
 
@@ -303,13 +307,13 @@ fn warm_up(scenario: &Scenario, workload: &Workload, nodes: u32) -> Result<u64, 
     }
 }
 
-fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), ScenarioError> {
-    let needed = members_bytes(entry, nodes);
+fn memory(info: &AlgorithmInfo, nodes: u32, workload: &Workload) -> Result<(), ScenarioError> {
+    let needed = members_bytes(info, nodes);
     if needed > MEMORY_LIMIT_BYTES {
         let (mut fits, mut too_many) = (0, nodes);
         while too_many - fits > 1 {
             let middle = fits + (too_many - fits) / 2;
-            if members_bytes(entry, middle) > MEMORY_LIMIT_BYTES {
+            if members_bytes(info, middle) > MEMORY_LIMIT_BYTES {
                 too_many = middle;
             } else {
                 fits = middle;
@@ -319,7 +323,7 @@ fn memory(entry: &Entry, nodes: u32, workload: &Workload) -> Result<(), Scenario
             "{} nodes of {} take about {} GiB, above the limit of {} GiB; \
              {} nodes fit",
             count(nodes.into()),
-            entry.name,
+            info.name,
             count(needed >> 30),
             MEMORY_LIMIT_BYTES >> 30,
             count(fits.into()),

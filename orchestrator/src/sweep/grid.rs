@@ -264,10 +264,10 @@ impl Grid {
         let mut fitting = vec![false; self.measured.len()];
         for cell in 0..self.cells.len() {
             let resolved = self.resolve(cell, 0)?;
-            let entry = resolved.plan.entry();
+            let info = resolved.plan.info();
             let kinds = resolved.plan.machine().kinds();
             for (fits, (_, quantity)) in fitting.iter_mut().zip(&self.measured) {
-                *fits |= quantity.fits(entry, kinds);
+                *fits |= quantity.fits(info, kinds);
             }
         }
         if let Some(place) = fitting.iter().position(|fits| !fits) {

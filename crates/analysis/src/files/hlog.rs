@@ -121,7 +121,7 @@ fn intervals(plan: &Plan, run: &Run, length_ns: u64) -> BTreeMap<(u64, &'static 
             add(at_ns, "turnaround", at_ns.saturating_sub(row.arrived_ns));
         }
     }
-    let admitted = (plan.entry().admits)(&plan.params);
+    let admitted = (plan.info().more.admits)(&plan.params);
     for handover in handovers(run, &stays(run), admitted) {
         add(handover.at_ns, "sync", handover.delay_ns);
     }

@@ -343,8 +343,8 @@ impl Record {
     /// the run was made get their defaults.
     fn check(&mut self) -> Result<Topology, String> {
         let plan = &mut self.scenario;
-        let Some(entry) = registry::find(&plan.algorithm) else {
-            let names = registry::ALL.iter().map(|entry| entry.name);
+        let Some(info) = registry::find(&plan.algorithm) else {
+            let names = registry::ALL.iter().map(|info| info.name);
             let names = names.collect::<Vec<_>>().join(", ");
             let name = &plan.algorithm;
             return Err(format!("there is no algorithm '{name}'; there are {names}"));
@@ -353,23 +353,23 @@ impl Record {
         let given = given
             .map(|(name, value)| (name.to_owned(), value.to_string()))
             .collect::<BTreeMap<_, _>>();
-        plan.params = Params::resolve(entry.name, entry.params, &given)
+        plan.params = Params::resolve(info.name, info.more.params, &given)
             .map_err(|error| format!("scenario.params: {error}"))?;
-        if !entry.admits_size(plan.nodes) {
+        if !info.admits_size(plan.nodes) {
             let nodes = plan.nodes;
             return Err(format!(
                 "scenario.nodes: {} does not admit {nodes}",
-                entry.name
+                info.name
             ));
         }
-        if let Some(why) = (entry.refuses)(&plan.params, plan.nodes) {
-            return Err(format!("scenario.params: {}: {why}", entry.name));
+        if let Some(why) = (info.more.refuses)(&plan.params, plan.nodes) {
+            return Err(format!("scenario.params: {}: {why}", info.name));
         }
-        if members_bytes(entry, plan.nodes) > MEMORY_LIMIT_BYTES {
+        if members_bytes(info, plan.nodes) > MEMORY_LIMIT_BYTES {
             let (nodes, limit) = (plan.nodes, MEMORY_LIMIT_BYTES >> 30);
             return Err(format!(
                 "scenario.nodes: {nodes} nodes of {} take more than {limit} GiB",
-                entry.name
+                info.name
             ));
         }
         if plan.holder.0 >= plan.nodes {
@@ -390,7 +390,7 @@ impl Record {
             return Err(format!("run.proxy: found {most}, expected at most 2^53"));
         }
         plan.build_topology()
-            .map_err(|error| format!("scenario.topology: {} {error}", entry.name))
+            .map_err(|error| format!("scenario.topology: {} {error}", info.name))
     }
 }
 

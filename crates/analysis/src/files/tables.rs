@@ -209,7 +209,7 @@ pub(super) fn write_messages(dir: &Path, run: &Run) -> Result<(), FilesError> {
 pub(super) type Messages = BTreeMap<(NodeId, Option<NodeId>, &'static str), MessageRow>;
 
 pub(super) fn read_messages(dir: &Path, plan: &Plan) -> Result<Messages, FilesError> {
-    let kinds = (plan.entry().machine)(&plan.params, &plan.printed).kinds();
+    let kinds = (plan.info().machine)(&plan.params, &plan.printed).kinds();
     let mut messages = BTreeMap::new();
     MESSAGES.read(dir, |row| {
         let from = row.member("from", plan)?;
@@ -249,7 +249,7 @@ pub(super) fn write_counters(dir: &Path, run: &Run) -> Result<(), FilesError> {
 pub(super) type Notes = BTreeMap<(NodeId, &'static str), NoteRow>;
 
 pub(super) fn read_counters(dir: &Path, plan: &Plan) -> Result<Notes, FilesError> {
-    let names = plan.entry().notes.iter().map(|&(name, _)| name);
+    let names = plan.info().more.notes.iter().map(|&(name, _)| name);
     let rows = COUNTERS.read(dir, |row| {
         let key = (
             row.member("node", plan)?,

@@ -10,8 +10,8 @@ use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
 
 /// A closed workload with some competition, links of 1 ms, holds of 1 ms.
 pub fn plan(algorithm: &str, nodes: u32) -> Plan {
-    let entry = registry::find(algorithm).expect("a registered algorithm");
-    let usual = Plan::usual(entry, nodes, 7);
+    let info = registry::find(algorithm).expect("a registered algorithm");
+    let usual = Plan::usual(info, nodes, 7);
     Plan {
         workload: Workload {
             arrivals: Arrivals::Closed {

@@ -1,7 +1,7 @@
 //! The messages under way on one directed link.
 
 use algorithms::erased::MessageId;
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 
 /// The messages of one link: as they were sent on links that keep order, else sorted, so that equal
 /// mail has one form; of equal messages the oldest first.
@@ -16,33 +16,33 @@ pub(super) struct Mail {
 }
 
 /// Adds a message that was just sent.
-pub(super) fn put(queue: &mut Queue, mail: Mail, order: Order) {
+pub(super) fn put(queue: &mut Queue, mail: Mail, order: LinkOrder) {
     let place = match order {
-        Order::Fifo => queue.len(),
-        Order::Any => queue.partition_point(|&other| other <= mail),
+        LinkOrder::Fifo => queue.len(),
+        LinkOrder::Any => queue.partition_point(|&other| other <= mail),
     };
     queue.insert(place, mail);
 }
 
 /// The places of the messages that can arrive next; of equal ones only the oldest, which has the
 /// least time.
-pub(super) fn next_places(queue: &[Mail], order: Order) -> impl Iterator<Item = usize> {
+pub(super) fn next_places(queue: &[Mail], order: LinkOrder) -> impl Iterator<Item = usize> {
     let ahead = match order {
-        Order::Fifo => queue.len().min(1),
-        Order::Any => queue.len(),
+        LinkOrder::Fifo => queue.len().min(1),
+        LinkOrder::Any => queue.len(),
     };
     (0..ahead).filter(|&place| place == 0 || queue[place].message != queue[place - 1].message)
 }
 
 /// What may be left of the queue when its sender crashes: any prefix, or any part where links do
 /// not keep order; the whole of it first.
-pub(super) fn remains(queue: &[Mail], order: Order) -> Vec<Queue> {
+pub(super) fn remains(queue: &[Mail], order: LinkOrder) -> Vec<Queue> {
     match order {
-        Order::Fifo => (0..=queue.len())
+        LinkOrder::Fifo => (0..=queue.len())
             .rev()
             .map(|kept| queue[..kept].to_vec())
             .collect(),
-        Order::Any => {
+        LinkOrder::Any => {
             let mut parts = vec![Queue::new()];
             for equal in queue.chunk_by(PartialEq::eq) {
                 parts = parts
@@ -77,30 +77,30 @@ mod tests {
     fn an_ordered_link_delivers_its_oldest_message_only() {
         let mut link = Queue::new();
         for message in [5, 3, 5] {
-            put(&mut link, mail(message), Order::Fifo);
+            put(&mut link, mail(message), LinkOrder::Fifo);
         }
         assert_eq!(link, queue(&[5, 3, 5]));
-        assert!(next_places(&link, Order::Fifo).eq([0]));
+        assert!(next_places(&link, LinkOrder::Fifo).eq([0]));
     }
 
     #[test]
     fn an_unordered_link_delivers_any_but_equal_messages_once() {
         let mut link = Queue::new();
         for message in [5, 3, 5] {
-            put(&mut link, mail(message), Order::Any);
+            put(&mut link, mail(message), LinkOrder::Any);
         }
         assert_eq!(link, queue(&[3, 5, 5]));
-        assert!(next_places(&link, Order::Any).eq([0, 1]));
+        assert!(next_places(&link, LinkOrder::Any).eq([0, 1]));
     }
 
     #[test]
     fn a_crash_leaves_a_prefix_or_any_part() {
         assert_eq!(
-            remains(&queue(&[5, 3]), Order::Fifo),
+            remains(&queue(&[5, 3]), LinkOrder::Fifo),
             [queue(&[5, 3]), queue(&[5]), queue(&[])]
         );
         assert_eq!(
-            remains(&queue(&[3, 5, 5]), Order::Any),
+            remains(&queue(&[3, 5, 5]), LinkOrder::Any),
             [
                 queue(&[3, 5, 5]),
                 queue(&[3, 5]),
@@ -110,6 +110,6 @@ mod tests {
                 queue(&[]),
             ]
         );
-        assert_eq!(remains(&[], Order::Any), [queue(&[])]);
+        assert_eq!(remains(&[], LinkOrder::Any), [queue(&[])]);
     }
 }

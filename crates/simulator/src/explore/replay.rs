@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use algorithms::registry::Entry;
+use algorithms::registry::AlgorithmInfo;
 use algorithms::{NodeId, Setting};
 use serde::Serialize;
 use thiserror::Error;
@@ -75,7 +75,7 @@ pub enum ReplayError {
 /// Lets happen what a schedule says, where the options begin. What it asks for, loses, doubles and
 /// crashes is allowed even where the options allow less.
 pub fn replay(
-    entry: &Entry,
+    info: &AlgorithmInfo,
     setting: &Setting,
     options: &Options,
     schedule: &Schedule,
@@ -84,8 +84,8 @@ pub fn replay(
     options.after.fits(setting)?;
     schedule.fits(setting)?;
     let options = with_room_for(&options.after.then(schedule), options);
-    let kinds = (entry.machine)(&setting.params, &setting.printed).kinds();
-    let mut world = World::new(entry, setting, &options);
+    let kinds = (info.machine)(&setting.params, &setting.printed).kinds();
+    let mut world = World::new(info, setting, &options);
     let mut walk = set_out(&mut world, kinds, &options.after)?;
     let (mut told, mut findings) = (Vec::new(), Vec::new());
     for (number, step) in (1..).zip(&schedule.steps) {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use algorithms::Setting;
-use algorithms::registry::Entry;
+use algorithms::registry::AlgorithmInfo;
 
 use super::graph::{Graph, Met};
 use super::replay::{ReplayError, set_out, with_room_for};
@@ -17,7 +17,7 @@ const WATCHED_EVERY: usize = 1 << 16;
 /// Explores every schedule of a small world, until something bad is found or all is seen. Now and
 /// then `watch` is told how far it has come, and may end it.
 pub fn explore(
-    entry: &Entry,
+    info: &AlgorithmInfo,
     setting: &Setting,
     options: &Options,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -25,8 +25,8 @@ pub fn explore(
     options.fit(setting.nodes())?;
     options.after.fits(setting)?;
     let options = with_room_for(&options.after, options);
-    let kinds = (entry.machine)(&setting.params, &setting.printed).kinds();
-    let mut world = World::new(entry, setting, &options);
+    let kinds = (info.machine)(&setting.params, &setting.printed).kinds();
+    let mut world = World::new(info, setting, &options);
     let mut start = set_out(&mut world, kinds, &options.after)?.state;
     world.renumber(&mut start);
     let mut search = Search::new(world, &options);

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use algorithms::erased::{Atlas, Event, MessageId, StateId};
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 use algorithms::{After, Change, Effect, NodeId, Request, Timer};
 use rustc_hash::FxHashMap;
 
@@ -65,7 +65,7 @@ pub(super) enum Wrong {
 /// How the world treats messages and clients.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
-    pub(super) order: Order,
+    pub(super) order: LinkOrder,
     pub(super) may_lose: bool,
     pub(super) may_duplicate: bool,
     pub(super) told_of_crashes: bool,
@@ -303,7 +303,7 @@ impl Sites {
                 for mail in queue.iter_mut() {
                     mail.message = flight.next().expect("as many as there were");
                 }
-                if self.rules.order == Order::Any {
+                if self.rules.order == LinkOrder::Any {
                     queue.sort_unstable();
                 }
             }

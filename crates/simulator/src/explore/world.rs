@@ -4,7 +4,7 @@
 //! links be cut, how many were.
 
 use algorithms::erased::{MessageId, StateId};
-use algorithms::registry::Entry;
+use algorithms::registry::AlgorithmInfo;
 use algorithms::{NodeId, Setting, Topology};
 
 use super::site::{Session, Standing};
@@ -115,9 +115,9 @@ impl Spent {
 }
 
 impl World {
-    pub(super) fn new(entry: &Entry, setting: &Setting, options: &Options) -> Self {
+    pub(super) fn new(info: &AlgorithmInfo, setting: &Setting, options: &Options) -> Self {
         let nodes = setting.nodes() as usize;
-        let machine = (entry.machine)(&setting.params, &setting.printed);
+        let machine = (info.machine)(&setting.params, &setting.printed);
         let priorities = match options.priorities.as_slice() {
             [] => vec![0; nodes],
             given => given.to_vec(),
@@ -126,7 +126,7 @@ impl World {
             order: options.order,
             may_lose: options.lose > 0,
             may_duplicate: options.duplicate > 0,
-            told_of_crashes: entry.wants_peer_events,
+            told_of_crashes: info.more.wants_peer_events,
             clock: match options.timers {
                 Timers::Bounded { bound, .. } => Some(Clock {
                     bound,
@@ -144,8 +144,8 @@ impl World {
             nodes,
             crashed: ids.map(|node| sites.crashed(node)).collect(),
             wants: options.wants.clone(),
-            admits: (entry.admits)(&setting.params),
-            tolerates: entry.survives(&setting.params),
+            admits: (info.more.admits)(&setting.params),
+            tolerates: info.survives(&setting.params),
             timers: options.timers,
             lose: options.lose,
             duplicate: options.duplicate,
@@ -523,17 +523,17 @@ mod tests {
     #[test]
     fn numbers_that_grow_for_ever_may_be_given_anew_at_any_time() {
         for name in ["thomas", "tb-dva"] {
-            let entry = registry::find(name).expect("it is registered");
+            let info = registry::find(name).expect("it is registered");
             let setting = Setting::new(
                 Topology::complete(3),
                 NodeId(0),
-                entry.defaults(),
+                info.defaults(),
                 Printed::repaired(),
                 Duration::from_millis(50),
             );
-            let mut options = Options::new(entry, 3);
+            let mut options = Options::new(info, 3);
             options.wants = vec![2; 3];
-            let mut world = World::new(entry, &setting, &options);
+            let mut world = World::new(info, &setting, &options);
             let mut renumbered = 0;
             for mut draw in 1..=20_u64 {
                 let mut state = world.initial();

@@ -96,7 +96,7 @@ impl Trouble {
         let bad_links = plan.faults.steps.iter().any(about_links);
         let nodes = plan.nodes as usize;
         let mut token_since_ns = vec![None; nodes];
-        if plan.entry().token.is_some() {
+        if plan.info().token.is_some() {
             token_since_ns[plan.holder.index()] = Some(0);
         }
         Some(Self {

@@ -2,7 +2,7 @@
 //! defects that do not end.
 
 use algorithms::NodeId;
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 use simulator::explore::{Kind, Outcome};
 
 use crate::chosen::Chosen;
@@ -14,12 +14,12 @@ fn preliminary(nodes: u32) -> Chosen {
 #[test]
 fn the_simple_algorithm_ends_in_every_world_that_fits() {
     let twice = [2, 2, 2];
-    let ordered = preliminary(3).wants(&twice).links(Order::Fifo);
+    let ordered = preliminary(3).wants(&twice).links(LinkOrder::Fifo);
     assert_eq!(ordered.assert_all_are_served(), 18_208);
     assert_eq!(preliminary(3).wants(&twice).assert_all_are_served(), 39_576);
     let numbered = || Chosen::new("banta-simple", 3).wants(&[1, 2, 2]);
     assert_eq!(
-        numbered().links(Order::Fifo).assert_all_are_served(),
+        numbered().links(LinkOrder::Fifo).assert_all_are_served(),
         10_908
     );
     assert_eq!(numbered().assert_all_are_served(), 28_501);
@@ -30,7 +30,7 @@ fn the_simple_algorithm_ends_in_every_world_that_fits() {
 #[test]
 fn without_epochs_both_versions_deadlock_even_on_links_that_keep_order() {
     for rules in ["preliminary", "numbered"] {
-        for (links, steps) in [(Order::Fifo, 20), (Order::Any, 19)] {
+        for (links, steps) in [(LinkOrder::Fifo, 20), (LinkOrder::Any, 19)] {
             let simple = Chosen::new("banta-simple", 3).param("rules", rules);
             let simple = simple.printed(&["S2"]).wants(&[1, 1, 2]).links(links);
             let finding = simple.explore().finding.expect(rules);
@@ -73,7 +73,7 @@ fn with_the_preliminary_rules_a_request_runs_after_the_token_for_ever() {
         let outcome = preliminary(3).printed(printed).replay(&chase_of_two(50));
         assert_eq!(outcome.findings, []);
         assert!(outcome.waiting.contains(&NodeId(2)), "{outcome:?}");
-        let ordered = preliminary(4).printed(printed).links(Order::Fifo);
+        let ordered = preliminary(4).printed(printed).links(LinkOrder::Fifo);
         let outcome = ordered.replay(&chase_of_three(60));
         assert_eq!(outcome.findings, []);
         assert!(outcome.waiting.contains(&NodeId(2)), "{outcome:?}");
@@ -115,7 +115,10 @@ fn the_efficient_algorithm_ends_in_every_world_that_fits_whenever_its_wait_is_ov
     // A machine that forgets nothing when the token leaves has 8,898, 13,970 and 5,528 states, of
     // which those with another old mark are one here; and where what was filed joins the queue only
     // at the exit, behind what came while its site was inside, there are 4 and 16 more.
-    assert_eq!(three().links(Order::Fifo).assert_all_are_served(), 8_524);
+    assert_eq!(
+        three().links(LinkOrder::Fifo).assert_all_are_served(),
+        8_524
+    );
     assert_eq!(three().assert_all_are_served(), 13_204);
     let four = Chosen::new("banta-efficient", 4).wants(&[0, 1, 1, 1]);
     assert_eq!(four.assert_all_are_served(), 5_516);

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use algorithms::printed::Printed;
-use algorithms::registry::{self, Entry, Order};
+use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use algorithms::{NodeId, Setting, Topology, taxonomy};
 use simulator::explore::{Kind, Options, Report, explore};
 
@@ -14,7 +14,7 @@ const BUDGET: u32 = 200_000;
 #[test]
 fn no_cell_lets_two_in_or_anybody_wait_for_ever() {
     for cell in taxonomy::of("controller") {
-        for order in [Order::Fifo, Order::Any] {
+        for order in [LinkOrder::Fifo, LinkOrder::Any] {
             let once_or_twice = Search::of("controller", cell.params, &[1, 2, 1], order);
             once_or_twice.is_fine();
             let moving = tightened(cell.params);
@@ -45,7 +45,7 @@ fn no_cell_does_if_all_four_nodes_ask() {
 /// Every cell, on ordered and unordered links, its role moving as often as it can.
 fn all_cells_are_fine(wants: &[u32]) {
     for cell in taxonomy::of("controller") {
-        for order in [Order::Fifo, Order::Any] {
+        for order in [LinkOrder::Fifo, LinkOrder::Any] {
             let params = tightened(cell.params);
             let mut search = Search::of("controller", &params, wants, order);
             search.options.max_states = 40 * BUDGET;
@@ -57,7 +57,7 @@ fn all_cells_are_fine(wants: &[u32]) {
 #[test]
 fn every_way_to_spread_the_news_is_safe_and_live() {
     for algorithm in ["cdc", "ddc"] {
-        for order in [Order::Fifo, Order::Any] {
+        for order in [LinkOrder::Fifo, LinkOrder::Any] {
             Search::of(algorithm, &[("max_req", "1")], &[1, 2, 1], order).is_fine();
             Search::of(algorithm, &[("max_req", "2")], &[2, 2, 2], order).is_fine();
             // Notes do occur where no hop, or one, is allowed.
@@ -72,11 +72,11 @@ fn every_way_to_spread_the_news_is_safe_and_live() {
     for queue in ["centralised", "distributed"] {
         for inform in ["selective", "none"] {
             let params = [("queue", queue), ("inform", inform), ("max_req", "1")];
-            Search::of("controller", &params, &[1, 2, 1], Order::Any).is_fine();
+            Search::of("controller", &params, &[1, 2, 1], LinkOrder::Any).is_fine();
         }
         for more in [("lazy", "yes"), ("target", "next"), ("target", "first")] {
             let params = [("queue", queue), more, ("max_req", "1")];
-            Search::of("controller", &params, &[1, 1, 1], Order::Any).is_fine();
+            Search::of("controller", &params, &[1, 1, 1], LinkOrder::Any).is_fine();
         }
     }
 }
@@ -85,30 +85,31 @@ fn every_way_to_spread_the_news_is_safe_and_live() {
 #[test]
 fn the_printed_text_fails_as_listed() {
     use Kind::{Deadlock, Exclusion, ProtocolError, Trapped};
-    let cases: [(&str, &str, [u32; 3], Order, Kind); 19] = [
-        ("cdc", "rana-C1", [1, 1, 1], Order::Fifo, Exclusion),
-        ("cdc", "rana-C2", [0, 1, 1], Order::Fifo, Deadlock),
-        ("cdc", "rana-C2'", [2, 1, 1], Order::Fifo, Exclusion),
-        ("cdc", "rana-C3", [2, 2, 1], Order::Any, Deadlock),
-        ("cdc", "rana-C4", [1, 2, 2], Order::Any, Trapped),
-        ("cdc", "rana-C5", [1, 0, 1], Order::Fifo, ProtocolError),
-        ("cdc", "rana-P7a", [1, 1, 1], Order::Fifo, ProtocolError),
-        ("cdc", "rana-P7c", [1, 1, 0], Order::Fifo, ProtocolError),
-        ("ddc", "rana-D1", [0, 1, 0], Order::Fifo, Deadlock),
-        ("ddc", "rana-D2", [1, 1, 0], Order::Fifo, Deadlock),
-        ("ddc", "rana-D3", [1, 1, 1], Order::Any, Deadlock),
-        ("ddc", "rana-D4", [0, 1, 1], Order::Fifo, Deadlock),
-        ("ddc", "rana-D5", [2, 1, 1], Order::Fifo, Exclusion),
-        ("ddc", "rana-D6", [1, 1, 1], Order::Fifo, Deadlock),
-        ("ddc", "rana-P7b", [1, 1, 0], Order::Fifo, ProtocolError),
-        ("ddc", "rana-C1", [1, 1, 1], Order::Fifo, Exclusion),
-        ("ddc", "rana-C4", [2, 2, 1], Order::Any, Trapped),
-        ("ddc", "rana-C5", [1, 0, 1], Order::Fifo, ProtocolError),
-        ("controller", "rana-B1", [2, 0, 0], Order::Any, Deadlock),
+    let cases: [(&str, &str, [u32; 3], LinkOrder, Kind); 19] = [
+        ("cdc", "rana-C1", [1, 1, 1], LinkOrder::Fifo, Exclusion),
+        ("cdc", "rana-C2", [0, 1, 1], LinkOrder::Fifo, Deadlock),
+        ("cdc", "rana-C2'", [2, 1, 1], LinkOrder::Fifo, Exclusion),
+        ("cdc", "rana-C3", [2, 2, 1], LinkOrder::Any, Deadlock),
+        ("cdc", "rana-C4", [1, 2, 2], LinkOrder::Any, Trapped),
+        ("cdc", "rana-C5", [1, 0, 1], LinkOrder::Fifo, ProtocolError),
+        ("cdc", "rana-P7a", [1, 1, 1], LinkOrder::Fifo, ProtocolError),
+        ("cdc", "rana-P7c", [1, 1, 0], LinkOrder::Fifo, ProtocolError),
+        ("ddc", "rana-D1", [0, 1, 0], LinkOrder::Fifo, Deadlock),
+        ("ddc", "rana-D2", [1, 1, 0], LinkOrder::Fifo, Deadlock),
+        ("ddc", "rana-D3", [1, 1, 1], LinkOrder::Any, Deadlock),
+        ("ddc", "rana-D4", [0, 1, 1], LinkOrder::Fifo, Deadlock),
+        ("ddc", "rana-D5", [2, 1, 1], LinkOrder::Fifo, Exclusion),
+        ("ddc", "rana-D6", [1, 1, 1], LinkOrder::Fifo, Deadlock),
+        ("ddc", "rana-P7b", [1, 1, 0], LinkOrder::Fifo, ProtocolError),
+        ("ddc", "rana-C1", [1, 1, 1], LinkOrder::Fifo, Exclusion),
+        ("ddc", "rana-C4", [2, 2, 1], LinkOrder::Any, Trapped),
+        ("ddc", "rana-C5", [1, 0, 1], LinkOrder::Fifo, ProtocolError),
+        ("controller", "rana-B1", [2, 0, 0], LinkOrder::Any, Deadlock),
     ];
     for (name, id, wants, order, kind) in cases {
-        let entry = registry::find(name).expect("it is registered");
-        let defect = entry
+        let info = registry::find(name).expect("it is registered");
+        let defect = info
+            .more
             .defects
             .iter()
             .find(|defect| defect.id == id)
@@ -119,7 +120,7 @@ fn the_printed_text_fails_as_listed() {
             _ => &wants[..],
         };
         let mut search = Search::of(name, defect.with, wants, order);
-        search.setting.printed = entry.as_printed(&[id]).expect("the defect is its own");
+        search.setting.printed = info.as_printed(&[id]).expect("the defect is its own");
         let finding = search
             .report()
             .finding
@@ -136,49 +137,49 @@ fn the_printed_text_fails_as_listed() {
 #[test]
 fn all_of_the_printed_text_at_once_lets_two_in_or_stops() {
     for (name, kind) in [("cdc", Kind::Exclusion), ("ddc", Kind::Deadlock)] {
-        let entry = registry::find(name).expect("it is registered");
-        let mut search = Search::of(name, &[], &[1, 1, 1], Order::Fifo);
-        search.setting.printed = Printed::all(entry.defects);
+        let info = registry::find(name).expect("it is registered");
+        let mut search = Search::of(name, &[], &[1, 1, 1], LinkOrder::Fifo);
+        search.setting.printed = Printed::all(info.more.defects);
         let finding = search.report().finding.expect(name);
         assert_eq!(finding.kind, kind, "{name}: {}", finding.schedule);
     }
 }
 
 struct Search {
-    entry: &'static Entry,
+    info: &'static AlgorithmInfo,
     setting: Setting,
     options: Options,
 }
 
 impl Search {
-    fn of(name: &str, params: &[(&str, &str)], wants: &[u32], order: Order) -> Self {
+    fn of(name: &str, params: &[(&str, &str)], wants: &[u32], order: LinkOrder) -> Self {
         Self::new(name, params, wants, order).expect("they go together")
     }
 
     /// Nothing, if the parameters are refused.
-    fn new(name: &str, params: &[(&str, &str)], wants: &[u32], order: Order) -> Option<Self> {
-        let entry = registry::find(name).expect("it is registered");
-        let params = entry.choose(params).expect("they are there");
+    fn new(name: &str, params: &[(&str, &str)], wants: &[u32], order: LinkOrder) -> Option<Self> {
+        let info = registry::find(name).expect("it is registered");
+        let params = info.choose(params).expect("they are there");
         let nodes = wants.len() as u32;
-        if (entry.refuses)(&params, nodes).is_some() {
+        if (info.more.refuses)(&params, nodes).is_some() {
             return None;
         }
         let (complete, bound) = (Topology::complete(nodes), Duration::from_millis(1));
         Some(Self {
-            entry,
+            info,
             setting: Setting::new(complete, NodeId(0), params, Printed::repaired(), bound),
             options: Options {
                 wants: wants.to_vec(),
                 order,
                 max_states: BUDGET,
-                ..Options::new(entry, nodes)
+                ..Options::new(info, nodes)
             },
         })
     }
 
     fn report(&self) -> Report {
         let go_on = &mut |_| ControlFlow::Continue(());
-        explore(self.entry, &self.setting, &self.options, go_on).expect("the options fit")
+        explore(self.info, &self.setting, &self.options, go_on).expect("the options fit")
     }
 
     fn is_fine(&self) {

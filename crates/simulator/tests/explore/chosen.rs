@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use algorithms::Setting;
-use algorithms::registry::{self, Entry, Order};
+use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use simulator::explore::{Kind, Options, Outcome, Report, explore, replay};
 
 use crate::registry::setting_of;
 
 /// An algorithm among so many nodes, and how it is explored; what is not said is as it comes.
 pub struct Chosen {
-    entry: &'static Entry,
+    info: &'static AlgorithmInfo,
     setting: Setting,
     options: Options,
 }
 
 impl Chosen {
     pub fn new(name: &str, nodes: u32) -> Self {
-        let entry = registry::find(name).expect("it is registered");
+        let info = registry::find(name).expect("it is registered");
         Self {
-            entry,
-            setting: setting_of(entry, nodes),
-            options: Options::new(entry, nodes),
+            info,
+            setting: setting_of(info, nodes),
+            options: Options::new(info, nodes),
         }
     }
 
@@ -33,13 +33,13 @@ impl Chosen {
         }
         given.insert(name, value.to_owned());
         let given = given.iter().map(|(&name, value)| (name, value.as_str()));
-        let params = self.entry.choose(&given.collect::<Vec<_>>());
+        let params = self.info.choose(&given.collect::<Vec<_>>());
         self.setting.params = params.expect("the parameter fits");
         self
     }
 
     pub fn printed(mut self, ids: &[&str]) -> Self {
-        let printed = self.entry.as_printed(ids);
+        let printed = self.info.as_printed(ids);
         self.setting.printed = printed.expect("the defects go together");
         self
     }
@@ -54,7 +54,7 @@ impl Chosen {
         self
     }
 
-    pub fn links(mut self, order: Order) -> Self {
+    pub fn links(mut self, order: LinkOrder) -> Self {
         self.options.order = order;
         self
     }
@@ -72,7 +72,7 @@ impl Chosen {
 
     pub fn explore(&self) -> Report {
         let watch = &mut |_| ControlFlow::Continue(());
-        explore(self.entry, &self.setting, &self.options, watch).expect("the options fit")
+        explore(self.info, &self.setting, &self.options, watch).expect("the options fit")
     }
 
     /// The shortest way to something bad: what, and in how many steps.
@@ -88,14 +88,14 @@ impl Chosen {
             wants: vec![0; self.setting.nodes() as usize],
             ..self.options.clone()
         };
-        let outcome = replay(self.entry, &self.setting, &nobody_else_asks, &schedule);
-        outcome.unwrap_or_else(|error| panic!("{}: {error}", self.entry.name))
+        let outcome = replay(self.info, &self.setting, &nobody_else_asks, &schedule);
+        outcome.unwrap_or_else(|error| panic!("{}: {error}", self.info.name))
     }
 
     /// Everybody is served in every schedule; says how many states there are.
     pub fn assert_all_are_served(&self) -> u64 {
         let report = self.explore();
-        let name = self.entry.name;
+        let name = self.info.name;
         if let Some(finding) = &report.finding {
             let (kind, why, schedule) = (finding.kind, &finding.why, &finding.schedule);
             panic!("{name}: {kind}: {why}\n{schedule}");

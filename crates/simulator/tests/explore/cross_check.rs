@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use algorithms::erased::{Atlas, Event, MessageId, StateId};
-use algorithms::registry::{self, Entry, Order};
+use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use algorithms::{Change, Effect, NodeId, Request, Setting, Timer};
 use simulator::explore::{Options, Timers, explore};
 use stateright::{Checker, Model, Property};
@@ -18,12 +18,12 @@ use crate::toys;
 
 #[test]
 fn every_algorithm_has_as_many_states() {
-    for entry in finite() {
-        for order in [Order::Fifo, Order::Any] {
-            if entry.order == Order::Fifo && order == Order::Any {
+    for info in finite() {
+        for order in [LinkOrder::Fifo, LinkOrder::Any] {
+            if info.link_order == LinkOrder::Fifo && order == LinkOrder::Any {
                 continue;
             }
-            let worlds: &[&[u32]] = match once(entry) {
+            let worlds: &[&[u32]] = match once(info) {
                 [1, 1, 1] => &[&[2, 2], &[1, 1, 1], &[1, 0, 2]],
                 _ => &[&[1, 2], &[1, 0, 0]],
             };
@@ -31,9 +31,9 @@ fn every_algorithm_has_as_many_states() {
                 let options = Options {
                     wants: wants.to_vec(),
                     order,
-                    ..Options::new(entry, wants.len() as u32)
+                    ..Options::new(info, wants.len() as u32)
                 };
-                compare(entry, &setting_of(entry, wants.len() as u32), &options);
+                compare(info, &setting_of(info, wants.len() as u32), &options);
             }
         }
     }
@@ -41,8 +41,8 @@ fn every_algorithm_has_as_many_states() {
 
 #[test]
 fn lost_messages_and_crashes_lead_to_as_many_states() {
-    let entry = registry::find("ricart-agrawala").expect("it is registered");
-    for order in [Order::Fifo, Order::Any] {
+    let info = registry::find("ricart-agrawala").expect("it is registered");
+    for order in [LinkOrder::Fifo, LinkOrder::Any] {
         for (lose, crash) in [(1, 0), (2, 0), (0, 1), (0, 2), (1, 1)] {
             let options = Options {
                 wants: vec![1, 1, 1],
@@ -50,9 +50,9 @@ fn lost_messages_and_crashes_lead_to_as_many_states() {
                 lose,
                 crash,
                 safety_only: true,
-                ..Options::new(entry, 3)
+                ..Options::new(info, 3)
             };
-            compare(entry, &setting_of(entry, 3), &options);
+            compare(info, &setting_of(info, 3), &options);
         }
     }
 }
@@ -62,7 +62,7 @@ fn doubled_messages_and_notices_of_crashes_lead_to_as_many_states() {
     for (duplicate, crash) in [(1, 0), (2, 0), (0, 1), (0, 2), (1, 1)] {
         let options = Options {
             wants: vec![0, 0, 2],
-            order: Order::Any,
+            order: LinkOrder::Any,
             duplicate,
             crash,
             safety_only: true,
@@ -76,7 +76,7 @@ fn doubled_messages_and_notices_of_crashes_lead_to_as_many_states() {
 fn timers_lead_to_as_many_states() {
     let options = Options {
         wants: vec![3, 3],
-        order: Order::Fifo,
+        order: LinkOrder::Fifo,
         timers: Timers::Patient,
         ..Options::new(&toys::HASTY, 2)
     };
@@ -89,13 +89,13 @@ fn timers_lead_to_as_many_states() {
     compare(&toys::HASTY, &toys::setting(2), &alone);
 }
 
-fn compare(entry: &Entry, setting: &Setting, options: &Options) {
-    let ours = explore(entry, setting, options, &mut |_| ControlFlow::Continue(()))
+fn compare(info: &AlgorithmInfo, setting: &Setting, options: &Options) {
+    let ours = explore(info, setting, options, &mut |_| ControlFlow::Continue(()))
         .expect("the options fit");
-    let (name, wants) = (entry.name, &options.wants);
+    let (name, wants) = (info.name, &options.wants);
     assert_eq!(ours.finding, None, "{name} {options:?}");
     assert!(ours.complete, "{name} {wants:?}");
-    let model = World::new(entry, setting, options);
+    let model = World::new(info, setting, options);
     let theirs = model.checker().spawn_bfs().join();
     assert_eq!(
         ours.states,
@@ -144,28 +144,28 @@ enum Action {
 }
 
 impl World {
-    fn new(entry: &Entry, setting: &Setting, options: &Options) -> Self {
-        let machine = (entry.machine)(&setting.params, &setting.printed);
+    fn new(info: &AlgorithmInfo, setting: &Setting, options: &Options) -> Self {
+        let machine = (info.machine)(&setting.params, &setting.printed);
         Self {
             atlas: Mutex::new(machine.atlas(setting.clone())),
             options: options.clone(),
-            told_of_crashes: entry.wants_peer_events,
+            told_of_crashes: info.more.wants_peer_events,
         }
     }
 
     /// What can be taken from a link next.
     fn next_on(&self, mail: &[MessageId]) -> BTreeSet<MessageId> {
         match self.options.order {
-            Order::Fifo => mail.first().copied().into_iter().collect(),
-            Order::Any => mail.iter().copied().collect(),
+            LinkOrder::Fifo => mail.first().copied().into_iter().collect(),
+            LinkOrder::Any => mail.iter().copied().collect(),
         }
     }
 
     /// What can be left of a link when its sender dies.
     fn rests(&self, mail: &[MessageId]) -> BTreeSet<Vec<MessageId>> {
         match self.options.order {
-            Order::Fifo => (0..=mail.len()).map(|kept| mail[..kept].to_vec()).collect(),
-            Order::Any => (0..1_u32 << mail.len())
+            LinkOrder::Fifo => (0..=mail.len()).map(|kept| mail[..kept].to_vec()).collect(),
+            LinkOrder::Any => (0..1_u32 << mail.len())
                 .map(|chosen| {
                     let kept = (0..mail.len()).filter(|place| chosen >> place & 1 == 1);
                     kept.map(|place| mail[place]).collect()
@@ -205,7 +205,7 @@ impl World {
     fn add(&self, state: &mut State, link: (u32, u32), message: MessageId) {
         let mail = state.flight.entry(link).or_default();
         mail.push(message);
-        if self.options.order == Order::Any {
+        if self.options.order == LinkOrder::Any {
             mail.sort();
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use algorithms::registry::{self, Links, Order};
+use algorithms::registry::{self, LinkContract, LinkOrder};
 use algorithms::topology::Shape;
 use algorithms::{NodeId, Setting};
 use simulator::explore::{Kind, Options, Report, Timers, explore};
@@ -12,12 +12,12 @@ use crate::registry::{apart, setting_of};
 /// An algorithm on these links, node 0 having the token; so many wants each, and priorities so far apart
 /// that they overtake each other even where they age.
 fn world(name: &str, shape: &str, wants: &[u32]) -> (Setting, Options) {
-    let entry = registry::find(name).expect("it is registered");
+    let info = registry::find(name).expect("it is registered");
     let nodes = wants.len() as u32;
     let shape: Shape = shape.parse().expect("a shape");
     let topology = shape.build(nodes, 0).expect("it can be built");
-    assert_eq!(topology.fits(entry.graph, NodeId(0)), Ok(()), "{name}");
-    let usual = setting_of(entry, nodes);
+    assert_eq!(topology.fits(info.graph, NodeId(0)), Ok(()), "{name}");
+    let usual = setting_of(info, nodes);
     let setting = Setting::new(
         topology,
         NodeId(0),
@@ -30,22 +30,22 @@ fn world(name: &str, shape: &str, wants: &[u32]) -> (Setting, Options) {
         priorities: apart(nodes),
         timers: Timers::Patient,
         max_states: 400_000,
-        ..Options::new(entry, nodes)
+        ..Options::new(info, nodes)
     };
     (setting, options)
 }
 
 /// The same with this aging.
 fn aging(name: &str, setting: &mut Setting, aging: &str) {
-    let entry = registry::find(name).expect("it is registered");
-    let params = entry.choose(&[("aging", aging)]);
+    let info = registry::find(name).expect("it is registered");
+    let params = info.choose(&[("aging", aging)]);
     setting.params = params.expect("it is a parameter");
 }
 
 fn search(name: &str, setting: &Setting, options: &Options) -> Report {
-    let entry = registry::find(name).expect("it is registered");
+    let info = registry::find(name).expect("it is registered");
     let watch = &mut |_| ControlFlow::Continue(());
-    explore(entry, setting, options, watch).expect("the options fit")
+    explore(info, setting, options, watch).expect("the options fit")
 }
 
 fn assert_fine(name: &str, what: &str, report: &Report) {
@@ -103,7 +103,7 @@ fn priorities_and_aging_make_worlds_of_their_own() {
     ] {
         let states = |word: &str, equal: bool| {
             let (mut setting, mut options) = world(name, shape, wants);
-            (options.order, options.cut) = (Order::Fifo, cut);
+            (options.order, options.cut) = (LinkOrder::Fifo, cut);
             aging(name, &mut setting, word);
             if equal {
                 options.priorities.fill(5);
@@ -129,7 +129,7 @@ fn priorities_and_aging_make_worlds_of_their_own() {
 fn on_trees_order_matters_to_them() {
     for name in ["mra", "mra-p", "fapp"] {
         let (setting, mut options) = world(name, "path", &[1, 1, 1]);
-        options.order = Order::Any;
+        options.order = LinkOrder::Any;
         let finding = search(name, &setting, &options).finding.expect(name);
         // FAPP's invariant sees it coming.
         let bad = [Kind::Deadlock, Kind::Invariant].contains(&finding.kind);
@@ -147,7 +147,7 @@ fn digraphs_serve_everybody_in_any_order() {
             ("edges:3>2,2>1,1>0,0>3,3>1", &[0, 1, 1, 1]),
         ] {
             let (setting, mut options) = world(name, shape, wants);
-            for order in [Order::Fifo, Order::Any] {
+            for order in [LinkOrder::Fifo, LinkOrder::Any] {
                 options.order = order;
                 assert_fine(name, shape, &search(name, &setting, &options));
             }
@@ -160,8 +160,8 @@ fn digraphs_serve_everybody_in_any_order() {
 #[test]
 fn a_link_of_a_digraph_may_be_cut_at_any_moment() {
     for name in ["lfrt", "lfrt-p"] {
-        let entry = registry::find(name).expect("it is registered");
-        assert_eq!(entry.links, Links::Sessions);
+        let info = registry::find(name).expect("it is registered");
+        assert_eq!(info.link_contract, LinkContract::Sessions);
         for (shape, wants) in [
             ("edges:0>1,1>2,2>0", &[0, 1, 1][..]),
             ("edges:2>0,2>1,1>0", &[0, 1, 1]),
@@ -169,7 +169,7 @@ fn a_link_of_a_digraph_may_be_cut_at_any_moment() {
             ("edges:3>2,2>1,1>0,0>3", &[0, 1, 1, 0]),
         ] {
             let (setting, mut options) = world(name, shape, wants);
-            (options.order, options.cut) = (Order::Fifo, 1);
+            (options.order, options.cut) = (LinkOrder::Fifo, 1);
             let report = search(name, &setting, &options);
             assert_fine(name, shape, &report);
             let uncut = Options { cut: 0, ..options };
@@ -187,7 +187,7 @@ fn a_link_of_a_digraph_may_come_back_at_any_moment() {
             ("edges:2>0,2>1,1>0", &[0, 0, 1]),
         ] {
             let (setting, mut options) = world(name, shape, wants);
-            (options.order, options.cut, options.heal) = (Order::Fifo, 1, true);
+            (options.order, options.cut, options.heal) = (LinkOrder::Fifo, 1, true);
             assert_fine(name, shape, &search(name, &setting, &options));
         }
     }
@@ -199,10 +199,10 @@ fn a_link_of_a_digraph_may_come_back_at_any_moment() {
 fn a_graph_may_come_apart_and_together_again() {
     for name in ["lfrt", "lfrt-p"] {
         for (shape, wants, order, cut) in [
-            ("edges:2>1,1>0", &[1, 1, 1][..], Order::Fifo, 1),
-            ("edges:2>1,1>0", &[0, 1, 1], Order::Any, 1),
-            ("edges:0>1,1>2,2>0", &[0, 0, 1], Order::Any, 2),
-            ("edges:2>0,2>1,1>0", &[0, 0, 1], Order::Fifo, 2),
+            ("edges:2>1,1>0", &[1, 1, 1][..], LinkOrder::Fifo, 1),
+            ("edges:2>1,1>0", &[0, 1, 1], LinkOrder::Any, 1),
+            ("edges:0>1,1>2,2>0", &[0, 0, 1], LinkOrder::Any, 2),
+            ("edges:2>0,2>1,1>0", &[0, 0, 1], LinkOrder::Fifo, 2),
         ] {
             let (setting, mut options) = world(name, shape, wants);
             (options.order, options.cut, options.heal) = (order, cut, true);
@@ -217,7 +217,7 @@ fn a_graph_may_come_apart_and_together_again() {
 fn a_graph_that_stays_apart_does_no_harm() {
     for name in ["lfrt", "lfrt-p"] {
         let (setting, mut options) = world(name, "edges:2>1,1>0", &[1, 1, 1]);
-        (options.order, options.cut) = (Order::Fifo, 2);
+        (options.order, options.cut) = (LinkOrder::Fifo, 2);
         assert_fine(name, "path", &search(name, &setting, &options));
     }
 }
@@ -228,10 +228,10 @@ fn a_graph_that_stays_apart_does_no_harm() {
 fn after_a_cut_the_only_way_may_lead_through_whoever_asked() {
     for name in ["lfrt", "lfrt-p"] {
         let (mut setting, mut options) = world(name, "edges:2>0,2>1,1>0", &[1, 0, 1]);
-        (options.order, options.cut) = (Order::Fifo, 1);
+        (options.order, options.cut) = (LinkOrder::Fifo, 1);
         assert_fine(name, "repaired", &search(name, &setting, &options));
-        let entry = registry::find(name).expect("it is registered");
-        setting.printed = entry.as_printed(&["L8"]).expect("its defect");
+        let info = registry::find(name).expect("it is registered");
+        setting.printed = info.as_printed(&["L8"]).expect("its defect");
         let finding = search(name, &setting, &options).finding.expect(name);
         assert_eq!(finding.kind, Kind::Deadlock, "{name}: {}", finding.schedule);
     }
@@ -247,7 +247,7 @@ fn cuts_and_overtaking_go_together() {
         ("lfrt-p", "edges:3>1,3>2,1>0,2>0", &[0, 0, 0, 1]),
     ] {
         let (setting, mut options) = world(name, shape, wants);
-        (options.order, options.cut) = (Order::Any, 1);
+        (options.order, options.cut) = (LinkOrder::Any, 1);
         assert_fine(name, shape, &search(name, &setting, &options));
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use algorithms::printed::{Defect, Fails, Printed, Shows};
-use algorithms::registry::{self, Entry, Graph, Order};
+use algorithms::registry::{self, AlgorithmInfo, Graph, LinkOrder};
 use algorithms::{NodeId, Setting, Topology};
 use simulator::explore::{Kind, Options, Report, Schedule, explore, replay};
 
@@ -33,31 +33,31 @@ const ENDLESS: &[&str] = &["thomas", "tb-dva"];
 
 #[test]
 fn nothing_bad_happens_to_anybody_who_wants_in_once() {
-    for entry in finite() {
-        assert_fine(entry, 2, &search(entry, &[1, 1], entry.order));
-        assert_fine(entry, 3, &search(entry, &once(entry), entry.order));
+    for info in finite() {
+        assert_fine(info, 2, &search(info, &[1, 1], info.link_order));
+        assert_fine(info, 3, &search(info, &once(info), info.link_order));
     }
 }
 
 #[test]
 fn nothing_bad_happens_to_three_who_want_in_twice() {
-    for entry in finite() {
-        let wants = match LARGE.iter().find(|(name, _)| *name == entry.name) {
+    for info in finite() {
+        let wants = match LARGE.iter().find(|(name, _)| *name == info.name) {
             None => [2, 2, 2],
             Some(&(_, wants)) => {
-                let too_large = search(entry, &[2, 2, 2], entry.order);
-                assert!(!too_large.complete, "{} is not large", entry.name);
+                let too_large = search(info, &[2, 2, 2], info.link_order);
+                assert!(!too_large.complete, "{} is not large", info.name);
                 wants
             }
         };
-        assert_fine(entry, 3, &search(entry, &wants, entry.order));
+        assert_fine(info, 3, &search(info, &wants, info.link_order));
     }
 }
 
 #[test]
 fn lamport_on_unordered_links_lets_two_in() {
-    let entry = registry::find("lamport").expect("it is registered");
-    let report = search(entry, &[1, 1], Order::Any);
+    let info = registry::find("lamport").expect("it is registered");
+    let report = search(info, &[1, 1], LinkOrder::Any);
     let finding = report.finding.expect("an ACK overtakes a REQUEST");
     assert_eq!(finding.kind, Kind::Exclusion);
     assert_eq!(
@@ -68,15 +68,16 @@ fn lamport_on_unordered_links_lets_two_in() {
 
 #[test]
 fn who_keeps_no_order_needs_none() {
-    for entry in finite().filter(|entry| entry.order == Order::Any) {
-        assert_fine(entry, 3, &search(entry, &once(entry), Order::Fifo));
+    for info in finite().filter(|info| info.link_order == LinkOrder::Any) {
+        assert_fine(info, 3, &search(info, &once(info), LinkOrder::Fifo));
     }
 }
 
 #[test]
 fn every_schedule_of_a_defect_shows_it() {
-    for entry in registry::ALL {
-        for defect in entry
+    for info in registry::ALL {
+        for defect in info
+            .more
             .defects
             .iter()
             .filter(|defect| !defect.rules.is_empty())
@@ -86,8 +87,8 @@ fn every_schedule_of_a_defect_shows_it() {
                 Ok(schedule) => schedule,
                 Err(error) => panic!("{id}: {error}"),
             };
-            let nodes = schedule.nodes().max(entry.sizes.least);
-            let mut setting = printed_setting(entry, nodes, defect);
+            let nodes = schedule.nodes().max(info.more.sizes.least);
+            let mut setting = printed_setting(info, nodes, defect);
             if let Some(shape) = &schedule.on {
                 let topology = shape.build(nodes, 0).expect(id);
                 let Setting {
@@ -101,9 +102,9 @@ fn every_schedule_of_a_defect_shows_it() {
             }
             let nobody_else_asks = Options {
                 wants: vec![0; nodes as usize],
-                ..Options::new(entry, nodes)
+                ..Options::new(info, nodes)
             };
-            let outcome = match replay(entry, &setting, &nobody_else_asks, &schedule) {
+            let outcome = match replay(info, &setting, &nobody_else_asks, &schedule) {
                 Ok(outcome) => outcome,
                 Err(error) => panic!("{id}: {error}"),
             };
@@ -129,40 +130,35 @@ fn what_the_printed_text_leaves_out_is_found() {
         ("naimi-trehel", "banta-NT1", Kind::Deadlock),
     ];
     for (name, id, kind) in expected {
-        let entry = registry::find(name).expect("it is registered");
-        let defect = entry.defects.iter().find(|defect| defect.id == id);
-        let setting = printed_setting(entry, 2, defect.expect(id));
+        let info = registry::find(name).expect("it is registered");
+        let defect = info.more.defects.iter().find(|defect| defect.id == id);
+        let setting = printed_setting(info, 2, defect.expect(id));
         let options = Options {
             wants: vec![0, 1],
-            ..Options::new(entry, 2)
+            ..Options::new(info, 2)
         };
-        let report = explore(
-            entry,
-            &setting,
-            &options,
-            &mut |_| ControlFlow::Continue(()),
-        );
+        let report = explore(info, &setting, &options, &mut |_| ControlFlow::Continue(()));
         let finding = report.expect("the options fit").finding.expect(id);
         assert_eq!(finding.kind, kind, "{id}: {}", finding.schedule);
-        let shown = entry.defects.iter().find(|defect| defect.id == id);
+        let shown = info.more.defects.iter().find(|defect| defect.id == id);
         assert_eq!(finding.schedule.to_string(), shown.expect(id).schedule);
     }
 }
 
 /// The algorithms whose small worlds have an end.
-pub fn finite() -> impl Iterator<Item = &'static Entry> {
+pub fn finite() -> impl Iterator<Item = &'static AlgorithmInfo> {
     let all = registry::ALL.iter().copied();
-    all.filter(|entry| !ENDLESS.contains(&entry.name))
+    all.filter(|info| !ENDLESS.contains(&info.name))
 }
 
 /// One entry each, for as many of three as fit.
-pub fn once(entry: &Entry) -> [u32; 3] {
-    let third = u32::from(!VAST.contains(&entry.name));
+pub fn once(info: &AlgorithmInfo) -> [u32; 3] {
+    let third = u32::from(!VAST.contains(&info.name));
     [1, 1, third]
 }
 
-fn assert_fine(entry: &Entry, nodes: usize, report: &Report) {
-    let name = entry.name;
+fn assert_fine(info: &AlgorithmInfo, nodes: usize, report: &Report) {
+    let name = info.name;
     if let Some(finding) = &report.finding {
         let (kind, why, schedule) = (finding.kind, &finding.why, &finding.schedule);
         panic!("{name}, {nodes} nodes: {kind}: {why}\n{schedule}");
@@ -176,16 +172,16 @@ fn assert_fine(entry: &Entry, nodes: usize, report: &Report) {
     assert!(states > 10, "{name}, {nodes} nodes: only {states} states");
 }
 
-fn search(entry: &Entry, wants: &[u32], order: Order) -> Report {
+fn search(info: &AlgorithmInfo, wants: &[u32], order: LinkOrder) -> Report {
     let nodes = wants.len() as u32;
     let options = Options {
         wants: wants.to_vec(),
         priorities: apart(nodes),
         order,
         max_states: BUDGET,
-        ..Options::new(entry, nodes)
+        ..Options::new(info, nodes)
     };
-    let report = explore(entry, &setting_of(entry, nodes), &options, &mut |_| {
+    let report = explore(info, &setting_of(info, nodes), &options, &mut |_| {
         ControlFlow::Continue(())
     });
     report.expect("the options fit")
@@ -197,23 +193,23 @@ pub fn apart(nodes: u32) -> Vec<u32> {
 }
 
 /// The algorithm among so many nodes, everything else as it comes.
-pub fn setting_of(entry: &Entry, nodes: u32) -> Setting {
+pub fn setting_of(info: &AlgorithmInfo, nodes: u32) -> Setting {
     Setting::new(
-        topology(entry.graph, nodes),
+        topology(info.graph, nodes),
         NodeId(0),
-        entry.defaults(),
+        info.defaults(),
         Printed::repaired(),
         Duration::from_millis(50),
     )
 }
 
 /// The same, with one defect left unrepaired and the parameters under which it shows.
-pub fn printed_setting(entry: &'static Entry, nodes: u32, defect: &Defect) -> Setting {
+pub fn printed_setting(info: &'static AlgorithmInfo, nodes: u32, defect: &Defect) -> Setting {
     let id = defect.id;
-    let params = entry.choose(defect.with).expect(id);
-    assert_eq!((entry.refuses)(&params, nodes), None, "{id}");
-    let printed = entry.as_printed(&[id]);
-    let mut setting = setting_of(entry, nodes);
+    let params = info.choose(defect.with).expect(id);
+    assert_eq!((info.more.refuses)(&params, nodes), None, "{id}");
+    let printed = info.as_printed(&[id]);
+    let mut setting = setting_of(info, nodes);
     setting.params = params;
     setting.printed = printed.expect("the defect is the algorithm's own");
     setting

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use algorithms::erased::{Event, Group, MessageId};
-use algorithms::registry::{self, Entry, Order};
+use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use algorithms::{Effect, NodeId, Request, Setting, Timer};
 use simulator::explore::{Kind, Letter, Mishap, Options, Outcome, Schedule, Step, explore, replay};
 
@@ -19,7 +19,7 @@ fn what_the_explorer_finds_replays_to_the_same_end() {
     let lose = |options: &mut Options| options.lose = 1;
     let nothing = |_: &mut Options| ();
     type Change<'a> = &'a dyn Fn(&mut Options);
-    let cases: [(&Entry, u32, Change<'_>); 9] = [
+    let cases: [(&AlgorithmInfo, u32, Change<'_>); 9] = [
         (&toys::RECKLESS, 2, &nothing),
         (&toys::GENEROUS, 3, &nothing),
         (&toys::HASTY, 2, &nothing),
@@ -28,17 +28,17 @@ fn what_the_explorer_finds_replays_to_the_same_end() {
         (&toys::POSTAL, 1, &lose),
         (&toys::POSTAL, 1, &|options| options.duplicate = 1),
         (ricart_agrawala, 3, &lose),
-        (lamport, 3, &|options| options.order = Order::Any),
+        (lamport, 3, &|options| options.order = LinkOrder::Any),
     ];
-    for (entry, nodes, change) in cases {
-        let name = entry.name;
-        let mut options = Options::new(entry, nodes);
+    for (info, nodes, change) in cases {
+        let name = info.name;
+        let mut options = Options::new(info, nodes);
         change(&mut options);
-        let setting = setting_of(entry, nodes);
+        let setting = setting_of(info, nodes);
         let watch = &mut |_| ControlFlow::Continue(());
-        let report = explore(entry, &setting, &options, watch).expect("the options fit");
+        let report = explore(info, &setting, &options, watch).expect("the options fit");
         let finding = report.finding.expect(name);
-        let outcome = replay(entry, &setting, &options, &finding.schedule).expect(name);
+        let outcome = replay(info, &setting, &options, &finding.schedule).expect(name);
         let end = Mishap {
             step: finding.schedule.steps.len(),
             kind: finding.kind,
@@ -149,38 +149,38 @@ fn without_a_kind_the_oldest_message_is_meant() {
 /// same, over whole schedules drawn at random.
 #[test]
 fn living_members_do_the_same() {
-    for entry in registry::ALL {
+    for info in registry::ALL {
         for seed in 1..=10 {
-            let setting = setting_of(entry, 3);
-            let mut options = Options::new(entry, 3);
+            let setting = setting_of(info, 3);
+            let mut options = Options::new(info, 3);
             // Votes go a long way: two entries of three nodes are enough.
-            options.wants = match once(entry) {
-                [1, 1, 1] if finite().any(|other| other.name == entry.name) => vec![2, 2, 2],
+            options.wants = match once(info) {
+                [1, 1, 1] if finite().any(|other| other.name == info.name) => vec![2, 2, 2],
                 _ => vec![1, 1, 0],
             };
-            let mut members = Members::new(entry, &setting);
+            let mut members = Members::new(info, &setting);
             let mut schedule = Schedule::default();
             let mut draw: u64 = seed;
             loop {
-                let outcome = replay(entry, &setting, &options, &schedule);
+                let outcome = replay(info, &setting, &options, &schedule);
                 let outcome = outcome.expect("only possible steps are taken");
                 if let Some(told) = outcome.told.last() {
                     let done = members.perform(&told.step);
-                    let (name, step) = (entry.name, schedule.steps.len());
+                    let (name, step) = (info.name, schedule.steps.len());
                     assert_eq!(
                         told.effects, done,
                         "{name}, seed {seed}, step {step}: {schedule}"
                     );
                 }
                 if outcome.possible.is_empty() {
-                    assert_eq!(outcome.waiting, [], "{}: {schedule}", entry.name);
+                    assert_eq!(outcome.waiting, [], "{}: {schedule}", info.name);
                     break;
                 }
                 draw = draw * 48_271 % 0x7fff_ffff;
                 let chosen = draw as usize % outcome.possible.len();
                 schedule.steps.push(outcome.possible[chosen].clone());
             }
-            assert!(schedule.steps.len() >= 12, "{}: {schedule}", entry.name);
+            assert!(schedule.steps.len() >= 12, "{}: {schedule}", info.name);
         }
     }
 }
@@ -195,8 +195,8 @@ struct Members {
 }
 
 impl Members {
-    fn new(entry: &Entry, setting: &Setting) -> Self {
-        let machine = (entry.machine)(&setting.params, &setting.printed);
+    fn new(info: &AlgorithmInfo, setting: &Setting) -> Self {
+        let machine = (info.machine)(&setting.params, &setting.printed);
         Self {
             group: machine.group(setting, 0..setting.nodes()),
             kinds: machine.kinds(),
@@ -269,12 +269,12 @@ fn mishap(step: usize, kind: Kind, why: &str) -> Mishap {
     Mishap { step, kind, why }
 }
 
-fn replayed(entry: &Entry, nodes: u32, schedule: &str) -> Result<Outcome, String> {
+fn replayed(info: &AlgorithmInfo, nodes: u32, schedule: &str) -> Result<Outcome, String> {
     let schedule = schedule.parse().expect("the schedule is well written");
     let options = Options {
         wants: vec![0; nodes as usize],
-        ..Options::new(entry, nodes)
+        ..Options::new(info, nodes)
     };
-    let outcome = replay(entry, &toys::setting(nodes), &options, &schedule);
+    let outcome = replay(info, &toys::setting(nodes), &options, &schedule);
     outcome.map_err(|error| error.to_string())
 }

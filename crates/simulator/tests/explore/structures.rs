@@ -88,11 +88,11 @@ fn explored(
     defects: &[&str],
     change: impl Fn(&mut Options),
 ) -> Report {
-    let entry = registry::find("sanders").expect("it is registered");
+    let info = registry::find("sanders").expect("it is registered");
     let nodes = structure.nodes();
     let written = structure.to_string();
     let given = [given, &[("structure", written.as_str())]].concat();
-    let (params, printed) = (entry.choose(&given), entry.as_printed(defects));
+    let (params, printed) = (info.choose(&given), info.as_printed(defects));
     let setting = Setting::new(
         Topology::complete(nodes),
         NodeId(0),
@@ -100,14 +100,9 @@ fn explored(
         printed.expect("the defects are sanders' own"),
         Duration::from_millis(50),
     );
-    let mut options = Options::new(entry, nodes);
+    let mut options = Options::new(info, nodes);
     change(&mut options);
-    let report = explore(
-        entry,
-        &setting,
-        &options,
-        &mut |_| ControlFlow::Continue(()),
-    );
+    let report = explore(info, &setting, &options, &mut |_| ControlFlow::Continue(()));
     report.expect("the options fit")
 }
 
@@ -373,14 +368,14 @@ fn without_an_arbiter_of_its_own_one_death_lets_two_in() {
 
 /// Which rules `rules=auto` takes: none that can deadlock, whenever a node grants itself.
 fn assert_auto_never_deadlocks(cases: &[Case]) {
-    let entry = registry::find("sanders").expect("it is registered");
+    let info = registry::find("sanders").expect("it is registered");
     let mut explored_ones = 0;
     for Case { structure, .. } in cases {
         let written = structure.to_string();
         for own in ["auto", "atomic", "late"] {
             let given = [("structure", written.as_str()), ("self", own)];
-            let params = entry.choose(&given).expect("the parameters exist");
-            if (entry.refuses)(&params, 3).is_some() {
+            let params = info.choose(&given).expect("the parameters exist");
+            if (info.more.refuses)(&params, 3).is_some() {
                 assert_eq!(own, "late", "{structure}");
                 continue;
             }

@@ -6,7 +6,7 @@ use algorithms::contract::{Invariant, Snapshot};
 use algorithms::erased::{Machine, Of};
 use algorithms::params::Params;
 use algorithms::printed::Printed;
-use algorithms::registry::{Entry, Family, Graph, Links, Order};
+use algorithms::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 use algorithms::{
     After, Algorithm, Change, Message, NodeId, Outbox, Request, Setting, Setup, Timer, Topology,
 };
@@ -42,12 +42,12 @@ impl Message for Word {
 
 type Out = Outbox<Word>;
 
-/// An entry for a toy, as a registry would have it.
-pub const fn entry(
+/// The info of a toy, as a registry would have it.
+pub const fn info(
     name: &'static str,
     machine: fn(&Params, &Printed) -> &'static dyn Machine,
-) -> Entry {
-    Entry {
+) -> AlgorithmInfo {
+    AlgorithmInfo {
         name,
         title: name,
         paper: "none",
@@ -55,12 +55,12 @@ pub const fn entry(
         cost: "nothing",
         explanation: "a toy",
         graph: Graph::Complete,
-        order: Order::Any,
-        links: Links::Patient,
+        link_order: LinkOrder::Any,
+        link_contract: LinkContract::Patient,
         token: None,
         state_bytes: |_| 8,
         machine,
-        ..Entry::PLAIN
+        more: More::NONE,
     }
 }
 
@@ -138,7 +138,7 @@ pub struct Reckless {
     nodes: u32,
 }
 
-pub static RECKLESS: Entry = entry("reckless", |_, _| &Of::<Reckless>::MACHINE);
+pub static RECKLESS: AlgorithmInfo = info("reckless", |_, _| &Of::<Reckless>::MACHINE);
 algorithm!(Reckless, &[]);
 
 impl Toy for Reckless {
@@ -156,7 +156,7 @@ pub struct Grudge {
     holds_a_grudge: bool,
 }
 
-pub static GRUDGE: Entry = entry("grudge", |_, _| &Of::<Grudge>::MACHINE);
+pub static GRUDGE: AlgorithmInfo = info("grudge", |_, _| &Of::<Grudge>::MACHINE);
 algorithm!(Grudge, &[]);
 
 impl Toy for Grudge {
@@ -194,7 +194,7 @@ pub struct Generous {
     nodes: u32,
 }
 
-pub static GENEROUS: Entry = entry("generous", |_, _| &Of::<Generous>::MACHINE);
+pub static GENEROUS: AlgorithmInfo = info("generous", |_, _| &Of::<Generous>::MACHINE);
 algorithm!(Generous, &[]);
 
 impl Toy for Generous {
@@ -223,7 +223,7 @@ pub struct Hasty {
     inside: bool,
 }
 
-pub static HASTY: Entry = entry("hasty", |_, _| &Of::<Hasty>::MACHINE);
+pub static HASTY: AlgorithmInfo = info("hasty", |_, _| &Of::<Hasty>::MACHINE);
 algorithm!(Hasty, &[]);
 
 const WAIT: Timer = Timer::named("wait");
@@ -280,15 +280,18 @@ pub struct Heir {
     given_away: bool,
 }
 
-pub static HEIR: Entry = heir();
+pub static HEIR: AlgorithmInfo = heir();
 algorithm!(Heir, &[]);
 
-/// The entry of [`Heir`], to be changed.
-pub const fn heir() -> Entry {
-    Entry {
-        wants_peer_events: true,
-        crashes: 1,
-        ..entry("heir", |_, _| &Of::<Heir>::MACHINE)
+/// The info of [`Heir`], to be changed.
+pub const fn heir() -> AlgorithmInfo {
+    AlgorithmInfo {
+        more: More {
+            wants_peer_events: true,
+            crashes: 1,
+            ..info("heir", |_, _| &Of::<Heir>::MACHINE).more
+        },
+        ..info("heir", |_, _| &Of::<Heir>::MACHINE)
     }
 }
 
@@ -342,7 +345,7 @@ pub struct Pedant {
     heard: u8,
 }
 
-pub static PEDANT: Entry = entry("pedant", |_, _| &Of::<Pedant>::MACHINE);
+pub static PEDANT: AlgorithmInfo = info("pedant", |_, _| &Of::<Pedant>::MACHINE);
 algorithm!(
     Pedant,
     &[Invariant {
@@ -381,7 +384,7 @@ pub struct Postal {
     nodes: u32,
 }
 
-pub static POSTAL: Entry = entry("postal", |_, _| &Of::<Postal>::MACHINE);
+pub static POSTAL: AlgorithmInfo = info("postal", |_, _| &Of::<Postal>::MACHINE);
 algorithm!(Postal, &[]);
 
 impl Toy for Postal {
@@ -401,7 +404,7 @@ pub struct Restless {
     nodes: u32,
 }
 
-pub static RESTLESS: Entry = entry("restless", |_, _| &Of::<Restless>::MACHINE);
+pub static RESTLESS: AlgorithmInfo = info("restless", |_, _| &Of::<Restless>::MACHINE);
 algorithm!(Restless, &[]);
 
 impl Toy for Restless {

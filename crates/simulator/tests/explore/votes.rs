@@ -2,7 +2,7 @@
 //! the book's defects.
 
 use algorithms::NodeId;
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 use simulator::explore::Kind;
 
 use crate::chosen::Chosen;
@@ -42,7 +42,7 @@ fn lost_messages_may_strand_somebody_and_let_nobody_else_in() {
     for name in ["nhme", "bmav"] {
         let lossy = vote(name, &[], &[], &[1, 1, 0]).with(|options| {
             (options.lose, options.safety_only) = (1, true);
-            (options.order, options.max_states) = (Order::Fifo, 150_000);
+            (options.order, options.max_states) = (LinkOrder::Fifo, 150_000);
         });
         let report = lossy.explore();
         assert!(report.finding.is_none(), "{name}: {:?}", report.finding);

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use algorithms::registry::{Entry, Order};
+use algorithms::registry::{AlgorithmInfo, LinkOrder, More};
 use simulator::explore::{Finding, Kind, Options, Report, Timers, explore};
 
 use crate::toys;
@@ -80,7 +80,7 @@ fn a_timer_that_may_go_off_at_any_moment_breaks_what_patience_keeps() {
     let report = search(&toys::HASTY, 2, |options| {
         options.timers = Timers::Patient;
         options.wants = vec![2, 2];
-        options.order = Order::Fifo;
+        options.order = LinkOrder::Fifo;
     });
     assert_eq!(report.finding, None);
     assert_eq!((report.complete, report.trapped), (true, Some(0)));
@@ -101,8 +101,11 @@ fn a_crash_that_breaks_exclusion_is_found() {
 
 #[test]
 fn liveness_is_owed_only_after_crashes_the_algorithm_survives() {
-    let fragile = Entry {
-        crashes: 0,
+    let fragile = AlgorithmInfo {
+        more: More {
+            crashes: 0,
+            ..toys::heir().more
+        },
         ..toys::heir()
     };
     let report = search(&fragile, 3, |options| {
@@ -125,7 +128,7 @@ fn a_message_that_cannot_arrive_is_found() {
 fn a_broken_invariant_is_found() {
     let finding = found(&toys::PEDANT, 2, |options| {
         options.wants = vec![1, 0];
-        options.order = Order::Fifo;
+        options.order = LinkOrder::Fifo;
     });
     assert_eq!(finding.kind, Kind::Invariant);
     assert_eq!(finding.why, "not so: nobody has heard two numbers (1 has)");
@@ -227,15 +230,15 @@ fn numbers_that_do_not_fit_are_refused() {
     );
 }
 
-fn found(entry: &Entry, nodes: u32, change: impl Fn(&mut Options)) -> Finding {
-    let report = search(entry, nodes, change);
+fn found(info: &AlgorithmInfo, nodes: u32, change: impl Fn(&mut Options)) -> Finding {
+    let report = search(info, nodes, change);
     report.finding.expect("there is something to find")
 }
 
-fn search(entry: &Entry, nodes: u32, change: impl Fn(&mut Options)) -> Report {
-    let mut options = Options::new(entry, nodes);
+fn search(info: &AlgorithmInfo, nodes: u32, change: impl Fn(&mut Options)) -> Report {
+    let mut options = Options::new(info, nodes);
     change(&mut options);
-    explore(entry, &toys::setting(nodes), &options, &mut |_| {
+    explore(info, &toys::setting(nodes), &options, &mut |_| {
         ControlFlow::Continue(())
     })
     .expect("the options fit")

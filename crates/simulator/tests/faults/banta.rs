@@ -16,7 +16,7 @@ fn too_late(algorithm: &str, printed: &[&str]) -> Plan {
         settled: false,
     };
     plan.workload.quota = Quota::PerNode(1);
-    plan.printed = plan.entry().as_printed(printed).expect("they go together");
+    plan.printed = plan.info().as_printed(printed).expect("they go together");
     plan
 }
 

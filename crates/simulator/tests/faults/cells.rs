@@ -1,6 +1,6 @@
 //! Every cell of the migrating-controller framework on links that lose and part.
 
-use algorithms::registry::{self, Order};
+use algorithms::registry::{self, LinkOrder};
 use algorithms::taxonomy;
 use node::run::End;
 use node::workload::Quota;
@@ -9,15 +9,15 @@ use crate::scenes::{judge, plan, simulate};
 
 #[test]
 fn bad_links_only_delay_a_moving_role() {
-    let entry = registry::find("controller").expect("it is registered");
+    let info = registry::find("controller").expect("it is registered");
     let faults = [
         "at 0s loss 10% on all",
         "at 15ms partition halves for 200ms",
     ];
-    for cell in taxonomy::of(entry.name) {
-        for (seed, links) in [(1, Order::Fifo), (2, Order::Any)] {
-            let mut plan = plan(entry.name, 5, seed, &faults);
-            plan.params = entry.choose(cell.params).expect("they are there");
+    for cell in taxonomy::of(info.name) {
+        for (seed, links) in [(1, LinkOrder::Fifo), (2, LinkOrder::Any)] {
+            let mut plan = plan(info.name, 5, seed, &faults);
+            plan.params = info.choose(cell.params).expect("they are there");
             plan.delay = "2ms 1ms".parse().expect("a delay");
             plan.workload.quota = Quota::PerNode(4);
             plan.links = links;

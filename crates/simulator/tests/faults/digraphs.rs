@@ -1,6 +1,6 @@
 //! Links of digraphs that fail and come back, thousands of times: no request and no token is lost.
 
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 use algorithms::{NodeId, Topology};
 use node::plan::Plan;
 use node::run::{End, Run};
@@ -23,8 +23,8 @@ fn failing(algorithm: &str, seed: u64, faults: &[&str]) -> Plan {
     plan.delay = "60ms 50ms".parse().expect("a delay");
     plan.bound_ns = 110 * MS;
     plan.links = match seed % 2 {
-        0 => Order::Fifo,
-        _ => Order::Any,
+        0 => LinkOrder::Fifo,
+        _ => LinkOrder::Any,
     };
     plan.workload.arrivals = Arrivals::Closed {
         think: PerNode::All(Span::Exponential(700 * MS)),

@@ -1,7 +1,7 @@
 //! What is true of every registered algorithm on bad links.
 
 use algorithms::NodeId;
-use algorithms::registry::{self, Entry, Order};
+use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use node::plan::Plan;
 use node::run::End;
 use node::workload::{PerNode, Quota, Span};
@@ -9,23 +9,23 @@ use node::workload::{PerNode, Quota, Span};
 use crate::scenes::{MS, fault, judge, plan, simulate};
 
 /// A small size that the algorithm admits, and has somebody to be parted from.
-fn small(entry: &Entry) -> u32 {
+fn small(info: &AlgorithmInfo) -> u32 {
     let sizes = [4, 3, 5, 6, 7, 9].into_iter();
     sizes
         .clone()
-        .find(|&nodes| entry.admits_size(nodes))
-        .unwrap_or_else(|| panic!("{} admits none of {sizes:?}", entry.name))
+        .find(|&nodes| info.admits_size(nodes))
+        .unwrap_or_else(|| panic!("{} admits none of {sizes:?}", info.name))
 }
 
-fn bad_links(entry: &Entry, seed: u64, faults: &[&str]) -> Plan {
-    let nodes = small(entry);
-    let mut plan = plan(entry.name, nodes, seed, faults);
+fn bad_links(info: &AlgorithmInfo, seed: u64, faults: &[&str]) -> Plan {
+    let nodes = small(info);
+    let mut plan = plan(info.name, nodes, seed, faults);
     plan.holder = NodeId(seed as u32 % nodes);
     plan.delay = "2ms 1ms".parse().expect("a delay");
     plan.workload.quota = Quota::PerNode(3);
-    plan.links = match entry.order {
-        Order::Any if seed % 2 == 1 => Order::Any,
-        Order::Any | Order::Fifo => Order::Fifo,
+    plan.links = match info.link_order {
+        LinkOrder::Any if seed % 2 == 1 => LinkOrder::Any,
+        LinkOrder::Any | LinkOrder::Fifo => LinkOrder::Fifo,
     };
     plan
 }
@@ -33,10 +33,10 @@ fn bad_links(entry: &Entry, seed: u64, faults: &[&str]) -> Plan {
 #[test]
 fn loss_and_a_partition_that_heals_only_delay() {
     let faults = ["at 0s loss 10% on all", "at 15ms partition halves for 2s"];
-    for entry in registry::ALL {
+    for info in registry::ALL {
         let mut lost = 0;
         for seed in 0..25 {
-            let plan = bad_links(entry, seed, &faults);
+            let plan = bad_links(info, seed, &faults);
             let run = simulate(&plan);
             let judgement = judge(&plan, &run);
             assert_eq!(run.end, End::Finished, "{plan:?}");
@@ -52,14 +52,14 @@ fn loss_and_a_partition_that_heals_only_delay() {
             let served = run.requests.iter().filter(|row| row.left_ns.is_some());
             assert_eq!(served.count() as u32, 3 * plan.nodes, "{plan:?}");
         }
-        assert!(lost > 50, "{}: only {lost} lost", entry.name);
+        assert!(lost > 50, "{}: only {lost} lost", info.name);
     }
 }
 
 #[test]
 fn the_transport_alone_changes_no_message_count_of_a_quiet_network() {
-    for entry in registry::ALL {
-        let mut plan = bad_links(entry, 1, &[]);
+    for info in registry::ALL {
+        let mut plan = bad_links(info, 1, &[]);
         plan.workload.arrivals = node::workload::Arrivals::OneAtATime;
         // Longer than any answer takes: a vote that comes after the exit costs a message more.
         plan.workload.hold = PerNode::All(Span::Constant(5 * MS));
@@ -95,14 +95,14 @@ fn whatever_goes_wrong_nobody_meets_inside_and_every_run_ends() {
         seeds.parse().expect("TURNSTILE_SEEDS is a number")
     });
     let mut acted = 0;
-    for entry in registry::ALL {
+    for info in registry::ALL {
         for seed in 0..seeds {
             let chosen = FAULTS.iter().enumerate();
             let chosen = chosen.filter(|(bit, _)| (seed * 37 + 11) >> bit & 1 == 1);
             let faults = chosen.map(|(_, fault)| *fault).collect::<Vec<_>>();
-            let plan = bad_links(entry, seed, &faults);
+            let plan = bad_links(info, seed, &faults);
             let run = simulate(&plan);
-            let admitted = (plan.entry().admits)(&plan.params);
+            let admitted = (plan.info().more.admits)(&plan.params);
             assert!(run.most_inside <= Some(admitted), "{plan:?}");
             acted += run.faults.iter().filter(|row| row.acted > 0).count();
         }

@@ -130,7 +130,7 @@ fn a_narrow_link_carries_as_many_bits_as_it_may() {
 #[test]
 fn a_delay_without_harm_needs_no_transport() {
     let mut plan = busy(1, &["at 0s delay 5ms on 0->1", "at 0s reorder 30% on all"]);
-    plan.links = algorithms::registry::Order::Any;
+    plan.links = algorithms::registry::LinkOrder::Any;
     let run = simulate(&plan);
     holds(&plan, &run);
     assert!(run.transport.is_empty());

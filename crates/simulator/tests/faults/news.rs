@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use algorithms::contract::Invariant;
 use algorithms::erased::{Machine, Of};
-use algorithms::registry::Links;
+use algorithms::registry::LinkContract;
 use algorithms::{Algorithm, Change, Message, NodeId, Outbox, Request, Setup, Timer, Topology};
 use node::plan::Plan;
 use node::run::{End, FaultKind, Run};
@@ -101,7 +101,7 @@ impl Algorithm for Anxious {
 static ANXIOUS: &dyn Machine = &Of::<Anxious>::MACHINE;
 
 const SESSIONS: Needs = Needs {
-    links: Links::Sessions,
+    links: LinkContract::Sessions,
     link_events: true,
     peer_events: false,
 };
@@ -148,7 +148,7 @@ fn every_survivor_learns_of_a_death_once_and_in_its_own_time() {
         plan.faults = with_words(6, faults);
         plan.workload.quota = Quota::Until(quota_ns);
         let needs = Needs {
-            links: Links::Patient,
+            links: LinkContract::Patient,
             link_events: false,
             peer_events: true,
         };
@@ -179,7 +179,7 @@ fn every_survivor_learns_of_a_death_once_and_in_its_own_time() {
 fn a_patient_link_only_delays_and_tells_nobody() {
     let plan = plan("centralised", 3, 1, &["at 12ms cut 0-1 for 3s"]);
     let needs = Needs {
-        links: Links::Patient,
+        links: LinkContract::Patient,
         ..SESSIONS
     };
     let run = simulate(&plan, needs);

@@ -16,7 +16,7 @@ fn bereaved(structure: &str, nodes: u32, seed: u64) -> Plan {
         &[&format!("at {at}ms kill {victim}")],
     );
     let given = [("structure", structure), ("recovery", "on")];
-    plan.params = plan.entry().choose(&given).expect("the parameters fit");
+    plan.params = plan.info().choose(&given).expect("the parameters fit");
     plan.delay = "2ms 2ms".parse().expect("a delay");
     plan.detect_after_ns = (0, 30 * MS);
     plan.workload.arrivals = Arrivals::Closed {
@@ -63,7 +63,7 @@ fn as_printed_some_wait_for_ever() {
     let stuck = |structure, nodes| {
         let runs = (0..60).filter(|&seed| {
             let mut plan = bereaved(structure, nodes, seed);
-            let printed = plan.entry().as_printed(&["sanders-L5"]);
+            let printed = plan.info().as_printed(&["sanders-L5"]);
             plan.printed = printed.expect("it is sanders' own");
             survivors_wait(&simulate(&plan), &plan)
         });
@@ -88,7 +88,7 @@ fn without_a_death_recovery_costs_nothing() {
                 ("recovery", recovery),
                 ("rules", "deadlock-free"),
             ];
-            plan.params = plan.entry().choose(&given).expect("the parameters fit");
+            plan.params = plan.info().choose(&given).expect("the parameters fit");
             simulate(&plan).messages
         };
         assert_eq!(sent("on"), sent("off"), "{structure}");

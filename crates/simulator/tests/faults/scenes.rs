@@ -18,8 +18,8 @@ pub const MS: u64 = 1_000_000;
 /// Members that think 10 ms, stay inside for 1 ms, and enter five times each over links of 1 ms,
 /// while these faults happen.
 pub fn plan(algorithm: &str, nodes: u32, seed: u64, faults: &[&str]) -> Plan {
-    let entry = registry::find(algorithm).expect("a registered algorithm");
-    let usual = Plan::usual(entry, nodes, seed);
+    let info = registry::find(algorithm).expect("a registered algorithm");
+    let usual = Plan::usual(info, nodes, seed);
     let mut plan = Plan {
         workload: Workload {
             arrivals: Arrivals::Closed {
@@ -45,7 +45,7 @@ pub fn timeline(plan: &Plan, topology: &Topology, faults: &[&str]) -> Timeline {
             false => Edges::Listed(topology.edges().map(|(a, b)| (a.0, b.0)).collect()),
         },
         kinds: Some(plan.machine().kinds()),
-        token: Some(plan.entry().token.is_some()),
+        token: Some(plan.info().token.is_some()),
         seed: plan.seed,
         read: &read,
     };

@@ -14,7 +14,7 @@ const SILENCE_NS: u64 = 100 * MS;
 fn watchful(seed: u64, faults: &[&str]) -> Plan {
     let mut plan = plan("sanders", 5, seed, faults);
     let given = [("structure", "complete"), ("recovery", "on")];
-    plan.params = plan.entry().choose(&given).expect("the parameters fit");
+    plan.params = plan.info().choose(&given).expect("the parameters fit");
     plan.detector = Detector::Timeout(SILENCE_NS);
     plan
 }

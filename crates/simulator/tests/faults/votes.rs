@@ -15,9 +15,9 @@ fn plans() -> u64 {
 }
 
 fn with(mut plan: Plan, params: &[(&str, &str)], ids: &[&str]) -> Plan {
-    let entry = plan.entry();
-    plan.params = entry.choose(params).expect("the parameters fit");
-    plan.printed = entry.as_printed(ids).expect("there are such defects");
+    let info = plan.info();
+    plan.params = info.choose(params).expect("the parameters fit");
+    plan.printed = info.as_printed(ids).expect("there are such defects");
     plan
 }
 

@@ -11,7 +11,7 @@ const SEEDS: u64 = 12;
 #[test]
 fn never_more_inside_than_admitted() {
     every_world(|plan, run, _| {
-        let admitted = (plan.entry().admits)(&plan.params);
+        let admitted = (plan.info().more.admits)(&plan.params);
         let most = run.most_inside.expect("the simulator sees every event");
         assert!(most <= admitted, "{most} inside: {plan:?}");
         assert!(most_inside(run) <= most, "{plan:?}");
@@ -21,9 +21,9 @@ fn never_more_inside_than_admitted() {
 /// An algorithm that the registry says does not use the bound is not misled by one that is broken.
 #[test]
 fn who_does_not_use_the_bound_does_the_same_whatever_it_is() {
-    for entry in registry::ALL.iter().filter(|entry| !entry.uses_bound) {
-        let nodes = (5..).find(|&nodes| entry.admits_size(nodes));
-        let mut plan = Plan::usual(entry, nodes.expect("it admits some size"), 3);
+    for info in registry::ALL.iter().filter(|info| !info.more.uses_bound) {
+        let nodes = (5..).find(|&nodes| info.admits_size(nodes));
+        let mut plan = Plan::usual(info, nodes.expect("it admits some size"), 3);
         plan.delay = "2ms 1ms".parse().expect("a delay");
         let [short, long] = [1_000, 5_000_000_000].map(|bound_ns| {
             plan.bound_ns = bound_ns;
@@ -95,8 +95,8 @@ fn messages_are_charged_to_requests_or_not_at_all() {
 /// Shows every small world of every algorithm to a law.
 fn every_world(law: impl Fn(&Plan, &Run, Option<u64>)) {
     let mut tried = 0;
-    for entry in registry::ALL {
-        for (plan, requests) in worlds(entry, SEEDS) {
+    for info in registry::ALL {
+        for (plan, requests) in worlds(info, SEEDS) {
             law(&plan, &simulate(&plan), requests);
             tried += 1;
         }

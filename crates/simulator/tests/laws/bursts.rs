@@ -20,7 +20,7 @@ fn burst(algorithm: &str, printed: &[&str], requests: u32, seed: u64) -> Plan {
     plan.topology = topology.to_owned();
     plan.delay = "1ms".parse().expect("a delay");
     plan.bound_ns = MS;
-    plan.printed = plan.entry().as_printed(printed).expect("its defects");
+    plan.printed = plan.info().as_printed(printed).expect("its defects");
     let urgency = |node: u32| (u64::from(node) * 7 + seed * 3) % 10 + 1;
     let priorities = (0..nodes).map(|node| urgency(node) as u32);
     plan.workload.priority = PerNode::Each(priorities.map(Urgency::Constant).collect());

@@ -1,7 +1,7 @@
 //! Every cell of the migrating-controller framework: at every size, on ordered and unordered links,
 //! and against the algorithms it is said to be.
 
-use algorithms::registry::{FormKind, Order};
+use algorithms::registry::{FormKind, LinkOrder};
 use algorithms::taxonomy::{self, Cell};
 use analysis::{TheoryLine, judge};
 use node::plan::Plan;
@@ -14,7 +14,7 @@ use crate::worlds::{MS, closed, plan, set, simulate};
 fn every_cell_lets_everybody_in_one_at_a_time() {
     for cell in taxonomy::of("controller") {
         for (seed, nodes) in (0..).zip([3, 4, 7, 12, 20, 40]) {
-            for links in [Order::Fifo, Order::Any] {
+            for links in [LinkOrder::Fifo, LinkOrder::Any] {
                 for timed in [false, true] {
                     let mut plan = of_cell(cell, nodes, seed);
                     if timed && !by_the_clock(&mut plan, cell) {
@@ -203,9 +203,9 @@ fn no_form_is_applied_where_it_does_not_hold() {
     plan.workload.quota = Quota::Total(400);
     let (mut admitted, mut applied) = (0, 0);
     for params in chosen {
-        let entry = plan.entry();
-        plan.params = entry.choose(&params).expect("they are there");
-        if (entry.refuses)(&plan.params, plan.nodes).is_some() {
+        let info = plan.info();
+        plan.params = info.choose(&params).expect("they are there");
+        if (info.more.refuses)(&plan.params, plan.nodes).is_some() {
             continue;
         }
         admitted += 1;

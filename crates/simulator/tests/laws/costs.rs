@@ -10,8 +10,8 @@ use crate::worlds::{MS, plan, simulate, worlds};
 #[test]
 fn no_closed_form_is_missed_in_any_world() {
     let mut lines = 0;
-    for entry in registry::ALL {
-        for (plan, _) in worlds(entry, 4) {
+    for info in registry::ALL {
+        for (plan, _) in worlds(info, 4) {
             for line in theory(&plan) {
                 assert!(!line.missed(), "{line:?}: {plan:?}");
                 lines += 1;

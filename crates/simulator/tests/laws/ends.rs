@@ -47,9 +47,9 @@ fn everything_moves_and_nobody_enters() {
 /// the token goes to and fro when everybody has been served.
 #[test]
 fn entries_that_nobody_asked_for_do_not_keep_a_run_going() {
-    let entry = registry::find("mra").expect("it is registered");
+    let info = registry::find("mra").expect("it is registered");
     let mut plan = plan("mra", 3, 1);
-    plan.printed = entry.as_printed(&["M6"]).expect("a defect of its");
+    plan.printed = info.as_printed(&["M6"]).expect("a defect of its");
     let run = simulate(&plan);
     assert_eq!(run.end, End::LiveLock);
     let asked = run.requests.iter().filter(|row| !row.uninvited);

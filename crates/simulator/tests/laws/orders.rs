@@ -11,7 +11,7 @@ use crate::worlds::{MS, plan, simulate};
 /// Saturated, on a random graph that suits it, with delays that vary and links that keep order.
 fn saturated(algorithm: &str, nodes: u32, seed: u64, priorities: &[u32]) -> Plan {
     let mut plan = plan(algorithm, nodes, seed);
-    if plan.entry().graph == algorithms::registry::Graph::Tree {
+    if plan.info().graph == algorithms::registry::Graph::Tree {
         plan.topology = "random-tree".to_owned();
     }
     plan.delay = "1ms 900us".parse().expect("a delay");
@@ -23,7 +23,7 @@ fn saturated(algorithm: &str, nodes: u32, seed: u64, priorities: &[u32]) -> Plan
 }
 
 fn with(mut plan: Plan, name: &str, value: &str) -> Plan {
-    let params = plan.entry().choose(&[(name, value)]);
+    let params = plan.info().choose(&[(name, value)]);
     plan.params = params.expect("the parameter is there");
     plan
 }
@@ -113,7 +113,7 @@ fn before_c(algorithm: &str, aging: &str, printed: &[&str]) -> usize {
     };
     plan.workload.quota = Quota::Total(61);
     plan.workload.weights = vec![1.0, 30.0, 30.0];
-    plan.printed = plan.entry().as_printed(printed).expect("its defects");
+    plan.printed = plan.info().as_printed(printed).expect("its defects");
     longest_wait(&finished(&with(plan, "aging", aging)), 1)
 }
 
@@ -176,7 +176,7 @@ fn longest_wait(run: &Run, priority: u32) -> usize {
 fn fapp_on_trees(printed: &[&str], aging: &str, rounds: u64) -> (usize, u64) {
     let runs = (0..6).map(|seed| {
         let mut plan = saturated("fapp", 12, seed, &[1, 5]);
-        plan.printed = plan.entry().as_printed(printed).expect("its defects");
+        plan.printed = plan.info().as_printed(printed).expect("its defects");
         plan.workload.quota = Quota::PerNode(rounds);
         let run = finished(&with(plan, "aging", aging));
         let sent: u64 = run.messages.values().map(|row| row.sent).sum();

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use algorithms::NodeId;
 use algorithms::printed::Printed;
-use algorithms::registry::{self, Entry, Order};
+use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use analysis::replay::Replay;
 use node::plan::Plan;
 use node::trace::{Event, Letter, What};
@@ -14,14 +14,14 @@ use node::workload::Span;
 use crate::worlds::{closed, plan};
 
 /// A traced plan in which members wait for each other, overtake each other and think.
-fn traced(entry: &Entry, seed: u64) -> Plan {
-    let nodes = (4..).find(|&nodes| entry.admits_size(nodes));
-    let mut plan = plan(entry.name, nodes.expect("it admits some size"), seed);
+fn traced(info: &AlgorithmInfo, seed: u64) -> Plan {
+    let nodes = (4..).find(|&nodes| info.admits_size(nodes));
+    let mut plan = plan(info.name, nodes.expect("it admits some size"), seed);
     plan.trace = true;
     plan.delay = "2ms 1ms".parse().expect("a delay");
     plan.workload.arrivals = closed(Span::Exponential(3_000_000));
-    if entry.order == Order::Any {
-        plan.links = Order::Any;
+    if info.link_order == LinkOrder::Any {
+        plan.links = LinkOrder::Any;
     }
     plan
 }
@@ -50,8 +50,8 @@ fn replay(plan: &Plan, events: &[Event]) -> (usize, Result<(), String>) {
 
 #[test]
 fn every_machine_does_again_what_it_did() {
-    for entry in registry::ALL {
-        let plan = traced(entry, 11);
+    for info in registry::ALL {
+        let plan = traced(info, 11);
         let events = events(&plan);
         assert!(events.len() > 50, "{plan:?}");
         let (nth, same) = replay(&plan, &events);
@@ -63,9 +63,9 @@ fn every_machine_does_again_what_it_did() {
 #[test]
 fn a_machine_as_printed_does_again_what_it_did() {
     for name in ["naimi-trehel", "sanders", "cdc", "ddc"] {
-        let entry = registry::find(name).expect("it is registered");
-        let mut plan = traced(entry, 11);
-        plan.printed = Printed::all(entry.defects);
+        let info = registry::find(name).expect("it is registered");
+        let mut plan = traced(info, 11);
+        plan.printed = Printed::all(info.more.defects);
         plan.time_limit_ns = Some(10_000_000_000);
         let events = events(&plan);
         let posts = |event: &&Event| matches!(event.what, What::Post { .. });
@@ -77,8 +77,8 @@ fn a_machine_as_printed_does_again_what_it_did() {
 
 #[test]
 fn a_copy_is_what_was_sent_before() {
-    let entry = registry::find("ricart-agrawala").expect("it is registered");
-    let plan = traced(entry, 5);
+    let info = registry::find("ricart-agrawala").expect("it is registered");
+    let plan = traced(info, 5);
     let whole = events(&plan);
     let is_send = |event: &Event| matches!(event.what, What::Send { .. });
     let nth = whole.iter().position(is_send).expect("something is sent");
@@ -108,8 +108,8 @@ fn a_copy_is_what_was_sent_before() {
 
 #[test]
 fn what_was_left_out_or_changed_is_found_where_it_is() {
-    let entry = registry::find("ricart-agrawala").expect("it is registered");
-    let plan = traced(entry, 5);
+    let info = registry::find("ricart-agrawala").expect("it is registered");
+    let plan = traced(info, 5);
     let whole = events(&plan);
     let of = |is: fn(&What) -> bool| {
         let mut found = (10..whole.len()).filter(|&nth| is(&whole[nth].what));

@@ -257,7 +257,7 @@ fn maekawas_original_gets_stuck_on_a_plane() {
         let mut plan = with("maekawa", 13, seed, &[("quorums", "plane")]);
         plan.delay = "2ms 2ms".parse().expect("a delay");
         plan.workload.quota = Quota::PerNode(20);
-        plan.printed = Printed::all(plan.entry().defects);
+        plan.printed = Printed::all(plan.info().more.defects);
         let run = simulate(&plan);
         run.requests.iter().any(|row| row.entered_ns.is_none())
     });

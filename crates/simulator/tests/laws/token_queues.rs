@@ -1,7 +1,7 @@
 //! What the token algorithms cost, from light load to heavy, and Banta's formulas against his own
 //! notes.
 
-use algorithms::registry::{self, FormKind, Order};
+use algorithms::registry::{self, FormKind, LinkOrder};
 use analysis::statistics::Moments;
 use analysis::{TheoryLine, judge};
 use node::plan::Plan;
@@ -14,9 +14,9 @@ use crate::worlds::{MS, closed, plan, simulate, worlds};
 /// inside for a tenth of it.
 fn world(algorithm: &str, with: &[(&str, &str)], nodes: u32) -> Plan {
     let mut plan = plan(algorithm, nodes, 11);
-    let entry = plan.entry();
-    plan.params = entry.choose(with).expect("they fit");
-    plan.links = Order::Any;
+    let info = plan.info();
+    plan.params = info.choose(with).expect("they fit");
+    plan.links = LinkOrder::Any;
     plan.delay = "750us 250us".parse().expect("a delay");
     plan.bound_ns = MS;
     plan.workload.hold = PerNode::All(Span::Exponential(MS / 10));
@@ -186,8 +186,8 @@ fn theory(plan: &Plan) -> Vec<TheoryLine> {
 #[test]
 fn a_queue_that_grows_without_end_ends_the_run() {
     let mut plan = plan("banta-efficient", 5, 1);
-    let entry = plan.entry();
-    plan.printed = entry.as_printed(&["E2"]).expect("it goes alone");
+    let info = plan.info();
+    plan.printed = info.as_printed(&["E2"]).expect("it goes alone");
     let run = simulate(&plan);
     let mut errors = run.protocol_errors.iter();
     let grown = errors.any(|(_, _, why)| why.contains("without end"));
@@ -212,8 +212,8 @@ fn with_other_parameters_too_everyone_gets_in_and_never_too_many_at_once() {
         ("raymond-k", &[("k", "1")]),
         ("raymond-k", &[("k", "5")]),
     ] {
-        let entry = registry::find(algorithm).expect("it is registered");
-        for (mut plan, _) in worlds(entry, 4) {
+        let info = registry::find(algorithm).expect("it is registered");
+        for (mut plan, _) in worlds(info, 4) {
             plan.params = world(algorithm, with, plan.nodes).params;
             let run = simulate(&plan);
             assert_eq!(run.end, End::Finished, "{plan:?}");
@@ -224,7 +224,7 @@ fn with_other_parameters_too_everyone_gets_in_and_never_too_many_at_once() {
             );
             let most = run.most_inside.expect("the simulator sees every event");
             assert!(
-                most <= (entry.admits)(&plan.params),
+                most <= (info.more.admits)(&plan.params),
                 "{most} inside: {plan:?}"
             );
         }

@@ -1,7 +1,7 @@
 //! Random trees, delays that vary, everybody at it: the tree algorithms of the book and what they come
 //! from.
 
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 use analysis::{Verdict, judge};
 use node::run::End;
 use node::workload::{Arrivals, PerNode, Quota, Span, Urgency};
@@ -29,7 +29,7 @@ fn on_random_trees_nobody_meets_anybody_and_everybody_is_served() {
             let mut plan = plan(algorithm, nodes, seed);
             plan.topology = "random-tree".to_owned();
             (plan.delay, plan.bound_ns) = ("1ms 900us".parse().expect("a delay"), 2 * MS);
-            plan.links = Order::Fifo;
+            plan.links = LinkOrder::Fifo;
             if let Some(aging) = aging {
                 set(&mut plan, &[("aging", aging)]);
             }

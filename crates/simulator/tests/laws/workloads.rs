@@ -9,8 +9,8 @@ use crate::worlds::{MS, ask, batch, closed, plan, retries, simulate};
 #[test]
 fn in_a_settled_batch_the_first_stays_inside_until_all_have_asked() {
     let calm = registry::ALL.iter();
-    for entry in calm.filter(|entry| !retries(entry)) {
-        let mut plan = plan(entry.name, 5, 1);
+    for info in calm.filter(|info| !retries(info)) {
+        let mut plan = plan(info.name, 5, 1);
         let order = [3, 1, 4, 0, 2];
         let asks = order.map(|node| ask(node, 0)).to_vec();
         plan.workload.arrivals = batch(asks, true);
@@ -20,15 +20,15 @@ fn in_a_settled_batch_the_first_stays_inside_until_all_have_asked() {
             .iter()
             .map(|row| row.node.0)
             .collect::<Vec<_>>();
-        assert_eq!(asked, order, "{}", entry.name);
+        assert_eq!(asked, order, "{}", info.name);
         let first = &run.requests[0];
         let last = &run.requests[4];
         assert!(
             first.entered_ns <= run.requests[1].asked_ns,
             "{}",
-            entry.name
+            info.name
         );
-        assert!(first.left_ns >= last.asked_ns, "{}", entry.name);
+        assert!(first.left_ns >= last.asked_ns, "{}", info.name);
         let priorities = run.requests.iter().map(|row| row.priority);
         assert_eq!(priorities.collect::<Vec<_>>(), [0, 1, 1, 0, 2]);
     }
@@ -62,17 +62,13 @@ fn drawn_priorities_follow_from_the_seed_alone() {
 
 #[test]
 fn one_at_a_time_nobody_ever_meets() {
-    for entry in registry::ALL {
-        let mut plan = plan(entry.name, 5, 1);
+    for info in registry::ALL {
+        let mut plan = plan(info.name, 5, 1);
         plan.workload.arrivals = Arrivals::OneAtATime;
         plan.workload.quota = Quota::Total(200);
         let run = simulate(&plan);
         for pair in run.requests.windows(2) {
-            assert!(
-                pair[0].left_ns <= Some(pair[1].arrived_ns),
-                "{}",
-                entry.name
-            );
+            assert!(pair[0].left_ns <= Some(pair[1].arrived_ns), "{}", info.name);
         }
         let asked = by_node(&run, 5);
         assert!(asked.iter().all(|&asked| asked > 20), "{asked:?}");

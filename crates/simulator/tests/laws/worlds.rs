@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use algorithms::NodeId;
-use algorithms::registry::{self, Entry, Order};
+use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use node::plan::Plan;
 use node::run::Run;
 use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Workload};
@@ -13,15 +13,15 @@ pub const MS: u64 = 1_000_000;
 
 /// The registered algorithm, saturated, on links of one millisecond.
 pub fn plan(algorithm: &str, nodes: u32, seed: u64) -> Plan {
-    let entry = registry::find(algorithm).expect("a registered algorithm");
-    Plan::usual(entry, nodes, seed)
+    let info = registry::find(algorithm).expect("a registered algorithm");
+    Plan::usual(info, nodes, seed)
 }
 
 /// The same with these parameters, the others as they come.
 pub fn set(plan: &mut Plan, params: &[(&str, &str)]) {
-    let entry = plan.entry();
-    plan.params = entry.choose(params).expect("they are there");
-    let refused = (entry.refuses)(&plan.params, plan.nodes);
+    let info = plan.info();
+    plan.params = info.choose(params).expect("they are there");
+    let refused = (info.more.refuses)(&plan.params, plan.nodes);
     assert_eq!(refused, None, "{params:?}");
 }
 
@@ -41,8 +41,8 @@ pub fn closed(think: Span) -> Arrivals {
 
 /// Whether losers withdraw and try again after a time that is drawn: chance is part of every plan of
 /// such an algorithm, and no batch settles while somebody waits.
-pub fn retries(entry: &Entry) -> bool {
-    (entry.retries)(&entry.defaults())
+pub fn retries(info: &AlgorithmInfo) -> bool {
+    (info.more.retries)(&info.defaults())
 }
 
 /// A name, a workload for so many nodes, and how many requests it makes, where that is certain.
@@ -137,10 +137,10 @@ pub const DELAYS: &[&str] = &[
 ];
 
 /// Small plans of an algorithm that differ in everything, and how many requests each makes.
-pub fn worlds(entry: &Entry, seeds: u64) -> impl Iterator<Item = (Plan, Option<u64>)> {
+pub fn worlds(info: &AlgorithmInfo, seeds: u64) -> impl Iterator<Item = (Plan, Option<u64>)> {
     let sizes = [1, 2, 3, 5, 9].into_iter();
-    let sizes = sizes.filter(|&nodes| entry.admits_size(nodes));
-    let (name, needs, retries) = (entry.name, entry.order, retries(entry));
+    let sizes = sizes.filter(|&nodes| info.admits_size(nodes));
+    let (name, needs, retries) = (info.name, info.link_order, retries(info));
     sizes.flat_map(move |nodes| {
         let fits = move |(load, ..): &&Load| *load != "settled batch" || !retries;
         LOADS
@@ -156,8 +156,8 @@ pub fn worlds(entry: &Entry, seeds: u64) -> impl Iterator<Item = (Plan, Option<u
                         .expect("a delay");
                     plan.bound_ns = plan.delay.largest_ns().unwrap_or(50 * MS);
                     plan.links = match needs {
-                        Order::Any if seed % 3 > 0 => Order::Any,
-                        Order::Any | Order::Fifo => Order::Fifo,
+                        LinkOrder::Any if seed % 3 > 0 => LinkOrder::Any,
+                        LinkOrder::Any | LinkOrder::Fifo => LinkOrder::Fifo,
                     };
                     (plan, requests(u64::from(nodes)))
                 })

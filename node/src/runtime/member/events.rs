@@ -204,8 +204,8 @@ fn log(now_ns: u64, record: &members::Record) {
 
 /// The number of the kind of message that carries the token, where there is one.
 pub(super) fn token_kind(plan: &Plan) -> Option<u8> {
-    let token = plan.entry().token?;
-    let machine = (plan.entry().machine)(&plan.params, &plan.printed);
+    let token = plan.info().token?;
+    let machine = (plan.info().machine)(&plan.params, &plan.printed);
     let place = machine.kinds().iter().position(|kind| *kind == token)?;
     u8::try_from(place).ok()
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use algorithms::NodeId;
-use algorithms::registry::Links;
+use algorithms::registry::LinkContract;
 use node::conductor::Settled;
 use node::control::Order;
 use node::referee::{self, Seen};
@@ -139,7 +139,7 @@ impl Stage<'_> {
         let settle_ns = SESSIONS_SETTLE * plan.silence_ns;
         let over_ns = until_ns.map(|until_ns| until_ns.saturating_add(settle_ns));
         let just_now = over_ns.is_some_and(|over_ns| self.now_ns() < over_ns);
-        plan.entry().links == Links::Sessions && just_now
+        plan.info().link_contract == LinkContract::Sessions && just_now
     }
 
     fn expects_suspicion(&self) -> bool {

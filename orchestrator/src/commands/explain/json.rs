@@ -2,17 +2,17 @@
 
 use algorithms::params::{Domain, Param};
 use algorithms::printed::Printed;
-use algorithms::registry::{ClosedForm, Entry, FormKind, Graph, Metric, Order};
+use algorithms::registry::{AlgorithmInfo, ClosedForm, FormKind, Graph, LinkOrder, Metric};
 use serde_json::{Value, json};
 
 use crate::commands::list::family;
 
-pub(super) fn text(entry: &Entry) -> String {
-    let unless_said = entry.defaults();
-    let kinds = (entry.machine)(&unless_said, &Printed::repaired()).kinds();
-    let notes = entry.notes.iter();
+pub(super) fn text(info: &AlgorithmInfo) -> String {
+    let unless_said = info.defaults();
+    let kinds = (info.machine)(&unless_said, &Printed::repaired()).kinds();
+    let notes = info.more.notes.iter();
     let notes = notes.map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
-    let defects = entry.defects.iter().map(|defect| {
+    let defects = info.more.defects.iter().map(|defect| {
         json!({
             "id": defect.id,
             "what": defect.what,
@@ -21,29 +21,29 @@ pub(super) fn text(entry: &Entry) -> String {
         })
     });
     let object = json!({
-        "name": entry.name,
-        "title": entry.title,
-        "paper": entry.paper,
-        "family": family(entry.family),
-        "cost": entry.cost,
-        "explanation": entry.explanation,
-        "graph": match entry.graph {
+        "name": info.name,
+        "title": info.title,
+        "paper": info.paper,
+        "family": family(info.family),
+        "cost": info.cost,
+        "explanation": info.explanation,
+        "graph": match info.graph {
             Graph::Complete => "complete",
             Graph::Tree => "tree",
             Graph::Digraph => "digraph",
         },
-        "links": match entry.order {
-            Order::Fifo => "fifo",
-            Order::Any => "any",
+        "links": match info.link_order {
+            LinkOrder::Fifo => "fifo",
+            LinkOrder::Any => "any",
         },
-        "least_nodes": entry.sizes.least,
-        "admits": (entry.admits)(&unless_said),
-        "survives": entry.crashes,
+        "least_nodes": info.more.sizes.least,
+        "admits": (info.more.admits)(&unless_said),
+        "survives": info.more.crashes,
         "messages": kinds,
-        "token": entry.token,
-        "params": entry.params.iter().map(param).collect::<Vec<_>>(),
+        "token": info.token,
+        "params": info.more.params.iter().map(param).collect::<Vec<_>>(),
         "notes": notes.collect::<Vec<_>>(),
-        "closed_forms": entry.forms.iter().map(form).collect::<Vec<_>>(),
+        "closed_forms": info.more.forms.iter().map(form).collect::<Vec<_>>(),
         "defects": defects.collect::<Vec<_>>(),
     });
     format!("{object:#}\n")

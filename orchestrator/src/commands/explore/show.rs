@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use algorithms::NodeId;
-use algorithms::registry::Order;
+use algorithms::registry::LinkOrder;
 use simulator::explore::{
     Ending, Finding, Kind, Mishap, Options, Outcome, Report, Schedule, Timers, Told,
 };
@@ -41,10 +41,10 @@ pub(super) fn headline(resolved: &Resolved, options: &Options, replayed: bool) -
     if !plan.printed.is_repaired() {
         text.push_str(&format!(" · as printed: {}", plan.printed));
     }
-    text.push_str(match (options.order, plan.entry().order) {
-        (Order::Fifo, _) => " · links fifo",
-        (Order::Any, Order::Any) => " · links any",
-        (Order::Any, Order::Fifo) => " · links any, though it needs fifo",
+    text.push_str(match (options.order, plan.info().link_order) {
+        (LinkOrder::Fifo, _) => " · links fifo",
+        (LinkOrder::Any, LinkOrder::Any) => " · links any",
+        (LinkOrder::Any, LinkOrder::Fifo) => " · links any, though it needs fifo",
     });
     if options.timers != Timers::default() {
         text.push_str(&format!(" · timers {}", options.timers));
@@ -96,7 +96,7 @@ pub(super) fn shown(
     }
     if let Some(trapped) = report.trapped {
         let mut what = "states from which not everybody can be served".to_owned();
-        let survives = world.entry.survives(&world.setting.params);
+        let survives = world.info.survives(&world.setting.params);
         if world.options.crash > survives {
             what.push_str(&format!(
                 "; judged up to {survives} crashes, which is what it survives"

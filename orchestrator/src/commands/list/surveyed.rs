@@ -96,7 +96,7 @@ mod tests {
         let all = all();
         let built = all.iter().filter(|one| one.status == Status::Built);
         let built = built.map(|one| one.ours.as_str()).collect::<Vec<_>>();
-        let names = registry::ALL.iter().map(|entry| entry.name);
+        let names = registry::ALL.iter().map(|info| info.name);
         assert_eq!(
             built.iter().copied().collect::<BTreeSet<_>>(),
             names.collect::<BTreeSet<_>>()

@@ -25,11 +25,11 @@ pub(super) struct Searched {
 /// deadlock-free ones.
 pub(super) fn both_rules(structure: &Structure, max_states: u32) -> Result<Vec<Searched>, Failure> {
     let interrupted = interrupt::flag_on_interrupt()?;
-    let entry = registry::find("sanders").expect("it is registered");
+    let info = registry::find("sanders").expect("it is registered");
     let mut searched = Vec::new();
     for rules in ["basic", "deadlock-free"] {
         let written = structure.to_string();
-        let params = entry.choose(&[("structure", &written), ("rules", rules)]);
+        let params = info.choose(&[("structure", &written), ("rules", rules)]);
         let setting = Setting::new(
             Topology::complete(structure.nodes()),
             NodeId(0),
@@ -40,13 +40,13 @@ pub(super) fn both_rules(structure: &Structure, max_states: u32) -> Result<Vec<S
         let options = Options {
             safety_only: true,
             max_states,
-            ..Options::new(entry, structure.nodes())
+            ..Options::new(info, structure.nodes())
         };
         let watch = &mut |_| match interrupted.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let report = explore(entry, &setting, &options, watch);
+        let report = explore(info, &setting, &options, watch);
         let report = report.map_err(|unfit| Failure::Usage(unfit.to_string()))?;
         searched.push(Searched { rules, report });
     }
