@@ -1,18 +1,23 @@
-//! The README shows what the program really prints, and the columns it writes are explained.
+//! The documents show what the program really prints, and the columns it writes are explained.
 
 mod common;
+#[path = "docs/made.rs"]
+mod made;
+#[path = "docs/print.rs"]
+mod print;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use algorithms::registry;
+use std::sync::{Mutex, PoisonError};
+
 use clap::Args;
 use common::Place;
 use orchestrator::scenario::Scenario;
 
-/// How the documents call the program: in a clone, and where it is installed.
-const CALLS: [&str; 2] = ["cargo run --release -- ", "orchestrator "];
+/// How the documents call the program: where it is installed, and in a clone.
+const CALLS: [&str; 3] = ["orchestrator ", "cargo run -- ", "cargo run --release -- "];
 
 /// What stands after the program in a line that calls it.
 fn called(line: &str) -> Option<&str> {
@@ -21,7 +26,7 @@ fn called(line: &str) -> Option<&str> {
 
 /// The documents in which commands stand with what they print.
 fn showing() -> Vec<String> {
-    let mut documents = vec!["README.md".to_owned(), "experiments/README.md".to_owned()];
+    let mut documents = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
     documents.extend(pages().into_iter().filter(|page| page != PROXY));
     documents
 }
@@ -56,27 +61,44 @@ fn documents_show_what_the_program_prints() {
 
 /// Checks the blocks of a document, and says how many there are.
 fn shows_what_the_program_prints(document: &str) -> usize {
-    let readme = read(document);
-    let blocks = blocks(&readme, "console");
-    let update = std::env::var_os("UPDATE").is_some();
-    let mut fresh = readme.clone();
+    let blocks = blocks(&read(document), "console");
     for block in &blocks {
         let (line, shown) = block.split_once('\n').unwrap_or((block, ""));
-        let printed = print_of(line.trim_start_matches("$ "));
-        let printed = as_shown(&printed);
-        let same = steady(&printed) == steady(shown);
-        assert!(
-            same || update,
-            "{line}\nprints:\n{printed}\nUPDATE=1 cargo test -p orchestrator --test docs rewrites {document}"
-        );
-        if !same {
-            fresh = fresh.replace(block, &format!("{line}\n{printed}"));
+        let line = line.trim_start_matches("$ ");
+        let printed = as_shown(&print_of(line));
+        if print::shows(line, shown, &printed) {
+            continue;
         }
-    }
-    if fresh != readme {
-        fs::write(root().join(document), &fresh).expect("a document can be written");
+        assert!(
+            updating() && !print::leaves_out(shown),
+            "{line}\nprints:\n{printed}\nUPDATE=1 cargo test -p orchestrator --test docs rewrites \
+             {document}, where it leaves nothing out"
+        );
+        rewrite(document, |text| {
+            text.replace(block, &format!("$ {line}\n{printed}"))
+        });
     }
     blocks.len()
+}
+
+/// Whether the documents are to be written as they should be.
+fn updating() -> bool {
+    std::env::var_os("UPDATE").is_some()
+}
+
+/// Writes a document, one test at a time.
+fn rewrite(document: &str, change: impl Fn(&str) -> String) {
+    static WRITING: Mutex<()> = Mutex::new(());
+    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = change(&read(document));
+    fs::write(root().join(document), text).expect("a document can be written");
+}
+
+/// The README is for visitors; what is longer has a page of its own.
+#[test]
+fn the_readme_is_short() {
+    let lines = read("README.md").lines().count();
+    assert!(lines <= 200, "README.md has {lines} lines");
 }
 
 #[test]
@@ -95,7 +117,8 @@ fn every_command_works(document: &str) -> usize {
     let fenced = readme.split("```").skip(1).step_by(2);
     let lines = fenced.flat_map(str::lines).map(|line| {
         let line = line.trim_start_matches("$ ");
-        line.split(" #").next().unwrap_or_default().trim()
+        let line = line.split(" #").next().unwrap_or_default();
+        line.split(" > ").next().unwrap_or_default().trim()
     });
     // The reading order is a table, in which the commands stand between strokes.
     let rows = readme
@@ -108,8 +131,9 @@ fn every_command_works(document: &str) -> usize {
         seen += 1;
         let place = place();
         let mut words = words(line);
-        let dry = words.iter().any(|word| word == "--dry-run");
-        if ["run", "compare"].contains(&words[0].as_str()) && !dry {
+        let is_said = |flag: &str| words.iter().any(|word| word == flag);
+        let whole = is_said("--dry-run") || is_said("--json");
+        if ["run", "compare"].contains(&words[0].as_str()) && !whole {
             words.push("--dry-run".to_owned());
         }
         let finished = place.run(&words);
@@ -136,11 +160,30 @@ fn every_command_works(document: &str) -> usize {
     seen
 }
 
+/// What stands in a sentence may leave things open, but the command is one that there is.
+#[test]
+fn every_command_that_is_named_is_there() {
+    let commands = made::commands();
+    let documents = showing().into_iter().chain([PROXY.to_owned()]);
+    for document in documents {
+        let text = read(&document);
+        let named = quoted(&text).filter_map(|words| words.strip_prefix("orchestrator "));
+        for words in named.filter(|words| words.starts_with(char::is_lowercase)) {
+            let command = words.split_whitespace().next().unwrap_or_default();
+            let is_there = commands.iter().any(|(name, _)| name == command);
+            assert!(is_there, "{document}: orchestrator {words}");
+        }
+    }
+}
+
 #[test]
 fn links_in_the_documents_lead_somewhere() {
     let more = [
         "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        PROXY,
         "results/README.md",
+        "experiments/README.md",
         "experiments/claims/README.md",
     ];
     for document in showing().into_iter().chain(more.map(str::to_owned)) {
@@ -180,7 +223,7 @@ fn every_key_of_a_scenario_file_is_documented() {
     let page = read("docs/scenarios.md");
     let (before, _) = page.split_once("## Keys\n").expect("a heading");
     let fresh = format!("{before}## Keys\n{}", scenario_keys());
-    if fresh != page && std::env::var_os("UPDATE").is_some() {
+    if fresh != page && updating() {
         fs::write(root().join("docs/scenarios.md"), &fresh).expect("a page can be written");
         return;
     }
@@ -266,31 +309,25 @@ fn files_in_the_documents_are_taken() {
     }
 }
 
+/// The pictures in the documents are those that their sweeps draw.
 #[test]
-fn the_readme_names_every_algorithm() {
-    let readme = read("README.md");
-    for info in registry::ALL {
-        assert!(readme.contains(info.name), "the README lacks {}", info.name);
+fn pictures_are_what_their_sweeps_draw() {
+    for name in ["light-load", "banta-figure-5.2"] {
+        let place = place();
+        let line = format!("sweep experiments/sweeps/{name}.toml --out here");
+        place.line(&line).expect(0);
+        let drawn = fs::read(place.path().join("here/plot.svg")).expect("a plot");
+        let shown = root().join(format!("results/reference/{name}.svg"));
+        if updating() {
+            fs::write(&shown, &drawn).expect("a picture can be written");
+        }
+        let same = fs::read(&shown).is_ok_and(|shown| shown == drawn);
+        assert!(
+            same,
+            "UPDATE=1 cargo test -p orchestrator --test docs draws {} again",
+            shown.display()
+        );
     }
-}
-
-/// The picture in the guide is the one that its sweep draws.
-#[test]
-fn the_guides_picture_is_what_its_sweep_draws() {
-    let place = place();
-    let line = "sweep experiments/sweeps/banta-figure-5.2.toml --out here";
-    place.line(line).expect(0);
-    let drawn = fs::read(place.path().join("here/plot.svg")).expect("a plot");
-    let shown = root().join("results/reference/banta-figure-5.2.svg");
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&shown, &drawn).expect("a picture can be written");
-    }
-    let same = fs::read(&shown).is_ok_and(|shown| shown == drawn);
-    assert!(
-        same,
-        "UPDATE=1 cargo test -p orchestrator --test docs draws {} anew",
-        shown.display()
-    );
 }
 
 #[test]
@@ -358,25 +395,13 @@ fn place() -> Place {
     place
 }
 
-/// The lines that are the same wherever and whenever the program runs.
-fn steady(text: &str) -> Vec<&str> {
-    let passing = ["files: ", "again: ", "replay: ", "plot: ", "  time "];
-    let passes =
-        |line: &str| passing.iter().any(|start| line.starts_with(start)) && !line.ends_with(COMMIT);
-    let lines = text.trim_end().lines();
-    lines.filter(|line| !passes(line)).collect()
-}
-
 /// Stands for the commit that the program was built from: every reader has another.
 const COMMIT: &str = "/COMMIT";
 
-/// The print as the README shows it, with the program called by its name and its commit by that word.
+/// The print as the documents show it, with the program called by its name and its commit by that word.
 fn as_shown(text: &str) -> String {
     let commit = option_env!("TURNSTILE_COMMIT").unwrap_or("unknown");
-    let text = text.replace(
-        env!("CARGO_BIN_EXE_orchestrator"),
-        "target/release/orchestrator",
-    );
+    let text = text.replace(env!("CARGO_BIN_EXE_orchestrator"), "orchestrator");
     text.replace(&format!("/{commit}\n"), &format!("{COMMIT}\n"))
 }
 
