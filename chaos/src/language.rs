@@ -20,12 +20,14 @@ pub mod glossary;
 mod links;
 mod members;
 mod schedule;
+mod scope;
 mod spec;
 mod triggers;
 
-pub use cursor::Scope;
 pub use error::FaultError;
 pub use members::Who;
 pub use schedule::{Schedule, Start};
+pub use scope::Scope;
+pub(crate) use scope::{Part, Print, Printer, display_as_printed};
 pub use spec::{Action, Choice, DelayLaw, FaultSpec, FaultText, LinkFault, PartitionGroups};
 pub use triggers::{By, MessageFault, Selector, Trigger};

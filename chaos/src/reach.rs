@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::fate::Member;
+use crate::language::{Part, Print, Printer, display_as_printed};
 
 /// A set of directed links.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,58 +122,59 @@ impl Members {
     }
 }
 
-impl fmt::Display for Reach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for Reach {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
         match self {
-            Reach::All => f.write_str("all"),
-            Reach::Between(pairs) => write_list(f, pairs, " and "),
-            Reach::Across(groups) => write_list(f, groups, "|"),
+            Reach::All => out.write_str("all"),
+            Reach::Between(pairs) => print_list(out, pairs, " and "),
+            Reach::Across(groups) => print_list(out, groups, "|"),
             Reach::Apart { nodes, sight } => {
-                write!(
-                    f,
-                    "members more than {sight} apart on the ring 0..{}",
-                    nodes - 1
-                )
+                let last = nodes - 1;
+                write!(out, "members more than {sight} apart on the ring 0..{last}")
             }
         }
     }
 }
 
-impl fmt::Display for Pair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let arrow = if self.both { "-" } else { "->" };
-        write!(f, "{}{arrow}{}", self.from, self.to)
+impl Print for Pair {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
+        self.from.print(out)?;
+        out.write_str(if self.both { "-" } else { "->" })?;
+        self.to.print(out)
     }
 }
 
-impl fmt::Display for Members {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for Members {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
         match self {
-            Members::All => f.write_str("all"),
-            Members::Listed(runs) => {
-                let runs = runs
-                    .iter()
-                    .map(|(first, last)| match last.saturating_sub(*first) {
-                        0 => format!("{first}"),
-                        1 => format!("{first},{last}"),
-                        _ => format!("{first}..{last}"),
-                    });
-                write_list(f, &runs.collect::<Vec<_>>(), ",")
-            }
+            Members::All => out.write_str("all"),
+            Members::Listed(runs) => print_list(out, runs, ","),
         }
     }
 }
 
-fn write_list(
-    f: &mut fmt::Formatter<'_>,
-    items: &[impl fmt::Display],
-    between: &str,
-) -> fmt::Result {
+/// Members from the first to the last.
+impl Print for (Member, Member) {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
+        let (first, last) = *self;
+        out.part(Part::Member(first))?;
+        match last.saturating_sub(first) {
+            0 => return Ok(()),
+            1 => out.write_str(",")?,
+            _ => out.write_str("..")?,
+        }
+        out.part(Part::Member(last))
+    }
+}
+
+display_as_printed!(Reach, Pair, Members);
+
+fn print_list(out: &mut dyn Printer, items: &[impl Print], between: &str) -> fmt::Result {
     for (number, item) in items.iter().enumerate() {
         if number > 0 {
-            f.write_str(between)?;
+            out.write_str(between)?;
         }
-        item.fmt(f)?;
+        item.print(out)?;
     }
     Ok(())
 }

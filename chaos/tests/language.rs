@@ -252,6 +252,21 @@ proptest! {
     }
 
     #[test]
+    fn a_check_says_what_reading_for_that_group_would_say(
+        spec in specs(),
+        nodes in prop::option::of(prop::sample::select(vec![0, 1, 2, 7, u32::MAX / 2])),
+        edges in prop::option::of(0..100_u64),
+        token in any::<Option<bool>>(),
+        names_kinds in any::<bool>(),
+        links_only in any::<bool>(),
+    ) {
+        let kinds = names_kinds.then_some(&["TOKEN"][..]);
+        let scope = Scope { nodes, names: &[], kinds, edges, token, links_only };
+        let read = FaultSpec::parse(&spec.to_string(), &scope).map(drop);
+        prop_assert_eq!(spec.check(&scope), read);
+    }
+
+    #[test]
     fn no_text_makes_the_reader_panic(text in "\\PC*") {
         let _ = text.parse::<FaultSpec>();
     }

@@ -1,8 +1,9 @@
 //! A whole fault: its time, what happens, and the rest.
 
-use super::cursor::{Cursor, Scope, Token};
+use super::cursor::{Cursor, Token};
 use super::error::FaultError;
 use super::schedule::Said;
+use super::scope::{Part, Scope};
 use super::spec::{Action, Choice, FaultSpec, PartitionGroups};
 use crate::churn::{Churn, SHORTEST_CYCLE_NS};
 use crate::fault::InFlight;
@@ -76,35 +77,22 @@ impl Rest {
 
 impl Cursor<'_> {
     fn action(&mut self) -> Result<Action, FaultError> {
-        const RIGHT: &str = "write what happens: loss, delay, duplicate, reorder, corrupt, truncate, \
-                             rate, preset, cut, partition, isolate, heal, churn, kill, pause, \
-                             resume, restart, lose or hide";
-        const OF_LINKS: &str = "write what happens to links: loss, delay, duplicate, reorder, \
-                                corrupt, truncate, rate, preset, cut, partition, isolate, heal or \
-                                churn";
-        let right = if self.scope.links_only {
-            OF_LINKS
-        } else {
-            RIGHT
-        };
         let Token::Word(word) = self.peek() else {
-            return Err(self.unfit(right));
+            return Err(self.unfit(self.scope.all_actions()));
         };
         let before = self.clone();
         self.take();
-        if self.scope.links_only {
-            let datagrams = Some("a proxy does not look into datagrams");
-            let why = match word {
-                "kill" | "pause" | "resume" | "restart" => Some("a proxy has no hold on processes"),
-                "lose" | "hide" => datagrams,
-                "delay" | "duplicate" if self.clone().takes("message") => datagrams,
-                _ => None,
-            };
-            if let Some(why) = why {
-                self.takes("message");
-                let place = self.since(before.place().start);
-                return Err(self.beyond_a_proxy(place, why, right));
+        let mut ahead = self.clone();
+        let of_message = ahead.takes("message") && matches!(word, "delay" | "duplicate");
+        let place = ahead.since(before.place().start);
+        match word {
+            "kill" | "pause" | "resume" | "restart" => {
+                self.fit(Part::Process(word), place)?;
             }
+            _ if of_message || matches!(word, "lose" | "hide") => {
+                self.fit(Part::Message(&self.text[place.clone()]), place)?;
+            }
+            _ => {}
         }
         let in_flight = InFlight::default();
         Ok(match word {
@@ -146,7 +134,7 @@ impl Cursor<'_> {
                     fault,
                     reach: Reach::All,
                 },
-                None => return Err(before.unfit(right)),
+                None => return Err(before.unfit(self.scope.all_actions())),
             },
         })
     }
@@ -165,13 +153,8 @@ impl Cursor<'_> {
             if !(self.takes("edges") || (number == "1" && self.takes("edge"))) {
                 return Err(self.unfit("write edges: 4 random edges"));
             }
-            return match self.scope.edges {
-                Some(edges) if u64::from(count) > edges => {
-                    let wrong = format!("there are only {edges} edges");
-                    Err(self.error(place, wrong, "write a smaller number"))
-                }
-                _ => Ok(Choice::Random(count)),
-            };
+            self.fit(Part::RandomEdges(count), place)?;
+            return Ok(Choice::Random(count));
         }
         self.reach().map(Choice::Links)
     }
@@ -182,14 +165,8 @@ impl Cursor<'_> {
             && let Some((_, named)) = NAMED.iter().find(|(name, _)| *name == word)
         {
             self.take();
-            return match self.scope.nodes {
-                Some(nodes) if nodes < named.least_nodes() => {
-                    let wrong = format!("{nodes} members cannot be parted like this");
-                    let right = format!("have at least {} members", named.least_nodes());
-                    Err(self.error(place, wrong, right))
-                }
-                _ => Ok(PartitionGroups::Named(*named)),
-            };
+            self.fit(Part::Partition(*named), place)?;
+            return Ok(PartitionGroups::Named(*named));
         }
         let groups = match self.scope.names {
             [a, b, ..] => format!("{a}|{b}"),

@@ -4,26 +4,9 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 use super::error::FaultError;
+use super::scope::{Part, Scope};
 use crate::percent::Percent;
 use crate::span::{parse_ns, scale};
-
-/// What is known about the group when a text is read. What is known is checked; by default nothing
-/// is.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Scope<'a> {
-    /// How many members there are.
-    pub nodes: Option<u32>,
-    /// What they are called besides their numbers, in order.
-    pub names: &'a [String],
-    /// The kinds of messages they send.
-    pub kinds: Option<&'a [&'a str]>,
-    /// How many edges there are between them.
-    pub edges: Option<u64>,
-    /// Whether the members pass a token around.
-    pub token: Option<bool>,
-    /// Only links can be made bad: a proxy stands alone, and nobody watches or strikes the members.
-    pub links_only: bool,
-}
 
 /// A place in a text, from which the rest is read.
 #[derive(Clone, Debug)]
@@ -131,13 +114,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The error that this is beyond a proxy that stands alone.
-    pub fn beyond_a_proxy(&self, place: Range<usize>, why: &str, right: &str) -> FaultError {
-        let wrong = format!(
-            "'{}' needs an orchestrator: {why}",
-            &self.text[place.clone()]
-        );
-        self.error(place, wrong, right)
+    /// Requires a part that was read there to fit the group.
+    pub fn fit(&self, part: Part<'_>, place: Range<usize>) -> Result<(), FaultError> {
+        match self.scope.misfit(part) {
+            None => Ok(()),
+            Some((wrong, right)) => Err(self.error(place, wrong, right)),
+        }
     }
 
     /// Requires the text to end here.

@@ -2,8 +2,9 @@
 
 use std::str::FromStr;
 
-use super::cursor::{Cursor, Scope, Token};
+use super::cursor::{Cursor, Token};
 use super::error::FaultError;
+use super::scope::Scope;
 use crate::delay::Delay;
 use crate::percent::Percent;
 

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::cursor::{Cursor, Scope, Token};
+use super::cursor::{Cursor, Token};
 use super::error::FaultError;
+use super::scope::{Part, Print, Printer, Scope, display_as_printed};
 use crate::fate::Member;
 use crate::reach::{Members, Pair, Reach};
 
@@ -24,16 +25,18 @@ pub enum Who {
     Random,
 }
 
-impl fmt::Display for Who {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for Who {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
         match self {
-            Who::Member(member) => member.fmt(f),
-            Who::Holder => f.write_str("holder"),
-            Who::Token => f.write_str("token"),
-            Who::Random => f.write_str("random"),
+            Who::Member(member) => out.part(Part::Member(*member)),
+            Who::Holder => out.part(Part::Holder),
+            Who::Token => out.part(Part::Token),
+            Who::Random => out.write_str("random"),
         }
     }
 }
+
+display_as_printed!(Who);
 
 /// Links as they are written; a `ring` has no short way to be written.
 impl FromStr for Reach {
@@ -52,46 +55,21 @@ impl Cursor<'_> {
     /// One member, fixed or found out later.
     pub fn who(&mut self) -> Result<Who, FaultError> {
         let place = self.place();
-        if self.scope.links_only && matches!(self.peek(), Token::Word("holder" | "token")) {
-            let right = format!("write {} or random", self.one_member());
-            let why = "a proxy does not know who is inside";
-            return Err(self.beyond_a_proxy(place, why, &right));
-        }
         if self.takes("holder") {
+            self.fit(Part::Holder, place)?;
             Ok(Who::Holder)
         } else if self.takes("token") {
-            if self.scope.token == Some(false) {
-                let wrong = "no token is passed around in this algorithm";
-                return Err(self.error(place, wrong, "write a member's number, holder or random"));
-            }
+            self.fit(Part::Token, place)?;
             Ok(Who::Token)
         } else if self.takes("random") {
             Ok(Who::Random)
         } else {
+            let one_member = self.scope.one_member();
             let right = match self.scope.links_only {
-                true => format!("write who: {} or random", self.one_member()),
-                false => format!("write who: {}, holder, token or random", self.one_member()),
+                true => format!("write who: {one_member} or random"),
+                false => format!("write who: {one_member}, holder, token or random"),
             };
             self.member(&right).map(Who::Member)
-        }
-    }
-
-    /// What one member is written as.
-    fn one_member(&self) -> String {
-        match self.scope.names {
-            [] => "a member's number".to_owned(),
-            names => {
-                let shown = names.iter().take(SHOWN_NAMES).map(String::as_str);
-                let more = if names.len() > SHOWN_NAMES {
-                    ", …"
-                } else {
-                    ""
-                };
-                format!(
-                    "a member's name ({}{more})",
-                    shown.collect::<Vec<_>>().join(", ")
-                )
-            }
         }
     }
 
@@ -105,20 +83,9 @@ impl Cursor<'_> {
             Token::Number(..) | Token::Sign(_) | Token::Other(_) | Token::End => None,
         };
         let member: Member = member.ok_or_else(|| self.unfit(right))?;
-        match self.scope.nodes {
-            Some(nodes) if member >= nodes => {
-                let numbers = match nodes {
-                    0 => "the group has no members".to_owned(),
-                    1 => "the only member is 0".to_owned(),
-                    _ => format!("the members are 0 to {}", nodes - 1),
-                };
-                Err(self.error(place, format!("there is no member {member}"), numbers))
-            }
-            _ => {
-                self.take();
-                Ok(member)
-            }
-        }
+        self.fit(Part::Member(member), place)?;
+        self.take();
+        Ok(member)
     }
 
     /// Links, such as `all`, `3->4`, `3-4 and 5->6` or `0,1|2,3`.
@@ -175,8 +142,14 @@ impl Cursor<'_> {
 
     fn members(&mut self) -> Result<Members, FaultError> {
         let right = match self.scope.names {
-            [a, b, ..] => format!("write {}, several as {a},{b}, or all", self.one_member()),
-            _ => format!("write {}, several as 0,2,5..9, or all", self.one_member()),
+            [a, b, ..] => format!(
+                "write {}, several as {a},{b}, or all",
+                self.scope.one_member()
+            ),
+            _ => format!(
+                "write {}, several as 0,2,5..9, or all",
+                self.scope.one_member()
+            ),
         };
         if self.takes("all") {
             return Ok(Members::All);
@@ -200,9 +173,6 @@ impl Cursor<'_> {
         }
     }
 }
-
-/// Of more members not all names are listed.
-const SHOWN_NAMES: usize = 8;
 
 impl Members {
     /// The first member of both.

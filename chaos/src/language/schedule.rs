@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cursor::{Cursor, Token};
 use super::error::FaultError;
+use super::scope::{Part, Print, Printer, display_as_printed};
 use super::spec::Action;
 use super::triggers::Trigger;
 use crate::span::show_ns;
@@ -58,10 +59,8 @@ impl Said {
             else {
                 return Ok(());
             };
-            if word == "when" && cursor.scope.links_only {
-                let why = "a proxy sees datagrams, not what members do";
-                let right = "write at or every and a time";
-                return Err(cursor.beyond_a_proxy(cursor.place(), why, right));
+            if word == "when" {
+                cursor.fit(Part::When, cursor.place())?;
             }
             cursor.take();
             let twice = match word {
@@ -148,7 +147,7 @@ impl Said {
             }
         }
         let start = match (self.when, self.every, self.at) {
-            (Some((event, _)), _, _) => Start::When(event),
+            (Some((trigger, _)), _, _) => Start::When(trigger),
             (None, Some((period_ns, _)), at) => Start::Every {
                 first_ns: at.map_or(period_ns, |(at_ns, _)| at_ns),
                 period_ns,
@@ -182,21 +181,28 @@ fn put<T>(slot: &mut Option<(T, Range<usize>)>, value: T, place: Range<usize>) -
     slot.replace((value, place)).is_some()
 }
 
-impl fmt::Display for Start {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for Start {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
         match self {
             Start::At(0) => Ok(()),
-            Start::At(at_ns) => write!(f, "at {} ", show_ns(*at_ns)),
+            Start::At(at_ns) => write!(out, "at {} ", show_ns(*at_ns)),
             Start::Every {
                 first_ns,
                 period_ns,
             } => {
                 if first_ns != period_ns {
-                    write!(f, "at {} ", show_ns(*first_ns))?;
+                    write!(out, "at {} ", show_ns(*first_ns))?;
                 }
-                write!(f, "every {} ", show_ns(*period_ns))
+                write!(out, "every {} ", show_ns(*period_ns))
             }
-            Start::When(event) => write!(f, "when {event} "),
+            Start::When(trigger) => {
+                out.part(Part::When)?;
+                out.write_str(" ")?;
+                trigger.print(out)?;
+                out.write_str(" ")
+            }
         }
     }
 }
+
+display_as_printed!(Start);

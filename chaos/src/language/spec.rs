@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::cursor::Scope;
 use super::error::FaultError;
 use super::members::Who;
 use super::schedule::Schedule;
+use super::scope::{Part, Print, Printer, Scope, display_as_printed};
 use super::triggers::MessageFault;
 use crate::churn::Churn;
 use crate::fault::late::{quoted, write_rest};
@@ -157,10 +157,7 @@ impl Action {
             Action::Pause(_) => "pause",
             Action::Resume(_) => "resume",
             Action::Restart { .. } => "restart",
-            Action::Message(MessageFault::Lose(_)) => "lose message",
-            Action::Message(MessageFault::Delay(..)) => "delay message",
-            Action::Message(MessageFault::Duplicate(_)) => "duplicate message",
-            Action::Message(MessageFault::HideDown { .. }) => "hide",
+            Action::Message(fault) => fault.words(),
         }
     }
 
@@ -227,43 +224,67 @@ impl FromStr for FaultSpec {
     }
 }
 
-impl fmt::Display for FaultSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.schedule.start, self.action)?;
+impl Print for FaultSpec {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
+        self.schedule.start.print(out)?;
+        self.action.print(out)?;
         if let Some(for_ns) = self.schedule.for_ns {
-            write!(f, " for {}", show_ns(for_ns))?;
+            write!(out, " for {}", show_ns(for_ns))?;
         }
         match self.schedule.until_ns {
-            Some(until_ns) => write!(f, " until {}", show_ns(until_ns)),
+            Some(until_ns) => write!(out, " until {}", show_ns(until_ns)),
             None => Ok(()),
         }
     }
 }
 
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for Action {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
         match self {
-            Action::Links { fault, reach } => write!(f, "{fault} on {reach}"),
-            Action::Cut { choice, in_flight } => write!(f, "cut {choice}{}", Under(*in_flight)),
-            Action::Partition { groups, in_flight } => {
-                write!(f, "partition {groups}{}", Under(*in_flight))
+            Action::Links { fault, reach } => {
+                write!(out, "{fault} on ")?;
+                reach.print(out)
             }
-            Action::Isolate { who, in_flight } => write!(f, "isolate {who}{}", Under(*in_flight)),
-            Action::Heal { reach } => write!(f, "heal {reach}"),
+            Action::Cut { choice, in_flight } => {
+                out.write_str("cut ")?;
+                choice.print(out)?;
+                write!(out, "{}", Under(*in_flight))
+            }
+            Action::Partition { groups, in_flight } => {
+                out.write_str("partition ")?;
+                groups.print(out)?;
+                write!(out, "{}", Under(*in_flight))
+            }
+            Action::Isolate { who, in_flight } => {
+                out.write_str("isolate ")?;
+                who.print(out)?;
+                write!(out, "{}", Under(*in_flight))
+            }
+            Action::Heal { reach } => {
+                out.write_str("heal ")?;
+                reach.print(out)
+            }
             Action::Churn {
                 choice,
                 churn,
                 in_flight,
             } => {
-                write!(f, "churn {choice} {churn}{}", Under(*in_flight))
+                out.write_str("churn ")?;
+                choice.print(out)?;
+                write!(out, " {churn}{}", Under(*in_flight))
             }
-            Action::Kill(who) => write!(f, "kill {who}"),
-            Action::Pause(who) => write!(f, "pause {who}"),
-            Action::Resume(who) => write!(f, "resume {who}"),
+            Action::Kill(who) | Action::Pause(who) | Action::Resume(who) => {
+                out.part(Part::Process(self.verb()))?;
+                out.write_str(" ")?;
+                who.print(out)
+            }
             Action::Restart { who, after_ns } => {
-                write!(f, "restart {who} after {}", show_ns(*after_ns))
+                out.part(Part::Process(self.verb()))?;
+                out.write_str(" ")?;
+                who.print(out)?;
+                write!(out, " after {}", show_ns(*after_ns))
             }
-            Action::Message(fault) => fault.fmt(f),
+            Action::Message(fault) => fault.print(out),
         }
     }
 }
@@ -300,25 +321,32 @@ impl fmt::Display for LinkFault {
     }
 }
 
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for Choice {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
         match self {
-            Choice::Edges => f.write_str("edges"),
-            Choice::Random(1) => f.write_str("1 random edge"),
-            Choice::Random(edges) => write!(f, "{edges} random edges"),
-            Choice::Links(reach) => reach.fmt(f),
+            Choice::Edges => out.write_str("edges"),
+            Choice::Random(edges) => {
+                out.part(Part::RandomEdges(*edges))?;
+                out.write_str(match edges {
+                    1 => " random edge",
+                    _ => " random edges",
+                })
+            }
+            Choice::Links(reach) => reach.print(out),
         }
     }
 }
 
-impl fmt::Display for PartitionGroups {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for PartitionGroups {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
         match self {
-            PartitionGroups::Named(named) => named.fmt(f),
-            PartitionGroups::Groups(reach) => reach.fmt(f),
+            PartitionGroups::Named(named) => out.part(Part::Partition(*named)),
+            PartitionGroups::Groups(reach) => reach.print(out),
         }
     }
 }
+
+display_as_printed!(FaultSpec, Action, Choice, PartitionGroups);
 
 /// A fault as it stands in a file, as one text or in parts, not read yet.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cursor::{Cursor, Token};
 use super::error::FaultError;
+use super::scope::{Part, Print, Printer, display_as_printed};
 use crate::fate::Member;
 use crate::span::{LONGEST_NS, show_ns};
 
@@ -98,6 +99,18 @@ impl Selector {
             && self.from.is_none_or(|wanted| wanted == from)
             && self.to.is_none_or(|wanted| wanted == to)
             && self.origin.is_none_or(|wanted| origin == Some(wanted))
+    }
+}
+
+impl MessageFault {
+    /// The words it begins with.
+    pub fn words(&self) -> &'static str {
+        match self {
+            MessageFault::Lose(_) => "lose message",
+            MessageFault::Delay(..) => "delay message",
+            MessageFault::Duplicate(_) => "duplicate message",
+            MessageFault::HideDown { .. } => "hide",
+        }
     }
 }
 
@@ -238,59 +251,72 @@ impl Cursor<'_> {
         }
         let place = self.since(start);
         let kind = &self.text[place.clone()];
-        match self.scope.kinds {
-            Some(kinds) if !kinds.contains(&kind) => {
-                let wrong = format!("no message is called {kind}");
-                let right = format!("write one of {}", kinds.join(", "));
-                Err(self.error(place, wrong, right))
-            }
-            _ => Ok(kind.to_owned()),
-        }
+        self.fit(Part::Kind(kind), place)?;
+        Ok(kind.to_owned())
     }
 }
 
-impl fmt::Display for Trigger {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for Trigger {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
         let (word, member, nth) = match self {
-            Trigger::Enter(member, nth) => ("enter", member, nth),
-            Trigger::Exit(member, nth) => ("exit", member, nth),
-            Trigger::Request(member, nth) => ("request", member, nth),
-            Trigger::Message(selector) => return write!(f, "message {selector}"),
+            Trigger::Enter(member, nth) => ("enter ", member, nth),
+            Trigger::Exit(member, nth) => ("exit ", member, nth),
+            Trigger::Request(member, nth) => ("request ", member, nth),
+            Trigger::Message(selector) => {
+                out.write_str("message ")?;
+                return selector.print(out);
+            }
         };
-        write!(f, "{word} {member}")?;
-        write_nth(f, *nth)
+        out.write_str(word)?;
+        out.part(Part::Member(*member))?;
+        print_nth(out, *nth)
     }
 }
 
-impl fmt::Display for Selector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.kind)?;
+impl Print for Selector {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
+        out.part(Part::Kind(&self.kind))?;
         for (word, member) in [
             ("from", self.from),
             ("to", self.to),
             ("origin", self.origin),
         ] {
             if let Some(member) = member {
-                write!(f, " {word} {member}")?;
+                write!(out, " {word} ")?;
+                out.part(Part::Member(member))?;
             }
         }
         if self.all {
-            return f.write_str(" #all");
+            return out.write_str(" #all");
         }
-        write_nth(f, self.nth)
+        print_nth(out, self.nth)
     }
 }
 
-impl fmt::Display for MessageFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Print for MessageFault {
+    fn print(&self, out: &mut dyn Printer) -> fmt::Result {
+        out.part(Part::Message(self.words()))?;
         match self {
-            MessageFault::Lose(selector) => write!(f, "lose message {selector}"),
-            MessageFault::Delay(selector, by) => write!(f, "delay message {selector} by {by}"),
-            MessageFault::Duplicate(selector) => write!(f, "duplicate message {selector}"),
-            MessageFault::HideDown { of, from } => write!(f, "hide down {of} from {from}"),
+            MessageFault::Lose(selector) | MessageFault::Duplicate(selector) => {
+                out.write_str(" ")?;
+                selector.print(out)
+            }
+            MessageFault::Delay(selector, by) => {
+                out.write_str(" ")?;
+                selector.print(out)?;
+                write!(out, " by {by}")
+            }
+            MessageFault::HideDown { of, from } => {
+                out.write_str(" down ")?;
+                out.part(Part::Member(*of))?;
+                out.write_str(" from ")?;
+                out.part(Part::Member(*from))
+            }
         }
     }
 }
+
+display_as_printed!(Trigger, Selector, MessageFault);
 
 impl fmt::Display for By {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -301,10 +327,9 @@ impl fmt::Display for By {
     }
 }
 
-fn write_nth(f: &mut fmt::Formatter<'_>, nth: NonZeroU32) -> fmt::Result {
-    if nth == ONCE {
-        Ok(())
-    } else {
-        write!(f, " #{nth}")
+fn print_nth(out: &mut dyn Printer, nth: NonZeroU32) -> fmt::Result {
+    match nth {
+        ONCE => Ok(()),
+        _ => write!(out, " #{nth}"),
     }
 }

@@ -42,10 +42,9 @@ impl Timeline {
         let mut equals = BTreeMap::<String, u64>::new();
         for spec in specs {
             let text = spec.to_string();
-            // Read again, now that the group is known: so that what does not fit is pointed at.
-            let spec = FaultSpec::parse(&text, &group.scope())?;
+            spec.check(&group.scope())?;
             let nth = equals.entry(text).or_default();
-            if let Some(step) = group.settle(&spec, *nth)? {
+            if let Some(step) = group.settle(spec, *nth)? {
                 timeline.steps.push(step);
                 *nth += 1;
             }
