@@ -34,7 +34,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
+use crate::contract::{
+    After, Algorithm, Invariant, NodeId, Outbox, Request, Timer, ignores, kinds,
+};
 use crate::setup::Setup;
 
 pub(crate) use entry::INFO;
@@ -265,13 +267,7 @@ impl Algorithm for BantaEfficient {
         }
     }
 
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // The thesis assumes that nobody fails: a lost token stays lost.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         invariants::ALL

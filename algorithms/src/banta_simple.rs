@@ -30,7 +30,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
+use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, ignores, kinds};
 use crate::setup::Setup;
 
 pub(crate) use entry::INFO;
@@ -214,17 +214,7 @@ impl Algorithm for BantaSimple {
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
-
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // The thesis assumes that nobody fails: a lost token stays lost.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { timer, peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         invariants::ALL

@@ -46,7 +46,6 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
             },
         ],
         refuses,
-        wants_peer_events: true,
         notes: NOTES,
         small_world: "--wants 1,1,0",
         defects: votes::defects::BMAV,

@@ -120,13 +120,57 @@ macro_rules! kinds {
 }
 pub(crate) use kinds;
 
+/// Says in one line which events an algorithm does nothing about, and why:
+/// `ignores! { timer, peer: "a lost token stays lost", link }`.
+///
+/// - `timer`: it sets none, so one that goes off is a protocol error.
+/// - `peer: "why"`: it does nothing about a death. Nobody tells it of deaths then.
+/// - `link`, or `link: "why"`: by default because links are patient, so that a cut only delays.
+///   Nobody tells it of links then.
+macro_rules! ignores {
+    () => {};
+    (timer $(, $($rest:tt)*)?) => {
+        fn timer(&mut self, timer: $crate::Timer, out: &mut $crate::Outbox<Self::Message>) {
+            out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
+        }
+
+        $crate::contract::ignores! { $($($rest)*)? }
+    };
+    (peer: $why:literal $(, $($rest:tt)*)?) => {
+        const WANTS_PEER_EVENTS: bool = false;
+
+        #[doc = $why]
+        fn peer(&mut self, _: $crate::NodeId, _: $crate::Change, _: &mut $crate::Outbox<Self::Message>) {}
+
+        $crate::contract::ignores! { $($($rest)*)? }
+    };
+    (link $(: $why:literal)? $(, $($rest:tt)*)?) => {
+        const WANTS_LINK_EVENTS: bool = false;
+
+        $(#[doc = $why])?
+        fn link(&mut self, _: $crate::NodeId, _: $crate::Change, _: &mut $crate::Outbox<Self::Message>) {}
+
+        $crate::contract::ignores! { $($($rest)*)? }
+    };
+}
+pub(crate) use ignores;
+
 /// A distributed mutual exclusion algorithm at one node.
 ///
 /// A driver handles one event, performs everything in the outbox in order, then takes the next.
-/// There are no default bodies: "cannot happen" and "deliberately ignored" are said, not forgotten.
+/// There are no default bodies: "cannot happen" and "deliberately ignored" are said, in a line that
+/// begins with `ignores!`, and not forgotten.
 pub trait Algorithm: Clone + Debug + Eq + Hash + Serialize + Send + Sync + 'static {
     /// What its nodes say to each other.
     type Message: Message;
+
+    /// Whether it wants to be told when a member dies or comes back; not where `ignores!` lists
+    /// `peer`.
+    const WANTS_PEER_EVENTS: bool = true;
+
+    /// Whether it wants to be told when a link goes down or comes up; not where `ignores!` lists
+    /// `link`.
+    const WANTS_LINK_EVENTS: bool = true;
 
     /// The node before its first event.
     fn new(setup: &Setup<'_>) -> Self;

@@ -64,6 +64,12 @@ pub trait Machine: Sync {
 
     /// The kinds of its messages.
     fn kinds(&self) -> &'static [&'static str];
+
+    /// Whether members want to be told when another one dies or comes back.
+    fn wants_peer_events(&self) -> bool;
+
+    /// Whether members want to be told when a link goes down or comes up.
+    fn wants_link_events(&self) -> bool;
 }
 
 /// The machine of one algorithm type.
@@ -85,6 +91,14 @@ impl<A: Algorithm> Machine for Of<A> {
 
     fn kinds(&self) -> &'static [&'static str] {
         A::Message::KINDS
+    }
+
+    fn wants_peer_events(&self) -> bool {
+        A::WANTS_PEER_EVENTS
+    }
+
+    fn wants_link_events(&self) -> bool {
+        A::WANTS_LINK_EVENTS
     }
 }
 
@@ -120,7 +134,7 @@ mod tests {
     use serde::{Deserialize, Serialize};
 
     use super::*;
-    use crate::contract::{Effect, Invariant};
+    use crate::contract::{Effect, Invariant, ignores};
     use crate::params::Params;
     use crate::printed::Printed;
     use crate::setup::Setup;
@@ -174,11 +188,7 @@ mod tests {
             }
         }
 
-        fn timer(&mut self, _: Timer, _: &mut Outbox<Word>) {}
-
-        fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Word>) {}
-
-        fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Word>) {}
+        ignores! { timer, peer: "nobody dies", link }
 
         fn invariants() -> &'static [Invariant<Self>] {
             &[]

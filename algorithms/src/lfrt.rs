@@ -63,7 +63,6 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         false => &Of::<Lfrt>::MACHINE,
     },
     more: More {
-        wants_link_events: true,
         notes: &[
             REGISTERED,
             (

@@ -21,9 +21,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{
-    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
-};
+use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
@@ -213,17 +211,7 @@ impl Algorithm for NaimiTrehel {
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
-
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // The 1996 paper's recovery is left out: a lost token stays lost.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { timer, peer: "the 1996 paper's recovery is left out: a lost token stays lost", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[

@@ -24,9 +24,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{
-    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
-};
+use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
 use crate::erased::Of;
 use crate::naimi_trehel::LIGHT;
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
@@ -226,17 +224,7 @@ impl Algorithm for NaimiTrehelQueue {
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
-
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // A lost token stays lost.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { timer, peer: "a lost token stays lost", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[

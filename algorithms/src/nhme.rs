@@ -26,7 +26,6 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     machine: votes::machine,
     more: More {
         params: &[votes::TAU, votes::REJECT],
-        wants_peer_events: true,
         notes: NOTES,
         small_world: "--wants 1,1,0",
         defects: votes::defects::NHME,

@@ -21,9 +21,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{
-    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
-};
+use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
@@ -223,17 +221,7 @@ impl Algorithm for Raymond {
         self.make_request(out);
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
-
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // The paper's recovery is left out: a lost privilege stays lost.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { timer, peer: "the paper's recovery is left out: a lost privilege stays lost", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[

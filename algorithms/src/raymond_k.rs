@@ -19,9 +19,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{
-    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
-};
+use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::registry::{
@@ -230,16 +228,10 @@ impl Algorithm for RaymondK {
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
-
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // The paper tolerates up to k-1 silent nodes by itself; no more is done here.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
+    ignores! {
+        timer,
+        peer: "the paper tolerates up to k-1 silent nodes by itself; no more is done here",
+        link,
     }
 
     fn invariants() -> &'static [Invariant<Self>] {

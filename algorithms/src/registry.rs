@@ -98,10 +98,6 @@ pub struct More {
     pub refuses: fn(&Params, nodes: u32) -> Option<String>,
     /// How many clients it admits at once: k.
     pub admits: fn(&Params) -> u32,
-    /// Whether it wants to be told when a link goes down or comes up.
-    pub wants_link_events: bool,
-    /// Whether it wants to be told when a member dies or comes back.
-    pub wants_peer_events: bool,
     /// Whether it waits for multiples of the bound on message delay that it is told, so that a
     /// message which takes longer may mislead it.
     pub uses_bound: bool,
@@ -122,7 +118,7 @@ pub struct More {
 }
 
 impl More {
-    /// One client inside, any number of nodes; no parameters, events, retries, notes, defects or
+    /// One client inside, any number of nodes; no parameters, retries, notes, defects or
     /// closed forms; no crash survived.
     pub const NONE: Self = Self {
         sizes: Sizes {
@@ -132,8 +128,6 @@ impl More {
         params: &[],
         refuses: |_, _| None,
         admits: |_| 1,
-        wants_link_events: false,
-        wants_peer_events: false,
         uses_bound: false,
         retries: |_| false,
         notes: &[],
@@ -326,6 +320,21 @@ impl AlgorithmInfo {
     /// Its printed text as far as these defects go, and those they need; the rest is repaired.
     pub fn as_printed(&self, ids: &[impl AsRef<str>]) -> Result<Printed, PrintedError> {
         Printed::some(self.name, self.more.defects, ids)
+    }
+
+    /// Whether its members want to be told when another one dies or comes back.
+    pub fn wants_peer_events(&self) -> bool {
+        self.usual_machine().wants_peer_events()
+    }
+
+    /// Whether its members want to be told when a link goes down or comes up.
+    pub fn wants_link_events(&self) -> bool {
+        self.usual_machine().wants_link_events()
+    }
+
+    /// Its repaired machine with default parameters.
+    fn usual_machine(&self) -> &'static dyn Machine {
+        (self.machine)(&self.defaults(), &Printed::repaired())
     }
 
     /// How many crashes it survives with these parameters.

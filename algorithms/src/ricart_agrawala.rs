@@ -25,9 +25,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{
-    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
-};
+use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
 use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::{Defect, Fails, Shows, World};
@@ -247,16 +245,10 @@ impl Algorithm for RicartAgrawala {
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
-
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // The paper's recovery is left out: with a member gone its reply never comes.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
+    ignores! {
+        timer,
+        peer: "the paper's recovery is left out: with a member gone its reply never comes",
+        link,
     }
 
     fn invariants() -> &'static [Invariant<Self>] {

@@ -24,9 +24,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::broadcast;
-use crate::contract::{
-    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
-};
+use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
@@ -215,17 +213,7 @@ impl Algorithm for RicartAgrawalaToken {
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
-
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // The paper assumes that nobody fails: a lost token stays lost.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { timer, peer: "the paper assumes that nobody fails: a lost token stays lost", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[

@@ -70,7 +70,6 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     more: More {
         params: PARAMS,
         refuses,
-        wants_peer_events: true,
         crashes: 1,
         defects: defects::ALL,
         forms: &[

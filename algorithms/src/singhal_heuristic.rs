@@ -30,7 +30,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
+use crate::contract::{
+    After, Algorithm, Invariant, NodeId, Outbox, Request, Timer, ignores, kinds,
+};
 use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::{Defect, Fails, Shows, World};
@@ -319,13 +321,7 @@ impl Algorithm for SinghalHeuristic {
         }
     }
 
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // The paper assumes that nobody fails: a lost token stays lost.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { peer: "the paper assumes that nobody fails: a lost token stays lost", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         invariants::ALL

@@ -21,7 +21,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, Visit, kinds,
+    After, Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, Timer, Visit, ignores, kinds,
 };
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
@@ -358,13 +358,7 @@ impl Algorithm for Thomas {
         }
     }
 
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // A dead voter is one that does not answer.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { peer: "a dead voter is one that does not answer", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {

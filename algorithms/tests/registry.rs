@@ -44,6 +44,24 @@ fn kinds_are_shouted_and_the_token_is_one_of_them() {
 }
 
 #[test]
+fn those_who_are_told_of_deaths_and_of_links_are_known() {
+    let told = |of: fn(&AlgorithmInfo) -> bool| {
+        let such = registry::ALL.iter().filter(|info| of(info));
+        such.map(|info| info.name).collect::<Vec<_>>()
+    };
+    let of_deaths = told(AlgorithmInfo::wants_peer_events);
+    assert_eq!(of_deaths, ["sanders", "bmav", "nhme"]);
+    let of_links = told(AlgorithmInfo::wants_link_events);
+    assert_eq!(of_links, ["lfrt", "lfrt-p"]);
+    for info in registry::ALL {
+        let printed = (info.machine)(&info.defaults(), &Printed::all(info.more.defects));
+        let print_wants = (printed.wants_peer_events(), printed.wants_link_events());
+        let wants = (info.wants_peer_events(), info.wants_link_events());
+        assert_eq!(print_wants, wants, "{}", info.name);
+    }
+}
+
+#[test]
 fn explanations_fit_a_terminal_and_teach() {
     for info in registry::ALL {
         let lines: Vec<_> = info.explanation.lines().collect();

@@ -29,7 +29,7 @@ use super::requests_info::{Heard, Letter, Parcel, RequestsInfo, Role};
 use super::rules::Rules;
 use super::said::Said;
 use super::target::{Preference, Target, Undefined};
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer};
+use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, Timer, ignores};
 use crate::setup::Setup;
 
 /// The kinds that come before a row's own.
@@ -250,12 +250,9 @@ impl<R: Row> Algorithm for Kernel<R> {
         self.column.went_off(timer, since, out);
     }
 
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message<R>>) {
-        // The paper assumes that nobody fails: a lost role stays lost, nobody makes another.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message<R>>) {
-        // Links are patient: a cut only delays.
+    ignores! {
+        peer: "the paper assumes that nobody fails: a lost role stays lost, nobody makes another",
+        link,
     }
 
     fn invariants() -> &'static [Invariant<Self>] {

@@ -4,9 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{
-    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
-};
+use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
 use crate::precedence::{self, Aging, Rank, Ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -157,17 +155,7 @@ impl Algorithm for Fapp {
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
-
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // The book has no recovery: a lost token stays lost.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { timer, peer: "the book has no recovery: a lost token stays lost", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[

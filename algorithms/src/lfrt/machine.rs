@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::invariants;
 use super::message::{Asked, Message, Relay, Token, Waiting};
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, ignores};
 use crate::precedence::{Precedence, Rank};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -151,9 +151,7 @@ impl Algorithm for Lfrt {
         self.wake(timer, out);
     }
 
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links fail here, not nodes.
-    }
+    ignores! { peer: "links fail here, not nodes" }
 
     fn link(&mut self, neighbour: NodeId, change: Change, out: &mut Outbox<Message>) {
         match change {

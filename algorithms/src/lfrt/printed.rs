@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::machine::IDLE_HOLDER_SERVES;
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, ignores, kinds};
 use crate::precedence::{Precedence, Rank, Ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -180,13 +180,7 @@ impl Algorithm for PrintedLfrt {
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
-
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links fail here, not nodes.
-    }
+    ignores! { timer, peer: "links fail here, not nodes" }
 
     fn link(&mut self, neighbour: NodeId, change: Change, _: &mut Outbox<Message>) {
         match change {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::invariants;
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
+use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, ignores, kinds};
 use crate::precedence::{Precedence, Rank, Ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -147,17 +147,7 @@ impl Algorithm for Mra {
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
-
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // The book has no recovery: a lost token stays lost.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { timer, peer: "the book has no recovery: a lost token stays lost", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         invariants::ALL

@@ -21,7 +21,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::machine::{IDLE_HOLDER_SERVES, Waiting};
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
+use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, ignores, kinds};
 use crate::precedence::Precedence;
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -129,17 +129,7 @@ impl Algorithm for PrintedMra {
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
-
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // The book has no recovery.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { timer, peer: "the book has no recovery", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         // It is judged by what comes of it.

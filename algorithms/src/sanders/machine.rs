@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::invariants;
 use super::rules::{Rules, Version};
 use super::structure::{Set, Structure};
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
+use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, ignores, kinds};
 use crate::setup::Setup;
 use crate::stamp::Stamp;
 
@@ -211,9 +211,7 @@ impl Algorithm for Sanders {
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        out.protocol_error(format!("no timer was set, yet {} went off", timer.name));
-    }
+    ignores! { timer, link }
 
     fn peer(&mut self, peer: NodeId, change: Change, out: &mut Outbox<Message>) {
         match change {
@@ -221,10 +219,6 @@ impl Algorithm for Sanders {
             // Nothing says how a node would join again: it stays dead to us.
             Change::Up => {}
         }
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
     }
 
     fn invariants() -> &'static [Invariant<Self>] {

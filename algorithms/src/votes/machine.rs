@@ -10,7 +10,9 @@ use super::message::{Message, Token};
 use super::resources::Resources;
 use super::rule::{Claim, Rank, Rule, Tally};
 use super::voter::{Loan, Voter};
-use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer};
+use crate::contract::{
+    After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, ignores,
+};
 use crate::params::Value;
 use crate::setup::Setup;
 use crate::stamp::Stamp;
@@ -197,9 +199,7 @@ impl Algorithm for Process {
         self.evaluate(out);
     }
 
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays, and a vote beyond it is not lost.
-    }
+    ignores! { link: "links are patient: a cut only delays, and a vote beyond it is not lost" }
 
     fn invariants() -> &'static [Invariant<Self>] {
         invariants::ALL

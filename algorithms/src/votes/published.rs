@@ -23,7 +23,9 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::{T1, T2};
 use super::resources::Resources;
-use crate::contract::{After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, kinds};
+use crate::contract::{
+    After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, ignores, kinds,
+};
 use crate::params::Value;
 use crate::setup::Setup;
 use crate::stamp::Stamp;
@@ -250,9 +252,7 @@ impl Algorithm for Published {
         self.look(out);
     }
 
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Nobody is told of links.
-    }
+    ignores! { link: "nobody is told of links" }
 
     fn invariants() -> &'static [Invariant<Self>] {
         // What should be true of it is not.

@@ -82,8 +82,8 @@ impl Needs {
     pub fn of(info: &AlgorithmInfo) -> Self {
         Self {
             links: info.link_contract,
-            link_events: info.more.wants_link_events,
-            peer_events: info.more.wants_peer_events,
+            link_events: info.wants_link_events(),
+            peer_events: info.wants_peer_events(),
         }
     }
 }

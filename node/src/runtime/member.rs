@@ -177,7 +177,8 @@ impl Member {
         let lookout = match suspects_after_ns {
             _ if incarnation > 0 => None,
             Some(_) => Some(Lookout::everybody(plan.nodes, me)),
-            None => (info.more.wants_link_events)
+            None => info
+                .wants_link_events()
                 .then(|| Lookout::neighbours(&topology.without_direction(), me)),
         };
         let members = (incarnation == 0)

@@ -262,7 +262,7 @@ impl Stage<'_> {
             self.conclude_search();
         }
         let plan = self.cluster.plan;
-        if plan.info().more.wants_peer_events && plan.suspects_after_ns().is_none() {
+        if plan.info().wants_peer_events() && plan.suspects_after_ns().is_none() {
             for witness in self.living().collect::<Vec<_>>() {
                 let at_ns = now_ns + news_takes_ns(self.cluster.plan, node, witness);
                 let news = Task::Tell {

@@ -240,11 +240,11 @@ pub(super) fn detector(
         return Ok(detector);
     };
     let wrong = |why: String| Err(ScenarioError::new("detector", why));
-    if !info.more.wants_peer_events {
+    if !info.wants_peer_events() {
         return wrong(format!(
             "{} does nothing about a death, so nobody would listen to it; {} do",
             info.name,
-            names(|info| info.more.wants_peer_events)
+            names(AlgorithmInfo::wants_peer_events)
         ));
     }
     tells_something("detector", silence_ns, "a death")?;

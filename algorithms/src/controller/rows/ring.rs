@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Algorithm, Change, Invariant, NodeId, Outbox, Request, Snapshot, Timer, kinds,
+    Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, Timer, ignores, kinds,
 };
 use crate::controller::migration_info::{Cause, Column, MigrationInfo};
 use crate::controller::ranks::Ranks;
@@ -146,13 +146,7 @@ impl Algorithm for Ring {
         self.column.went_off(timer, since, out);
     }
 
-    fn peer(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Nobody fails: a lost role stays lost.
-    }
-
-    fn link(&mut self, _: NodeId, _: Change, _: &mut Outbox<Message>) {
-        // Links are patient: a cut only delays.
-    }
+    ignores! { peer: "nobody fails: a lost role stays lost", link }
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {

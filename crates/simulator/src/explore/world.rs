@@ -126,7 +126,7 @@ impl World {
             order: options.order,
             may_lose: options.lose > 0,
             may_duplicate: options.duplicate > 0,
-            told_of_crashes: info.more.wants_peer_events,
+            told_of_crashes: machine.wants_peer_events(),
             clock: match options.timers {
                 Timers::Bounded { bound, .. } => Some(Clock {
                     bound,

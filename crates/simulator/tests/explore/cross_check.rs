@@ -149,7 +149,7 @@ impl World {
         Self {
             atlas: Mutex::new(machine.atlas(setting.clone())),
             options: options.clone(),
-            told_of_crashes: info.more.wants_peer_events,
+            told_of_crashes: machine.wants_peer_events(),
         }
     }
 

@@ -77,6 +77,9 @@ pub fn setting(nodes: u32) -> Setting {
 
 /// The events a toy cares about; it ignores the others.
 trait Toy: Sized {
+    /// Whether it is told of deaths.
+    const TOLD_OF_DEATHS: bool = false;
+
     fn request(&mut self, out: &mut Out);
     fn release(&mut self, _: &mut Out) {}
     fn receive(&mut self, _from: NodeId, _: Word, _: &mut Out) {}
@@ -89,6 +92,10 @@ macro_rules! algorithm {
     ($toy:ident, $invariants:expr) => {
         impl Algorithm for $toy {
             type Message = Word;
+
+            const WANTS_PEER_EVENTS: bool = <Self as Toy>::TOLD_OF_DEATHS;
+
+            const WANTS_LINK_EVENTS: bool = false;
 
             #[allow(clippy::needless_update, reason = "some toys have no other fields")]
             fn new(setup: &Setup<'_>) -> Self {
@@ -287,7 +294,6 @@ algorithm!(Heir, &[]);
 pub const fn heir() -> AlgorithmInfo {
     AlgorithmInfo {
         more: More {
-            wants_peer_events: true,
             crashes: 1,
             ..info("heir", |_, _| &Of::<Heir>::MACHINE).more
         },
@@ -296,6 +302,8 @@ pub const fn heir() -> AlgorithmInfo {
 }
 
 impl Toy for Heir {
+    const TOLD_OF_DEATHS: bool = true;
+
     fn request(&mut self, out: &mut Out) {
         if self.inherited {
             out.enter();
