@@ -16,7 +16,7 @@ mod grammar;
 mod interrupt;
 mod names;
 mod numbers;
-mod plot;
+mod pictures;
 mod progress;
 mod repeat_line;
 mod report;

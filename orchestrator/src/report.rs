@@ -1,8 +1,6 @@
 //! Pages for people: what came out, with pictures, in one file that opens anywhere.
 
 pub(crate) mod page;
-mod pictures;
-mod priorities;
 mod run;
 mod sweep;
 

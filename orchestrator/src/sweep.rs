@@ -8,12 +8,11 @@
 //! in `runs.csv` as soon as it is over: an interrupted sweep goes on where it was. Where and when that
 //! was is in `sweep.json`, and in no other file.
 
-pub(crate) mod chart;
 pub(crate) mod columns;
 mod grid;
 mod journal;
 pub(crate) mod kept;
-mod picture;
+mod plot;
 mod sittings;
 mod workers;
 
@@ -30,7 +29,7 @@ pub(crate) use grid::{Curve, Plot};
 pub(crate) use grid::{Grid, SweepKeys, flat, label, put, shown};
 use journal::Journal;
 pub(crate) use kept::again;
-pub(crate) use picture::{draw, line_name};
+pub(crate) use plot::{draw, line_name};
 pub(crate) use sittings::Sittings;
 
 /// One run that is over: which, and what came out.

@@ -10,7 +10,7 @@ use toml::{Table as Toml, Value};
 
 use super::sweep::{cells, report, verdict, verdicts, with_interval};
 use crate::numbers::{count, decimal, many};
-use crate::plot::dots::{Dot, Dots, Row};
+use crate::pictures::dot_chart::{Dot, DotChart, DotRow};
 use crate::result_table::warn;
 use crate::results;
 use crate::scenario::{AsPrinted, Assignment, Layers, Scenario, find_algorithm, whole};
@@ -466,19 +466,19 @@ impl<'a> Comparison<'a> {
                 let theory = self.of(cell, "expected_messages_per_entry")?;
                 Some(theory.moments.mean)
             });
-            Row {
+            DotRow {
                 name: name.clone(),
                 dots: dots.collect(),
                 theory: theory.collect(),
             }
         });
-        let dots = Dots {
+        let chart = DotChart {
             title: &title,
             x: "messages per entry, mean and 95 % interval",
             series: self.engines.iter().map(String::as_str).collect(),
             rows: rows.collect(),
         };
-        dots.svg()
+        chart.svg()
     }
 }
 

@@ -1,6 +1,5 @@
 //! `orchestrator structure`: an information structure, checked, costed and drawn.
 
-mod drawing;
 mod search;
 
 use std::fs;
@@ -16,7 +15,7 @@ use serde_json::json;
 use crate::numbers::{many, significant};
 use crate::scenario::whole;
 use crate::table::{Table, indented};
-use crate::{Exit, Failure, embedded, print};
+use crate::{Exit, Failure, embedded, pictures, print};
 use search::Searched;
 
 /// Checks an information structure for `sanders`: is it safe, what does it cost, how does it look
@@ -75,7 +74,7 @@ impl Structure {
             true => search::both_rules(&sets, self.max_states)?,
         };
         if let Some(path) = &self.svg {
-            fs::write(path, drawing::svg(&sets))
+            fs::write(path, pictures::information_structure(&sets))
                 .map_err(|error| Failure::Usage(format!("--svg: {}: {error}", path.display())))?;
         }
         let found = |exit: Exit| searched.iter().any(|one| one.exit() == exit);

@@ -372,7 +372,7 @@ mod tests {
             assert!(!html.contains(word), "{word} in {html}");
         }
         assert!(html.contains("prefers-color-scheme: dark"));
-        for colour in crate::plot::COLOURS {
+        for colour in crate::pictures::COLOURS {
             for drawn in ["fill", "stroke"] {
                 assert!(
                     html.contains(&format!("[{drawn}=\"{colour}\"]")),

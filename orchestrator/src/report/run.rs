@@ -8,9 +8,8 @@ use node::plan::Plan;
 use node::run::{Engine, Happened, NoteRow, Run, TransportRow};
 
 use super::page::{Cell, Page, Section, Table, Tone};
-use super::pictures::{self, Picture};
-use super::priorities;
 use crate::numbers::{count, decimal};
+use crate::pictures::{self, Picture};
 use crate::{repeat_line, result_table};
 
 /// So many entries are shown closer.
@@ -67,11 +66,11 @@ fn numbers(section: &mut Section, judgement: &Judgement) {
 fn waits(section: &mut Section, plan: &Plan, run: &Run, lines: &[PriorityLine]) {
     let waits = analysis::waits(plan, run);
     let all = [
-        pictures::percentiles(&waits),
-        pictures::over_time(run),
+        pictures::wait_percentiles(&waits),
+        pictures::wait_over_time(run),
         pictures::order(run),
-        priorities::waits(lines),
-        priorities::overtaking(lines),
+        pictures::wait_by_priority(lines),
+        pictures::overtaking_by_priority(lines),
     ];
     if all.iter().all(Option::is_none) {
         section.say("Nobody got in.");
@@ -85,7 +84,7 @@ fn waits(section: &mut Section, plan: &Plan, run: &Run, lines: &[PriorityLine]) 
 fn stays(section: &mut Section, plan: &Plan, run: &Run) {
     show(
         section,
-        &pictures::inside(run, plan.nodes, (0, run.ended_ns)),
+        &pictures::occupancy(run, plan.nodes, (0, run.ended_ns)),
     );
     let mut exits = run
         .requests
@@ -95,7 +94,10 @@ fn stays(section: &mut Section, plan: &Plan, run: &Run) {
     exits.sort_unstable();
     if let Some(&until_ns) = exits.get(FIRST - 1).filter(|_| exits.len() > 2 * FIRST) {
         section.say(&format!("The first {FIRST} entries, closer:"));
-        show(section, &pictures::inside(run, plan.nodes, (0, until_ns)));
+        show(
+            section,
+            &pictures::occupancy(run, plan.nodes, (0, until_ns)),
+        );
     }
 }
 
@@ -140,7 +142,7 @@ fn messages(section: &mut Section, run: &Run, entries: u64) {
     });
     section.table(&table.rows(rows));
     let sent = kinds.iter().map(|(kind, [sent, ..])| (*kind, *sent));
-    if let Some(picture) = pictures::kinds(&sent.collect()) {
+    if let Some(picture) = pictures::by_kind(&sent.collect()) {
         show(section, &picture);
     }
 }

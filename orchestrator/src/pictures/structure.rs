@@ -21,7 +21,7 @@ const STYLE: &str = "
 ";
 
 /// The picture, complete.
-pub(super) fn svg(structure: &Structure) -> String {
+pub(crate) fn information_structure(structure: &Structure) -> String {
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {SIZE} {height}\" \
          role=\"img\" aria-label=\"information structure of {nodes} nodes\">\n<style>{STYLE}</style>\n\
@@ -99,7 +99,7 @@ mod tests {
     fn every_arc_is_drawn_once_in_its_own_way() {
         // Figure 4, and 0 tells 2 without asking it.
         let structure = Structure::read("0,2/0,1;1/0,1;0,1,2/0,1,2", 3, NodeId(0));
-        let picture = svg(&structure.expect("well written"));
+        let picture = information_structure(&structure.expect("well written"));
         let arcs = |class: &str| picture.matches(&format!("<title>0 {class} ")).count();
         assert_eq!((arcs("informs"), arcs("asks"), arcs("tells")), (0, 1, 1));
         assert_eq!(picture.matches("<title>2 informs ").count(), 2);

@@ -2,14 +2,15 @@
 
 use analysis::PriorityLine;
 
-use super::pictures::{Picture, unit};
-use crate::plot::dots::{self, Dot, Dots};
+use super::Picture;
+use super::dot_chart::{Dot, DotChart, DotRow};
+use super::waits::unit;
 
 /// A picture has no more lines than this.
 const MOST: usize = 40;
 
 /// How long those of each priority waited, where there are several.
-pub(super) fn waits(lines: &[PriorityLine]) -> Option<Picture> {
+pub(crate) fn wait_by_priority(lines: &[PriorityLine]) -> Option<Picture> {
     let most_us = lines
         .iter()
         .map(|line| line.wait_max_us)
@@ -23,7 +24,7 @@ pub(super) fn waits(lines: &[PriorityLine]) -> Option<Picture> {
 }
 
 /// How often those of each priority were overtaken, where there are several and somebody was.
-pub(super) fn overtaking(lines: &[PriorityLine]) -> Option<Picture> {
+pub(crate) fn overtaking_by_priority(lines: &[PriorityLine]) -> Option<Picture> {
     lines.iter().find(|line| line.overtaken_max > Some(0))?;
     let dots = |line: &PriorityLine| vec![line.overtaken_max.map(|most| most as f64)];
     let x = "requests that were registered later and entered before";
@@ -50,12 +51,12 @@ fn by_priority(
         value,
         interval: None,
     };
-    let row = |line: &PriorityLine| dots::Row {
+    let row = |line: &PriorityLine| DotRow {
         name: format!("priority {}", line.priority),
         dots: dots(line).into_iter().map(|value| value.map(dot)).collect(),
         theory: Vec::new(),
     };
-    let picture = Dots {
+    let picture = DotChart {
         title,
         x,
         series: series.to_vec(),
@@ -82,15 +83,15 @@ mod tests {
             overtaken_max,
         };
         let lines = [line(1, Some(3)), line(5, Some(0))];
-        for picture in [waits(&lines), overtaking(&lines)] {
+        for picture in [wait_by_priority(&lines), overtaking_by_priority(&lines)] {
             let svg = picture.expect("two priorities").svg;
             let urgent = svg.find("priority 5").expect("it has a line");
             assert!(urgent < svg.find("priority 1").expect("it has a line"));
         }
-        assert!(waits(&lines[..1]).is_none());
-        assert!(overtaking(&[line(1, Some(0)), line(5, None)]).is_none());
+        assert!(wait_by_priority(&lines[..1]).is_none());
+        assert!(overtaking_by_priority(&[line(1, Some(0)), line(5, None)]).is_none());
         let many: Vec<_> = (0..100).map(|priority| line(priority, None)).collect();
-        let caption = waits(&many).expect("many priorities").caption;
+        let caption = wait_by_priority(&many).expect("many priorities").caption;
         assert!(caption.ends_with("One in 3 of 100 is drawn."), "{caption}");
     }
 }

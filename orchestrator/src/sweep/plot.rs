@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use analysis::aggregate::Aggregate;
 
-use super::chart::{Chart, Line, Point};
 use super::columns::in_words;
 use super::grid::{Curve, Plot};
 use super::{Grid, Swept};
-use crate::{Failure, files};
+use crate::pictures::line_chart::{Line, LineChart, Point};
+use crate::{Failure, results};
 
 /// Draws what the file asks for, and says where it is.
 pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failure> {
@@ -61,7 +61,7 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
         Some(title) => title.clone(),
         None => format!("{}: {y} over {x}", grid.name),
     };
-    let chart = Chart {
+    let chart = LineChart {
         title: &title,
         x,
         y: &y,
@@ -69,9 +69,7 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
         lines,
     };
     let path = swept.directory.join("plot.svg");
-    let failed = |why: String| Failure::Testbed(format!("cannot draw {}: {why}", path.display()));
-    let svg = chart.svg().map_err(failed)?;
-    files::replace(&path, svg.as_bytes()).map_err(|error| failed(error.to_string()))?;
+    results::replace(&path, &chart.svg())?;
     Ok(Some(path))
 }
 

@@ -1,23 +1,26 @@
 //! Names below each other, and what was measured of each: dots with intervals along one axis.
 
-use super::{Anchor, Axis, COLOURS, Drawing, INK, RULE};
+use super::WIDTH;
+use super::axis::Axis;
+use super::canvas::{Anchor, Canvas, Key, Stroke};
+use super::palette::{INK, RULE, look};
 
 /// A picture of names and dots.
-pub(crate) struct Dots<'a> {
+pub(crate) struct DotChart<'a> {
     pub(crate) title: &'a str,
     /// What is measured, with its unit.
     pub(crate) x: &'a str,
-    /// What the dots of one name are, each with its colour and shape.
+    /// What the dots of one name are, each with its colour and mark.
     pub(crate) series: Vec<&'a str>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<DotRow>,
 }
 
 /// A name and its dots.
-pub(crate) struct Row {
+pub(crate) struct DotRow {
     pub(crate) name: String,
     /// One for each of the series, where there is one.
     pub(crate) dots: Vec<Option<Dot>>,
-    /// What theory says of each of them, drawn as a stroke; one for all where it says the same.
+    /// The closed form of each of them, drawn as a stroke; one for all where they agree.
     pub(crate) theory: Vec<Option<f64>>,
 }
 
@@ -28,50 +31,60 @@ pub(crate) struct Dot {
     pub(crate) interval: Option<(f64, f64)>,
 }
 
-const WIDTH: f64 = 900.0;
 const LEFT: f64 = 190.0;
-const RIGHT: f64 = 40.0;
+const RIGHT: f64 = WIDTH - 40.0;
+const LEGEND: f64 = 38.0;
 const TOP: f64 = 78.0;
 const ROW: f64 = 34.0;
 /// From the first dot of a row to the next.
 const APART: f64 = 10.0;
-/// With a wider range than this the axis goes in powers.
+/// The closed form's stroke reaches so far to both sides.
+const REACH: f64 = 13.0;
+/// With a wider range than this the axis goes by logarithms.
 const WIDE: f64 = 30.0;
 
-impl Dots<'_> {
+impl DotChart<'_> {
     /// The picture as SVG.
     pub(crate) fn svg(&self) -> String {
+        let mut canvas = Canvas::default();
+        canvas.title(self.title);
+        canvas.legend(LEGEND, &self.keys());
         let bottom = TOP + ROW * self.rows.len() as f64;
-        let mut drawing = Drawing::new(WIDTH, bottom + 56.0);
-        drawing.text((16.0, 26.0), Anchor::Start, self.title);
         let axis = self.axis();
-        drawing.along_x(&axis, bottom, TOP, self.x);
+        canvas.along_x(&axis, bottom, TOP, self.x);
         for (number, row) in self.rows.iter().enumerate() {
             let middle = TOP + ROW * (number as f64 + 0.5);
-            drawing.line((LEFT, middle), (WIDTH - RIGHT, middle), RULE, 1.0);
-            drawing.text((LEFT - 12.0, middle + 4.0), Anchor::End, &row.name);
-            let first = middle - APART * (self.series.len() as f64 - 1.0) / 2.0;
-            let alike = row.theory.windows(2).all(|pair| pair[0] == pair[1]);
-            for (nth, theory) in row.theory.iter().enumerate() {
-                let Some(theory) = theory else {
-                    continue;
-                };
-                let (y, half) = match alike {
-                    true => (middle, 13.0),
+            let (left, right) = ((LEFT, middle), (RIGHT, middle));
+            canvas.line(left, right, Stroke::new(RULE, 1.0));
+            canvas.text((LEFT - 12.0, middle + 4.0), Anchor::End, &row.name);
+            self.draw(&mut canvas, row, &axis, middle);
+        }
+        canvas.svg(bottom + 56.0)
+    }
+
+    /// The strokes and the dots of one row, around that height.
+    fn draw(&self, canvas: &mut Canvas, row: &DotRow, axis: &Axis, middle: f64) {
+        let first = middle - APART * (self.series.len() as f64 - 1.0) / 2.0;
+        let alike = row.theory.windows(2).all(|pair| pair[0] == pair[1]);
+        for (nth, theory) in row.theory.iter().enumerate() {
+            if let Some(theory) = theory {
+                let (y, reach) = match alike {
+                    true => (middle, REACH),
                     false => (first + APART * nth as f64, APART / 2.0),
                 };
-                let x = axis.at(*theory);
-                drawing.line((x, y - half), (x, y + half), INK, 2.0);
-            }
-            for (nth, dot) in row.dots.iter().enumerate() {
-                if let Some(dot) = dot {
-                    let y = first + APART * nth as f64;
-                    mark(&mut drawing, nth, &axis, y, *dot);
-                }
+                closed_form(canvas, (axis.at(*theory), y), reach);
             }
         }
-        self.legend(&mut drawing);
-        drawing.svg()
+        for (nth, dot) in row.dots.iter().enumerate() {
+            if let Some(dot) = dot {
+                let y = first + APART * nth as f64;
+                if let Some((low, high)) = dot.interval {
+                    let stroke = Stroke::new(look(nth).colour, 2.0);
+                    canvas.level_interval(y, (axis.at(low), axis.at(high)), stroke);
+                }
+                canvas.mark((axis.at(dot.value), y), look(nth), 1.0);
+            }
+        }
     }
 
     fn axis(&self) -> Axis {
@@ -88,55 +101,34 @@ impl Dots<'_> {
             (number.min(low), number.max(high))
         });
         if low > 0.0 && high / low > WIDE {
-            return Axis::new(low / 1.2..=high * 1.2, LEFT, WIDTH - RIGHT).logarithmic();
+            return Axis::new(low / 1.2..=high * 1.2, LEFT, RIGHT).logarithmic();
         }
-        Axis::new(low.min(0.0)..=high * 1.05, LEFT, WIDTH - RIGHT)
+        Axis::new(low.min(0.0)..=high * 1.05, LEFT, RIGHT)
     }
 
-    fn legend(&self, drawing: &mut Drawing) {
-        let (mut x, y) = (LEFT, 56.0);
-        let here = Axis::new(0.0..=1.0, 0.0, 1.0);
-        for (nth, name) in self.series.iter().enumerate() {
-            let place = Axis {
-                start: x,
-                end: x,
-                ..here.clone()
-            };
-            let dot = Dot {
-                value: 0.0,
-                interval: None,
-            };
-            mark(drawing, nth, &place, y - 4.0, dot);
-            drawing.text((x + 12.0, y), Anchor::Start, name);
-            x += 40.0 + 8.0 * name.chars().count() as f64;
-        }
-        if self
-            .rows
+    /// What the dots and the strokes mean.
+    fn keys(&self) -> Vec<Key<'_>> {
+        let series = self
+            .series
             .iter()
-            .any(|row| row.theory.iter().any(Option::is_some))
-        {
-            drawing.line((x, y - 13.0), (x, y + 5.0), INK, 2.0);
-            drawing.text((x + 12.0, y), Anchor::Start, "closed form");
+            .enumerate()
+            .map(|(nth, &name)| -> Key<'_> {
+                let draw = move |canvas: &mut Canvas, place| canvas.mark(place, look(nth), 1.0);
+                (name, Box::new(draw))
+            });
+        let mut keys = series.collect::<Vec<_>>();
+        let mut theory = self.rows.iter().flat_map(|row| &row.theory);
+        if theory.any(Option::is_some) {
+            let draw = |canvas: &mut Canvas, place| closed_form(canvas, place, 9.0);
+            keys.push(("closed form", Box::new(draw)));
         }
+        keys
     }
 }
 
-/// A dot of the n-th series at that height, and its interval.
-fn mark(drawing: &mut Drawing, series: usize, axis: &Axis, y: f64, dot: Dot) {
-    let colour = COLOURS[series % COLOURS.len()];
-    if let Some((low, high)) = dot.interval {
-        drawing.line((axis.at(low), y), (axis.at(high), y), colour, 2.0);
-        for end in [low, high] {
-            let x = axis.at(end);
-            drawing.line((x, y - 4.0), (x, y + 4.0), colour, 2.0);
-        }
-    }
-    let x = axis.at(dot.value);
-    // A shape for each as well: not every printer has colours.
-    match series {
-        0 => drawing.dot((x, y), 4.5, colour),
-        _ => drawing.block((x - 4.0, y - 4.0), (8.0, 8.0), colour, 1.0),
-    }
+/// The stroke of a closed form around its place.
+fn closed_form(canvas: &mut Canvas, (x, y): (f64, f64), reach: f64) {
+    canvas.line((x, y - reach), (x, y + reach), Stroke::new(INK, 2.0));
 }
 
 #[cfg(test)]
@@ -145,7 +137,7 @@ mod tests {
 
     #[test]
     fn every_name_has_its_dots_and_its_stroke() {
-        let row = |name: &str, value: f64, theory| Row {
+        let row = |name: &str, value: f64, theory| DotRow {
             name: name.to_owned(),
             dots: vec![
                 Some(Dot {
@@ -156,7 +148,7 @@ mod tests {
             ],
             theory,
         };
-        let dots = Dots {
+        let dots = DotChart {
             title: "compare",
             x: "messages per entry",
             series: vec!["sim", "cluster"],
@@ -176,7 +168,8 @@ mod tests {
             assert!(svg.contains(word), "{word} is missing in {svg}");
         }
         // A dot for each of the two, and one in the legend.
-        assert_eq!(svg.matches("<circle").count(), 3);
+        let disc = look(0).mark;
+        assert_eq!(svg.matches(disc).count(), 3);
     }
 
     /// What theory says of one engine need not be what it says of the other.
@@ -187,11 +180,11 @@ mod tests {
                 value: 4.0,
                 interval: None,
             };
-            let dots = Dots {
+            let dots = DotChart {
                 title: "costs",
                 x: "messages per entry",
                 series: vec!["sim", "cluster"],
-                rows: vec![Row {
+                rows: vec![DotRow {
                     name: "banta-efficient".to_owned(),
                     dots: vec![Some(dot); 2],
                     theory,
