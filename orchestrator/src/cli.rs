@@ -1,8 +1,12 @@
 //! The arguments of the program.
 
+use std::error::Error;
 use std::ffi::OsString;
 
+use algorithms::topology::TopologyError;
+use chaos::FaultError;
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 
 use crate::commands::Command;
 
@@ -47,6 +51,20 @@ pub(crate) fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsStr
         }
     }
     joined
+}
+
+/// What is wrong with a value, where our own words are better than clap's: they may point at a place
+/// in the value.
+pub(crate) fn in_our_words(error: &clap::Error) -> Option<String> {
+    let why = error.source()?;
+    if !why.is::<FaultError>() && !why.is::<TopologyError>() {
+        return None;
+    }
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let flag = flag.split(' ').next()?;
+    Some(format!("{flag}: {why}"))
 }
 
 #[cfg(test)]

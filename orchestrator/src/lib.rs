@@ -78,6 +78,10 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
             let shown = |word: &OsString| chaos::visible(&word.to_string_lossy()).into_owned();
             let again = cli::Cli::try_parse_from(arguments.iter().map(shown));
             let error = again.err().unwrap_or(error);
+            if let Some(why) = cli::in_our_words(&error) {
+                to_stderr(&table::indented("error: ", &why));
+                return Exit::Usage;
+            }
             // Help is asked for and goes to stdout; a mistake goes to stderr.
             let mistake = error.use_stderr();
             // Nothing can be said where neither can be written to.

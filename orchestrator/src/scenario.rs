@@ -15,8 +15,11 @@ mod render;
 mod resolve;
 mod values;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
-use chaos::Delay;
+use chaos::{Delay, FaultSpec};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
 use node::plan::UseTransport;
@@ -27,11 +30,12 @@ use serde::{Deserialize, Serialize};
 use crate::suggest::did_you_mean;
 pub(crate) use file::complaint;
 pub use layers::Layers;
-pub(crate) use links::shape;
 pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};
-pub(crate) use values::{AsPrinted, Assignment, whole, whole_in_file};
-use values::{AskText, Between, Detecting, List, Time, Weight};
+pub(crate) use values::{AsPrinted, Assignment, ShapeSpec, whole, whole_in_file};
+use values::{
+    AskText, Between, Detecting, DuplicateSpec, List, LossSpec, ReorderSpec, Time, Weight,
+};
 
 /// Everything that can be said about a run; what is not said has a default.
 ///
@@ -59,7 +63,7 @@ pub struct Scenario {
     /// name is relative to the scenario file. [default: what the algorithm needs; tree:2 where
     /// that is a tree]
     #[arg(long, value_name = "SHAPE", help_heading = "Group")]
-    pub topology: Option<String>,
+    pub topology: Option<ShapeSpec>,
 
     /// Node where the token or the controller starts [default: the one that the topology leads to,
     /// such as 4 of kanrar:4.2, else 0]
@@ -155,7 +159,7 @@ pub struct Scenario {
     /// Columns node and request_ns (nanoseconds from the start), and if there are such: priority,
     /// hold_ns. The entries.csv of a run is such a file. In a scenario file: relative to it.
     #[arg(long, value_name = "FILE", help_heading = "Load")]
-    pub arrivals: Option<String>,
+    pub arrivals: Option<PathBuf>,
 
     /// How often each node asks, relative to the others: one number for each node, or NODE=WEIGHT
     /// for hot spots, such as 0=10,3=5 [default: 1 each]
@@ -193,18 +197,15 @@ pub struct Scenario {
     /// Packets that get lost on every link, as netem says it: 5%, or gemodel ..., or every 7
     /// [default: none]
     #[arg(long, value_name = "LOSS", help_heading = "Faults")]
-    #[serde(default, deserialize_with = "values::maybe_a_word")]
-    pub loss: Option<String>,
+    pub loss: Option<LossSpec>,
 
     /// Packets that arrive twice on every link, such as 1% [default: none]
     #[arg(long, value_name = "PERCENT", help_heading = "Faults")]
-    #[serde(default, deserialize_with = "values::maybe_a_word")]
-    pub duplicate: Option<String>,
+    pub duplicate: Option<DuplicateSpec>,
 
     /// Packets that overtake others on every link, such as 10% or 25% gap 5 [default: none]
     #[arg(long, value_name = "PERCENT", help_heading = "Faults")]
-    #[serde(default, deserialize_with = "values::maybe_a_word")]
-    pub reorder: Option<String>,
+    pub reorder: Option<ReorderSpec>,
 
     /// Something that goes wrong, and when; may be given several times
     ///
@@ -213,10 +214,10 @@ pub struct Scenario {
     #[arg(long, value_name = "FAULT", help_heading = "Faults")]
     #[serde(
         default,
-        deserialize_with = "values::one_or_several",
+        deserialize_with = "values::faults",
         skip_serializing_if = "Vec::is_empty"
     )]
-    pub fault: Vec<String>,
+    pub fault: Vec<FaultSpec>,
 
     /// Who says that a member has died: told, or timeout:TIME [default: told]
     ///
@@ -281,6 +282,75 @@ pub struct Scenario {
     pub trace: Option<bool>,
 }
 
+/// A value of a scenario that a layer may have, and the layer below it as well.
+trait Layered {
+    /// This value, or the one below where there is none.
+    fn over(self, below: Self) -> Self;
+    /// Whether there is a value.
+    fn is_given(&self) -> bool;
+}
+
+impl<T> Layered for Option<T> {
+    fn over(self, below: Self) -> Self {
+        self.or(below)
+    }
+
+    fn is_given(&self) -> bool {
+        self.is_some()
+    }
+}
+
+impl Layered for Vec<FaultSpec> {
+    fn over(self, below: Self) -> Self {
+        if self.is_empty() { below } else { self }
+    }
+
+    fn is_given(&self) -> bool {
+        !self.is_empty()
+    }
+}
+
+/// Parameters are layered one by one.
+impl Layered for Vec<Assignment> {
+    fn over(self, below: Self) -> Self {
+        let both = below.into_iter().chain(self);
+        let by_name = both.map(|param| (param.name.clone(), param));
+        by_name.collect::<BTreeMap<_, _>>().into_values().collect()
+    }
+
+    fn is_given(&self) -> bool {
+        !self.is_empty()
+    }
+}
+
+/// Walks all keys of a scenario; the compiler insists that none is missing.
+macro_rules! keys {
+    ($($key:ident)*) => {
+        impl Scenario {
+            /// These values, and those of the layer below where there are none.
+            pub(crate) fn over(self, below: Self) -> Self {
+                Self { $($key: self.$key.over(below.$key)),* }
+            }
+
+            /// The keys that have a value, as a file writes them.
+            pub(crate) fn keys(&self) -> BTreeSet<String> {
+                let keys = [$((stringify!($key), self.$key.is_given())),*];
+                let given = keys.into_iter().filter(|(_, is_given)| *is_given);
+                given.map(|(key, _)| key.replace('_', "-")).collect()
+            }
+        }
+    };
+}
+
+keys! {
+    name algorithm nodes topology holder params as_printed
+    workload entries total duration hold think rate gap asks settled askers within arrivals weights
+    priority clients
+    delay links bound
+    loss duplicate reorder fault detector detect_after silence transport
+    engine seed time_limit warm_up trace
+}
+
 /// What flags say of one run: the scenario, and what runs it.
 #[derive(Clone, Debug, Args)]
 pub struct Flags {
@@ -299,12 +369,6 @@ impl From<Flags> for Scenario {
 }
 
 impl Scenario {
-    /// The first key that is said, if any is.
-    pub(crate) fn first_said(&self) -> Option<String> {
-        let said = toml::Table::try_from(self).expect("a scenario is plain data");
-        said.keys().next().cloned()
-    }
-
     /// Refuses flags of which one would silently replace another.
     pub(crate) fn says_nothing_twice(&self) -> Result<(), String> {
         for (place, Assignment { name, .. }) in self.params.iter().enumerate() {
@@ -332,10 +396,11 @@ impl Scenario {
 }
 
 /// Who asks, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Each client asks, enters, leaves, thinks, and asks again
+    #[default]
     Closed,
     /// Requests come to each node as a Poisson process, served or not
     Open,

@@ -17,7 +17,42 @@ impl FaultSpec {
         let mut cursor = Cursor::new(text, scope);
         let mut said = Said::default();
         said.take(&mut cursor)?;
-        let mut action = cursor.action()?;
+        let action = cursor.action()?;
+        Self::parse_rest(cursor, said, action)
+    }
+
+    /// Reads a fault of all links, from the beginning of the run, after its word: `5%` of `loss`.
+    pub fn of_all_links(word: &str, text: &str) -> Result<Self, FaultError> {
+        let scope = Scope::default();
+        let mut cursor = Cursor::new(text, &scope);
+        let fault = cursor.link_fault(word)?;
+        let fault = fault.ok_or_else(|| {
+            cursor.error(
+                0..text.len(),
+                format!("'{word}' is no fault of links"),
+                "write loss",
+            )
+        })?;
+        let reach = Reach::All;
+        let action = Action::Links { fault, reach };
+        let spec = Self::parse_rest(cursor, Said::from_the_beginning(), action)?;
+        match &spec.action {
+            Action::Links { reach, .. } if *reach != Reach::All => Err(FaultError {
+                text: text.to_owned(),
+                place: text.find(" on ").map_or(0, |at| at + 1)..text.len(),
+                wrong: "this is for all links".to_owned(),
+                right: format!("leave it out, or write --fault \"at 0s {word} {text}\""),
+            }),
+            _ => Ok(spec),
+        }
+    }
+
+    /// Reads what follows the action.
+    fn parse_rest(
+        mut cursor: Cursor<'_>,
+        mut said: Said,
+        mut action: Action,
+    ) -> Result<Self, FaultError> {
         let mut rest = Rest::default();
         said.take(&mut cursor)?;
         while rest.take(&mut cursor, &mut action)? {

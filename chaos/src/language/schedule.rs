@@ -51,6 +51,14 @@ pub(super) struct Said {
 }
 
 impl Said {
+    /// At 0, which stands nowhere in the text.
+    pub fn from_the_beginning() -> Self {
+        Self {
+            at: Some((0, 0..0)),
+            ..Self::default()
+        }
+    }
+
     /// Takes the parts that come next, if any do.
     pub fn take(&mut self, cursor: &mut Cursor<'_>) -> Result<(), FaultError> {
         loop {

@@ -19,8 +19,8 @@ use simulator::explore::{
 
 use crate::numbers::{count, time};
 use crate::scenario::{
-    AsPrinted, Assignment, Layers, Resolved, Scenario, find_algorithm, params, shape, usual_size,
-    whole,
+    AsPrinted, Assignment, Layers, Resolved, Scenario, ShapeSpec, find_algorithm, params,
+    usual_size, whole,
 };
 use crate::{Exit, Failure, interrupt, print};
 use show::{headline, replay_line, replayed, shown, verdict};
@@ -43,7 +43,7 @@ pub(crate) struct Explore {
     /// Links between the nodes, such as complete, tree:2 or edges:0-1,1-2 [default: what the
     /// algorithm needs]
     #[arg(long, value_name = "SHAPE", help_heading = "Group")]
-    topology: Option<String>,
+    topology: Option<ShapeSpec>,
 
     /// Number that a random topology comes from
     #[arg(long, default_value_t = 0, help_heading = "Group", value_parser = whole::<u64>)]
@@ -367,8 +367,8 @@ impl Explore {
     fn size(&self, info: &'static AlgorithmInfo) -> u32 {
         // A topology that cannot be read is complained of when all is resolved, and so are
         // parameters that cannot.
-        let topology = self.topology.as_deref();
-        let shape = topology.and_then(|text| shape(text, Path::new("")).ok());
+        let topology = self.topology.as_ref();
+        let shape = topology.and_then(|spec| spec.shape(Path::new("")).ok());
         if let Some(nodes) = shape.and_then(|shape| shape.size()) {
             return nodes;
         }

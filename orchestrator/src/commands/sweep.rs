@@ -116,7 +116,7 @@ fn written(file: &str, scenario: &Scenario, repetitions: Option<u64>) -> Result<
         ));
     }
     let mut grid = Grid::read(Path::new(file))?;
-    if let Some(flag) = scenario.first_said() {
+    if let Some(flag) = scenario.keys().first() {
         return Err(format!(
             "--{flag}: {file} says in [scenario] what all its cells share; flags are for sweeps by \
              --grid and --vary"

@@ -4,17 +4,17 @@ use std::path::Path;
 
 use algorithms::Topology;
 use algorithms::registry::{self, AlgorithmInfo, LinkContract};
-use chaos::language::{Action, By, MessageFault, Scope};
+use chaos::language::{By, MessageFault};
 use chaos::partition::Edges;
 use chaos::span::{LONGEST_NS, show_ns};
 use chaos::timeline::{FaultAction, Group, Step, Timeline};
-use chaos::{FaultError, Reach, input};
+use chaos::{FaultSpec, Reach, input};
 use node::plan::{Detector, UseTransport};
 use node::run::Engine;
 
 use super::Scenario;
 use super::resolve::ScenarioError;
-use super::values::{Detecting, Time};
+use super::values::{Detecting, DuplicateSpec, LossSpec, ReorderSpec, Time};
 
 /// The group in which things go wrong.
 pub(super) struct FaultContext<'a> {
@@ -67,20 +67,12 @@ pub(super) fn resolve(
         seed: group.seed,
         read: &read,
     };
-    let said = said(scenario);
-    if said.len() > MOST_FAULTS {
-        let why = format!("{} faults are too many; at most {MOST_FAULTS}", said.len());
+    let specs = specs(scenario);
+    if specs.len() > MOST_FAULTS {
+        let why = format!("{} faults are too many; at most {MOST_FAULTS}", specs.len());
         return Err(ScenarioError::new("fault", why));
     }
-    let mut entries = Vec::new();
-    for (key, words) in said {
-        let entry = match key {
-            "fault" => chaos::FaultSpec::parse(words, &group.scope()),
-            _ => on_all_links(key, words, &group.scope()),
-        };
-        entries.push(entry.map_err(|error| ScenarioError::new(key, error.to_string()))?);
-    }
-    let timeline = Timeline::resolve(&entries, &group);
+    let timeline = Timeline::resolve(&specs, &group);
     let timeline = timeline.map_err(|error| ScenarioError::new("fault", error.to_string()))?;
     // Who looks for silence speaks to everybody, whatever the links.
     let only_links = !matches!(scenario.detector, Some(Detecting(Detector::Timeout(_))));
@@ -126,39 +118,13 @@ fn not_a_link(step: &Step, links: &Topology) -> String {
     )
 }
 
-/// Every fault with the key that says it.
-fn said(scenario: &Scenario) -> Vec<(&'static str, &str)> {
-    let common = [
-        ("loss", &scenario.loss),
-        ("duplicate", &scenario.duplicate),
-        ("reorder", &scenario.reorder),
-    ];
-    let common = common
-        .into_iter()
-        .filter_map(|(key, words)| Some((key, words.as_deref()?)));
-    let named = scenario.fault.iter().map(|text| ("fault", text.as_str()));
-    common.chain(named).collect()
-}
-
-/// A common fault, of all links from the beginning. What is wrong is pointed at in its own words.
-fn on_all_links(key: &str, words: &str, scope: &Scope<'_>) -> Result<chaos::FaultSpec, FaultError> {
-    let before = format!("at 0s {key} ");
-    let entry = chaos::FaultSpec::parse(&format!("{before}{words}"), scope);
-    let entry = entry.map_err(|error| FaultError {
-        text: words.to_owned(),
-        place: error.place.start.saturating_sub(before.len())
-            ..error.place.end.saturating_sub(before.len()),
-        ..error
-    })?;
-    match &entry.action {
-        Action::Links { reach, .. } if *reach != Reach::All => Err(FaultError {
-            text: words.to_owned(),
-            place: words.find(" on ").map_or(0, |at| at + 1)..words.len(),
-            wrong: "this is for all links".to_owned(),
-            right: format!("leave it out, or write --fault \"at 0s {key} {words}\""),
-        }),
-        _ => Ok(entry),
-    }
+/// Every fault that was asked for: those that have a flag of their own, then the others.
+fn specs(scenario: &Scenario) -> Vec<FaultSpec> {
+    let loss = scenario.loss.iter().map(|LossSpec(fault)| fault);
+    let duplicate = scenario.duplicate.iter().map(|DuplicateSpec(fault)| fault);
+    let reorder = scenario.reorder.iter().map(|ReorderSpec(fault)| fault);
+    let common = loss.chain(duplicate).chain(reorder);
+    common.chain(&scenario.fault).cloned().collect()
 }
 
 fn edges(links: &Topology) -> Edges {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use toml::{Table, Value};
+use toml::Table;
 
 use super::resolve::{self, Origin, Resolved, ScenarioError};
 use super::{Scenario, file};
@@ -15,18 +15,6 @@ pub struct Layers {
     by_flags: BTreeSet<String>,
     by_file: Option<file::File>,
 }
-
-/// Keys of which a flag replaces all that the file says.
-const ONE_OF: [&[&str]; 3] = [
-    &["entries", "total", "duration"],
-    &["rate", "gap"],
-    &["detector", "detect-after"],
-];
-
-/// Keys that mean something for one workload only: another workload in the flags takes them away.
-const OF_A_WORKLOAD: [&str; 8] = [
-    "think", "rate", "gap", "asks", "settled", "askers", "within", "arrivals",
-];
 
 impl Layers {
     /// What is said by naming `target`, an algorithm or a scenario file, and these flags.
@@ -43,12 +31,9 @@ impl Layers {
             }
             None
         };
-        let flags = table_of(&flags);
-        let by_flags = flags.keys().cloned().collect();
-        let scenario = match &by_file {
-            None => scenario_of(flags),
-            Some(file) => scenario_of(overlay(table_of(&file.scenario), flags)),
-        };
+        let by_flags = flags.keys();
+        let below = by_file.as_ref().map(|file| below(&file.scenario, &flags));
+        let scenario = flags.over(below.unwrap_or_default());
         Ok(Self {
             scenario,
             by_flags,
@@ -131,33 +116,80 @@ impl Layers {
     }
 }
 
-/// What the file says, except where the flags say otherwise.
-fn overlay(mut file: Table, flags: Table) -> Table {
-    let unless_said = Value::from("closed");
-    let said = file.get("workload").unwrap_or(&unless_said);
-    if flags.get("workload").is_some_and(|flag| flag != said) {
-        file.retain(|key, _| !OF_A_WORKLOAD.contains(&key));
+/// What the file says, without what flags replace under another key.
+fn below(file: &Scenario, flags: &Scenario) -> Scenario {
+    let mut below = file.clone();
+    let kind = file.workload.unwrap_or_default();
+    if flags.workload.is_some_and(|other| other != kind) {
+        below = Scenario {
+            think: None,
+            rate: None,
+            gap: None,
+            asks: None,
+            settled: None,
+            askers: None,
+            within: None,
+            arrivals: None,
+            ..below
+        };
     }
-    for group in ONE_OF {
-        if group.iter().any(|key| flags.contains_key(*key)) {
-            file.retain(|key, _| !group.contains(&key));
-        }
+    if flags.entries.is_some() || flags.total.is_some() || flags.duration.is_some() {
+        below = Scenario {
+            entries: None,
+            total: None,
+            duration: None,
+            ..below
+        };
     }
-    for (key, value) in flags {
-        match (file.get_mut(&key), value) {
-            (Some(Value::Table(params)), Value::Table(flags)) => params.extend(flags),
-            (_, value) => {
-                file.insert(key, value);
-            }
-        }
+    if flags.rate.is_some() || flags.gap.is_some() {
+        below = Scenario {
+            rate: None,
+            gap: None,
+            ..below
+        };
     }
-    file
+    if flags.detector.is_some() || flags.detect_after.is_some() {
+        below = Scenario {
+            detector: None,
+            detect_after: None,
+            ..below
+        };
+    }
+    below
 }
 
-fn table_of(scenario: &Scenario) -> Table {
-    Table::try_from(scenario).expect("a scenario is plain data")
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn scenario_of(table: Table) -> Scenario {
-    table.try_into().expect("every part of it was a scenario")
+    fn layers(file: &str, flags: &[&str]) -> Scenario {
+        let file = toml::from_str(file).expect("a scenario");
+        let flags = Scenario::from_flags(flags).expect("flags");
+        let below = below(&file, &flags);
+        flags.over(below)
+    }
+
+    #[test]
+    fn flags_lie_over_the_file_key_by_key() {
+        let both = layers(
+            "nodes = 5\nentries = 3\nloss = \"5%\"\nparams = { a = 1, b = 2 }",
+            &["--total", "9", "--param", "b=3"],
+        );
+        let keys = ["loss", "nodes", "params", "total"];
+        assert!(both.keys().iter().eq(&keys), "{:?}", both.keys());
+        let params = both.params.iter().map(|param| param.value.as_str());
+        assert!(params.eq(["1", "3"]), "{:?}", both.params);
+    }
+
+    #[test]
+    fn another_workload_drops_what_only_the_first_has() {
+        let file = "think = \"1ms\"\nhold = \"2ms\"";
+        let keys = |flags: &[&str]| layers(file, flags).keys();
+        assert!(
+            keys(&["--workload", "open"])
+                .iter()
+                .eq(&["hold", "workload"])
+        );
+        assert!(keys(&["--workload", "closed"]).contains("think"));
+    }
 }

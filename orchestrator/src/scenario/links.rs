@@ -1,22 +1,8 @@
 //! The links of a scenario, built and checked.
 
-use std::path::Path;
-
 use algorithms::registry::AlgorithmInfo;
 use algorithms::topology::{Shape, TopologyError};
 use algorithms::{NodeId, Topology};
-use chaos::input;
-
-/// The shape that a text means; a file's edges are read.
-pub(crate) fn shape(text: &str, folder: &Path) -> Result<Shape, String> {
-    let Some(file) = text.strip_prefix("file:") else {
-        return text.parse::<Shape>().map_err(|error| error.to_string());
-    };
-    let path = folder.join(file);
-    let path_is = |why: String| format!("{}: {why}", path.display());
-    let edges = input::read_text(&path).map_err(|error| path_is(error.to_string()))?;
-    Shape::from_edge_list(&edges).map_err(|error| path_is(error.to_string()))
-}
 
 /// The links of that shape, if the algorithm can run on them.
 pub(super) fn build(

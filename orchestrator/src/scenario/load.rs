@@ -22,7 +22,7 @@ pub(super) fn resolve(
     nodes: u32,
     folder: &Path,
 ) -> Result<Workload, ScenarioError> {
-    let kind = scenario.workload.unwrap_or(Kind::Closed);
+    let kind = scenario.workload.unwrap_or_default();
     refuse_strays(scenario, kind)?;
     let weights = weights(scenario, nodes)?;
     let arrivals = match kind {

@@ -30,7 +30,7 @@ impl Resolved {
             name: Some(self.name.clone()),
             algorithm: Some(plan.algorithm.clone()),
             nodes: Some(plan.nodes),
-            topology: Some(plan.topology.clone()),
+            topology: Some(plan.topology.parse().expect("a plan has a shape")),
             holder: Some(plan.holder.0),
             params: params.collect(),
             as_printed: (!printed.is_empty())
@@ -47,7 +47,7 @@ impl Resolved {
                 .faults
                 .steps
                 .iter()
-                .map(|step| step.text.clone())
+                .map(|step| step.text.parse().expect("a step is a fault"))
                 .collect(),
             silence: (plan.info().link_contract == LinkContract::Sessions)
                 .then_some(Time(plan.silence_ns)),

@@ -92,11 +92,11 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
     let params = params(&scenario.params, info, origin.folder("params"))
         .map_err(|why| ScenarioError::new("params", why))?;
     let unfit = |why: String| ScenarioError::new("topology", why);
-    let said = scenario.topology.as_deref();
-    let said = said.map(|text| links::shape(text, origin.folder("topology")));
-    let said = said.transpose().map_err(unfit)?;
-    let nodes = nodes(scenario, info, &params, said.as_ref())?;
-    let shape = said.unwrap_or_else(|| Shape::default_for(info.graph, nodes));
+    let given = scenario.topology.as_ref();
+    let given = given.map(|spec| spec.shape(origin.folder("topology")));
+    let given = given.transpose().map_err(unfit)?;
+    let nodes = nodes(scenario, info, &params, given.as_ref())?;
+    let shape = given.unwrap_or_else(|| Shape::default_for(info.graph, nodes));
     let holder = holder(scenario, &shape, nodes)?;
     if let Some(why) = (info.more.refuses)(&params, nodes) {
         return Err(ScenarioError::new(

@@ -2,15 +2,47 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use algorithms::NodeId;
+use algorithms::topology::{Shape, TopologyError};
+use chaos::language::Start;
 use chaos::span::{SpanError, parse_ns, show_ns};
+use chaos::{FaultError, FaultSpec, input};
 use node::plan::Detector;
 use node::workload::Ask;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, DeserializeOwned, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Values that a file holds as the text that a flag has.
+macro_rules! written_as_text {
+    ($($value:ty),*) => {$(
+        impl Serialize for $value {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $value {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                from_word(deserializer)
+            }
+        }
+    )*};
+}
+
+written_as_text!(
+    Time,
+    Between,
+    Detecting,
+    AskText,
+    ShapeSpec,
+    LossSpec,
+    DuplicateSpec,
+    ReorderSpec
+);
 
 /// A length of time, in nanoseconds: `75ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,18 +59,6 @@ impl FromStr for Time {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&show_ns(self.0))
-    }
-}
-
-impl Serialize for Time {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Time {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_word(deserializer)
     }
 }
 
@@ -63,18 +83,6 @@ impl FromStr for Between {
 impl fmt::Display for Between {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}..{}", show_ns(self.0), show_ns(self.1))
-    }
-}
-
-impl Serialize for Between {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Between {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_word(deserializer)
     }
 }
 
@@ -107,15 +115,94 @@ impl fmt::Display for Detecting {
     }
 }
 
-impl Serialize for Detecting {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+/// The links between the nodes: a shape such as `tree:2`, or a file with an edge in each line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShapeSpec {
+    /// A shape that stands for itself.
+    Shape(Shape),
+    /// `file:EDGES`, relative to the file that names it.
+    File(PathBuf),
+}
+
+impl ShapeSpec {
+    /// The shape; the edges of a file are read.
+    pub(crate) fn shape(&self, folder: &Path) -> Result<Shape, String> {
+        let file = match self {
+            ShapeSpec::Shape(shape) => return Ok(shape.clone()),
+            ShapeSpec::File(file) => file,
+        };
+        let path = folder.join(file);
+        let path_is = |why: String| format!("{}: {why}", path.display());
+        let edges = input::read_text(&path).map_err(|error| path_is(error.to_string()))?;
+        Shape::from_edge_list(&edges).map_err(|error| path_is(error.to_string()))
     }
 }
 
-impl<'de> Deserialize<'de> for Detecting {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_word(deserializer)
+impl FromStr for ShapeSpec {
+    type Err = TopologyError;
+
+    fn from_str(text: &str) -> Result<Self, TopologyError> {
+        match text.strip_prefix("file:") {
+            Some(file) => Ok(ShapeSpec::File(file.into())),
+            None => text.parse().map(ShapeSpec::Shape),
+        }
+    }
+}
+
+impl fmt::Display for ShapeSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShapeSpec::Shape(shape) => shape.fmt(f),
+            ShapeSpec::File(file) => write!(f, "file:{}", file.display()),
+        }
+    }
+}
+
+/// Faults of all links that have a flag of their own, whose value is what follows the fault's word.
+macro_rules! faults_of_all_links {
+    ($($(#[$doc:meta])* $name:ident = $word:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name(pub FaultSpec);
+
+        impl FromStr for $name {
+            type Err = FaultError;
+
+            fn from_str(text: &str) -> Result<Self, FaultError> {
+                FaultSpec::of_all_links($word, text).map(Self)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write_after($word, &self.0, f)
+            }
+        }
+    )*};
+}
+
+faults_of_all_links! {
+    /// Packets that get lost on every link: `5%`, `gemodel 1% 10%` or `every 7`.
+    LossSpec = "loss";
+    /// Packets that arrive twice on every link: `1%`.
+    DuplicateSpec = "duplicate";
+    /// Packets that overtake others on every link: `25% gap 5`.
+    ReorderSpec = "reorder";
+}
+
+/// Writes a fault of all links without its word, as its flag has it.
+fn write_after(word: &str, spec: &FaultSpec, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let name = spec.action.name();
+    f.write_str(name.strip_prefix(word).unwrap_or(&name).trim_start())?;
+    if let Start::Every { period_ns, .. } = spec.schedule.start {
+        write!(f, " every {}", show_ns(period_ns))?;
+    }
+    if let Some(for_ns) = spec.schedule.for_ns {
+        write!(f, " for {}", show_ns(for_ns))?;
+    }
+    match spec.schedule.until_ns {
+        Some(until_ns) => write!(f, " until {}", show_ns(until_ns)),
+        None => Ok(()),
     }
 }
 
@@ -351,18 +438,6 @@ impl fmt::Display for AskText {
     }
 }
 
-impl Serialize for AskText {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for AskText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_word(deserializer)
-    }
-}
-
 /// Reads a value in a file as a flag would read it.
 fn from_word<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
     deserializer: D,
@@ -378,20 +453,22 @@ pub(super) fn maybe_a_word<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'
     from_word(deserializer).map(Some)
 }
 
-/// Reads one text, or an array of them.
-pub(super) fn one_or_several<'de, D: Deserializer<'de>>(
+/// Reads one fault, or an array of them.
+pub(super) fn faults<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<Vec<String>, D::Error> {
+) -> Result<Vec<FaultSpec>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "write a text, or an array of texts")]
     enum Texts {
         One(String),
         Several(Vec<String>),
     }
-    Ok(match Texts::deserialize(deserializer)? {
+    let texts = match Texts::deserialize(deserializer)? {
         Texts::One(text) => vec![text],
         Texts::Several(texts) => texts,
-    })
+    };
+    let faults = texts.iter().map(|text| text.parse());
+    faults.collect::<Result<_, _>>().map_err(de::Error::custom)
 }
 
 /// A text or a number that will be read as text: `5` and `"5"` are the same.
@@ -475,5 +552,28 @@ pub(super) mod assignments {
         let table = BTreeMap::<String, Word>::deserialize(deserializer)?;
         let assignment = |(name, Word(value))| Assignment { name, value };
         Ok(table.into_iter().map(assignment).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_all_links_is_written_as_its_flag_reads_it() {
+        for text in [
+            "5%",
+            "gemodel 1% 10% 100% 0%",
+            "every 7",
+            "5% for 3s",
+            "5% every 2s for 1s",
+        ] {
+            let loss: LossSpec = text.parse().unwrap();
+            assert_eq!(loss.to_string(), text);
+        }
+        let reorder: ReorderSpec = "25% gap 5".parse().unwrap();
+        assert_eq!(reorder.to_string(), "25% gap 5");
+        let FaultSpec { schedule, .. } = "5%".parse::<DuplicateSpec>().unwrap().0;
+        assert_eq!(schedule.start, Start::At(0));
     }
 }
