@@ -17,58 +17,13 @@ const CLOSE: f64 = 0.02;
 
 /// Every metric that at least one of these runs has.
 pub fn aggregate<'a>(runs: impl Iterator<Item = &'a Summary>) -> Vec<Aggregate> {
-    let columns = Summary::columns().collect::<Vec<_>>();
-    let rows = runs.map(Summary::cells).collect::<Vec<_>>();
-    let metrics = columns
-        .iter()
-        .enumerate()
-        .filter(|(_, column)| is_metric(column));
-    let aggregates = metrics.filter_map(|(place, column)| {
-        let values = rows
-            .iter()
-            .filter_map(|cells| cells[place].parse::<f64>().ok());
-        Aggregate::of(column, values)
+    let runs = runs.collect::<Vec<_>>();
+    let aggregates = Summary::metrics().filter_map(|column| {
+        let values = runs.iter().filter_map(|run| (column.of)(run).number());
+        Aggregate::of(column.name, values)
     });
     aggregates.collect()
 }
-
-/// Whether a column of `summary.csv` is a number that can be averaged.
-pub fn is_metric(column: &str) -> bool {
-    !WORDS.contains(&column) && Summary::columns().any(|known| known == column)
-}
-
-/// All columns that are.
-pub fn metrics() -> Vec<&'static str> {
-    Summary::columns()
-        .filter(|column| is_metric(column))
-        .collect()
-}
-
-/// Columns that are not measured, or no numbers.
-const WORDS: [&str; 22] = [
-    "algorithm",
-    "nodes",
-    "engine",
-    "seed",
-    "topology",
-    "workload",
-    "params",
-    "as_printed",
-    "verdict",
-    "safety",
-    "liveness",
-    "transport",
-    "name",
-    "started",
-    "commit",
-    "delay",
-    "hold",
-    "think",
-    "rate",
-    "loss",
-    "faults",
-    "links",
-];
 
 impl Aggregate {
     /// What these values of a metric add up to; nothing if there are none.
@@ -144,14 +99,20 @@ impl Aggregate {
 
 #[cfg(test)]
 mod tests {
+    use algorithms::Topology;
+    use node::run::Run;
+
     use super::*;
+    use crate::sample;
 
     #[test]
     fn every_metric_is_averaged_over_the_runs_that_have_it() {
+        let plan = sample::plan("raymond", 3);
+        let empty = crate::judge(&plan, &Topology::complete(3), &Run::default()).summary;
         let run = |messages, wait| Summary {
             messages,
             wait_mean_us: wait,
-            ..Summary::default()
+            ..empty.clone()
         };
         let runs = [run(10, Some(1.0)), run(20, None), run(30, Some(3.0))];
         let aggregates = aggregate(runs.iter());

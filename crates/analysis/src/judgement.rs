@@ -9,15 +9,13 @@ use node::run::{FaultKind, FaultOutcome, Run};
 use node::workload::Arrivals;
 use serde::{Deserialize, Serialize};
 
-use crate::demand::Demand;
+use crate::columns::Cell;
 use crate::fault_lines::{self, FaultLine};
-use crate::measured::Measured;
-use crate::priorities::{self, PriorityLine};
-use crate::safety::{self, Crowd};
-use crate::stays::stays;
-use crate::summary::{Observations, Summary};
+use crate::observed::Observed;
+use crate::priorities::PriorityLine;
+use crate::summary::{Findings, Summary};
 use crate::theory::{self, TheoryLine};
-use crate::{liveness, suspicion, times, well_formedness, wire, words};
+use crate::{liveness, safety, suspicion, well_formedness, wire, words};
 
 /// What became of one property.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +38,21 @@ pub enum Property {
         /// What would have had to happen.
         why: String,
     },
+}
+
+/// What became of one property, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It was put to the test and held.
+    Holds,
+    /// It did not hold.
+    Violated,
+    /// It was put to the test and the run does not say.
+    Inconclusive,
+    /// Nothing happened that could have violated it.
+    #[serde(rename = "not exercised")]
+    NotExercised,
 }
 
 /// What became of the run as a whole.
@@ -89,31 +102,20 @@ pub(crate) fn judge(
     run: &Run,
 ) -> Judgement {
     let admitted = (info.more.admits)(&plan.params);
-    let stays = stays(run);
-    let measured = Measured::of(plan, run);
-    let demand = Demand::of(run);
-    let crowd = Crowd::of(&stays, admitted);
-    let handovers = times::handovers(run, &stays, admitted);
+    let seen = Observed::new(plan, run, admitted);
 
-    let safety = safety::check(run, &crowd, admitted, demand.most_wanting);
+    let safety = safety::check(run, &seen.crowd, admitted, seen.demand.most_wanting);
     let liveness = liveness::check(info, plan, topology, run);
     let well_formedness = well_formedness::check(info, plan, run);
     let (verdict, mut reasons) = verdict(&safety, &liveness, &well_formedness, plan, run);
 
-    let mut summary = Summary::new(&Observations {
-        plan,
-        run,
-        measured: &measured,
-        stays: &stays,
-        crowd: &crowd,
-        demand: &demand,
-        handovers: &handovers,
-    });
-    let theory = theory::lines(info, plan, topology, run, &measured, &handovers, &summary);
-    summary.verdict = verdict.to_string();
-    summary.safety = safety.to_string();
-    summary.liveness = liveness.to_string();
-    summary.expected_messages_per_entry = theory::expected_messages_per_entry(&theory);
+    let theory = theory::lines(info, topology, &seen);
+    let found = Findings {
+        verdict,
+        safety: safety.status(),
+        liveness: liveness.status(),
+        expected_messages_per_entry: theory::expected_messages_per_entry(&theory),
+    };
     reasons.extend(
         theory
             .iter()
@@ -128,10 +130,10 @@ pub(crate) fn judge(
         well_formedness,
         verdict,
         reasons,
-        warnings: warnings(plan, run, &measured, &demand, &summary, &theory),
-        summary,
+        warnings: warnings(&seen, &theory),
+        summary: Summary::new(&seen, &found),
         theory,
-        priorities: priorities::lines(run),
+        priorities: seen.priorities,
         faults: fault_lines::of(plan, run),
     }
 }
@@ -185,17 +187,16 @@ fn verdict(
     (verdict, reasons)
 }
 
-fn warnings(
-    plan: &Plan,
-    run: &Run,
-    measured: &Measured,
-    demand: &Demand,
-    summary: &Summary,
-    theory: &[TheoryLine],
-) -> Vec<String> {
+fn warnings(seen: &Observed<'_>, theory: &[TheoryLine]) -> Vec<String> {
+    let Observed {
+        plan,
+        run,
+        measured,
+        ..
+    } = seen;
     let mut warnings = Vec::new();
     let alone_by_design = matches!(plan.workload.arrivals, Arrivals::OneAtATime);
-    let (contended, entries) = (demand.contended, summary.entries);
+    let (contended, entries) = (seen.demand.contended, seen.stays.len() as u64);
     if !alone_by_design && entries > 0 && contended.saturating_mul(100) < entries {
         warnings.push(format!(
             "only {contended} of {} contended, so exclusion was hardly tested.\n\
@@ -281,19 +282,29 @@ impl Property {
         Self::NotExercised { why: why.into() }
     }
 
+    /// The word for it.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Holds => Status::Holds,
+            Self::Violated { .. } => Status::Violated,
+            Self::Inconclusive { .. } => Status::Inconclusive,
+            Self::NotExercised { .. } => Status::NotExercised,
+        }
+    }
+
     /// Whether it was put to the test and held.
     pub fn holds(&self) -> bool {
-        matches!(self, Self::Holds)
+        self.status() == Status::Holds
     }
 
     /// Whether it did not hold.
     pub fn is_violated(&self) -> bool {
-        matches!(self, Self::Violated { .. })
+        self.status() == Status::Violated
     }
 
     /// Whether the run does not say.
     pub fn is_inconclusive(&self) -> bool {
-        matches!(self, Self::Inconclusive { .. })
+        self.status() == Status::Inconclusive
     }
 
     /// Why it does not simply hold.
@@ -309,22 +320,19 @@ impl Property {
 
 impl fmt::Display for Property {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Holds => "holds",
-            Self::Violated { .. } => "violated",
-            Self::Inconclusive { .. } => "inconclusive",
-            Self::NotExercised { .. } => "not exercised",
-        })
+        self.status().fmt(f)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(f)
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Holds => "holds",
-            Self::Violated => "violated",
-            Self::Inconclusive => "inconclusive",
-        })
+        self.value().fmt(f)
     }
 }
 

@@ -11,15 +11,17 @@ pub mod quantity;
 pub mod replay;
 pub mod statistics;
 
-mod asked;
+mod columns;
 mod demand;
 mod fault_lines;
 mod judgement;
 mod liveness;
 mod measured;
+mod observed;
 mod order;
 mod priorities;
 mod safety;
+mod settings;
 mod stays;
 mod summary;
 mod suspicion;
@@ -32,9 +34,10 @@ mod words;
 #[cfg(test)]
 mod sample;
 
+pub use columns::{Column, Kind, Value};
 pub use fault_lines::FaultLine;
 pub use files::{Recheck, recheck};
-pub use judgement::{Judgement, Property, Verdict};
+pub use judgement::{Judgement, Property, Status, Verdict};
 pub use priorities::PriorityLine;
 pub use summary::Summary;
 pub use theory::TheoryLine;

@@ -11,13 +11,13 @@ use node::run::{End, RequestRow, Run};
 use crate::measured::Measured;
 use crate::stays::stays;
 use crate::summary::Summary;
-use crate::{aggregate, order, times};
+use crate::{Status, Verdict, order, times};
 
 /// Something that a run measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// A column of `summary.csv`.
-    Column(&'static str),
+    Column(&'static crate::Column<Summary>),
     /// Whether the run was or ended so.
     Fate(Fate),
     /// Messages of these kinds.
@@ -179,9 +179,8 @@ impl Quantity {
                 if let Some((_, fate)) = FATES.iter().find(|(known, _)| known == word) {
                     return Ok(Self::Fate(*fate));
                 }
-                let column = aggregate::metrics().into_iter();
-                let mut column = column.filter(|known| known == word);
-                column.next().map(Self::Column).ok_or_else(|| unknown(name))
+                let column = Summary::metric(word).map(Self::Column);
+                column.ok_or_else(|| unknown(name))
             }
             _ => Err(unknown(name)),
         }
@@ -207,10 +206,7 @@ impl Quantity {
     /// What it was in this run; `None` where the run does not have it.
     pub fn of(&self, plan: &Plan, run: &Run, summary: &Summary) -> Option<f64> {
         match self {
-            Self::Column(column) => {
-                let place = Summary::columns().position(|known| known == *column)?;
-                summary.cells()[place].parse().ok()
-            }
+            Self::Column(column) => (column.of)(summary).number(),
             Self::Fate(fate) => Some(f64::from(u8::from(fate.of(run, summary)))),
             Self::Messages(kinds) => {
                 let wanted = |of: &str| kinds.iter().any(|kind| kind == of);
@@ -312,10 +308,10 @@ impl Quantity {
 impl Fate {
     fn of(self, run: &Run, summary: &Summary) -> bool {
         match self {
-            Fate::Violated => summary.verdict == "violated",
-            Fate::Unsafe => summary.safety == "violated",
-            Fate::NotLive => summary.liveness == "violated",
-            Fate::Inconclusive => summary.verdict == "inconclusive",
+            Fate::Violated => summary.verdict == Verdict::Violated,
+            Fate::Unsafe => summary.safety == Status::Violated,
+            Fate::NotLive => summary.liveness == Status::Violated,
+            Fate::Inconclusive => summary.verdict == Verdict::Inconclusive,
             Fate::Deadlock => run.end == End::Deadlock,
             Fate::LiveLock => run.end == End::LiveLock,
             Fate::TimeLimit => run.end == End::TimeLimit,
@@ -388,7 +384,8 @@ fn nodes(pair: &str, between: char) -> Result<(NodeId, NodeId), String> {
 }
 
 fn unknown(name: &str) -> String {
-    let known = aggregate::metrics().join(", ");
+    let known = Summary::metrics().map(|column| column.name);
+    let known = known.collect::<Vec<_>>().join(", ");
     format!(
         "nothing measured is called '{name}'; there are violated, unsafe, not_live, inconclusive, \
          deadlock, live_lock, time_limit, messages.KIND, received.max, note.NAME.sum, \

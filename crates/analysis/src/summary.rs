@@ -1,303 +1,185 @@
 //! Every number of a run in one row: `summary.csv`.
+//!
+//! A column is one row of the table below. Its heading, its cell, its field of [`Summary`], its
+//! place among the quantities that sweeps and claims may ask for, and its line in
+//! `results/README.md` follow from it.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use node::plan::UseTransport;
+use node::run::Engine;
+use serde::Serialize;
 
-use algorithms::NodeId;
-use node::plan::Plan;
-use node::run::{Engine, Run};
-use node::workload::Arrivals;
-use serde::{Deserialize, Serialize};
+use crate::columns::{Column, Kind, columns};
+use crate::files::Provenance;
+use crate::judgement::{Status, Verdict};
+use crate::observed::Observed;
+use crate::{order, settings};
 
-use crate::demand::Demand;
-use crate::measured::Measured;
-use crate::safety::Crowd;
-use crate::stays::Stay;
-use crate::times::{Handover, Times};
-use crate::{order, priorities};
-
-/// The columns of `summary.csv`, in their order. Empty means unknown, or not defined here.
-///
-/// `messages_per_entry`, all times, `throughput_per_s`, `jain` and `inside_mean` are over the
-/// measured window; everything else is over the whole run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// The algorithm's name.
-    pub algorithm: String,
-    /// How many members.
-    pub nodes: u32,
-    /// What ran them.
-    pub engine: String,
-    /// What all chance came from.
-    pub seed: u64,
-    /// The links between the members.
-    pub topology: String,
-    /// When clients asked: `closed`, `open`, `batch`, `one-at-a-time` or `window`.
-    pub workload: String,
-    /// The algorithm's parameters.
-    pub params: String,
-    /// The defects left unrepaired.
-    pub as_printed: String,
-    /// Of all properties together.
-    pub verdict: String,
-    /// Never more than k inside.
-    pub safety: String,
-    /// Everybody who asks gets in.
-    pub liveness: String,
-    /// Requests made.
-    pub requests: u64,
-    /// Entries, uninvited ones too.
-    pub entries: u64,
-    /// Satisfied requests among those made.
-    pub success_rate: Option<f64>,
-    /// The most that were inside at once.
-    pub max_inside: u32,
-    /// Entries whose request arrived while another member waited or was inside.
-    pub contended: u64,
-    /// Algorithm messages sent.
-    pub messages: u64,
-    /// Algorithm messages per entry.
-    pub messages_per_entry: Option<f64>,
-    /// What a closed form says they should be.
+/// What the checks and theory say of a run.
+pub(crate) struct Findings {
+    pub verdict: Verdict,
+    pub safety: Status,
+    pub liveness: Status,
     pub expected_messages_per_entry: Option<f64>,
-    /// From arrival to entry.
-    pub wait_mean_us: Option<f64>,
-    /// The median.
-    pub wait_p50_us: Option<f64>,
-    /// What one in a hundred exceeds.
-    pub wait_p99_us: Option<f64>,
-    /// The longest.
-    pub wait_max_us: Option<f64>,
-    /// From arrival to exit.
-    pub turnaround_mean_us: Option<f64>,
-    /// From an exit to the next entry, where the next one was already waiting; k = 1 only.
-    pub sync_delay_mean_us: Option<f64>,
-    /// The same in units of `link_delay_mean_us`.
-    pub sync_delay_mean_t: Option<f64>,
-    /// From send to receipt of a message.
-    pub link_delay_mean_us: Option<f64>,
-    /// The bound on that which the algorithm was told.
-    pub bound_us: f64,
-    /// Messages that took longer.
-    pub bound_broken: u64,
+}
+
+columns! {
+    /// The columns of `summary.csv`, in their order. Empty means unknown, or not defined here.
+    ///
+    /// `messages_per_entry`, all times, `throughput_per_s`, `jain` and `inside_mean` are over the
+    /// measured window; everything else is over the whole run.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Summary, static COLUMNS, from (seen: &Observed<'_>, found: &Findings);
+
+    /// The algorithm's name.
+    algorithm: String [Setting, ""] = seen.plan.algorithm.clone();
+    /// How many members there are.
+    nodes: u32 [Setting, "members"] = seen.plan.nodes;
+    /// What ran the members: `sim` or `cluster`.
+    engine: Engine [Setting, ""] = seen.run.engine;
+    /// The number that all chance comes from.
+    seed: u64 [Setting, ""] = seen.plan.seed;
+    /// The links between the members.
+    topology: String [Setting, ""] = seen.plan.topology.clone();
+    /// When clients ask: `closed`, `open`, `batch` (also of a file of arrivals), `one-at-a-time` or `window`.
+    workload: String [Setting, ""] = settings::workload(seen.plan);
+    /// The algorithm's parameters.
+    params: String [Setting, ""] = seen.plan.params.to_string();
+    /// The defects of the printed text that were left unrepaired.
+    as_printed: String [Setting, ""] = seen.plan.printed.to_string();
+    /// All properties together: `holds`, `violated` or `inconclusive`.
+    verdict: Verdict [Finding, ""] = found.verdict;
+    /// Never more than k inside: `holds`, `violated`, `inconclusive` or `not exercised`.
+    safety: Status [Finding, ""] = found.safety;
+    /// Everybody who asks gets in: `holds`, `violated`, `inconclusive` or `not exercised`.
+    liveness: Status [Finding, ""] = found.liveness;
+    /// Requests that clients made.
+    requests: u64 [Metric, "requests"] = seen.requests().count() as u64;
+    /// Entries, also those that nobody asked for.
+    entries: u64 [Metric, "entries"] = seen.stays.len() as u64;
+    /// Satisfied requests as a share of all requests.
+    success_rate: Option<f64> [Metric, ""] = seen.success_rate();
+    /// The most members that were inside at once.
+    max_inside: u32 [Metric, "members"] = seen.crowd.most.max(seen.run.most_inside.unwrap_or(0));
+    /// Entries whose request arrived while another member waited or was inside.
+    contended: u64 [Metric, "entries"] = seen.demand.contended;
+    /// Algorithm messages: sends from one node to another, counted once where they are made. Acks, retransmissions and heartbeats are not among them.
+    messages: u64 [Metric, "messages"] = seen.run.messages.values().map(|row| row.sent).sum();
+    /// Algorithm messages per entry, over the measured window.
+    messages_per_entry: Option<f64> [Metric, "messages"] = seen.messages_per_entry();
+    /// Messages per entry as the closed form says, where one applies.
+    expected_messages_per_entry: Option<f64> [Metric, "messages"] = found.expected_messages_per_entry;
+    /// From the arrival of a request to its entry, the mean.
+    wait_mean_us: Option<f64> [Metric, "µs"] = seen.waits.mean_us();
+    /// From the arrival of a request to its entry, the median.
+    wait_p50_us: Option<f64> [Metric, "µs"] = seen.waits.quantile_us(0.5);
+    /// From the arrival of a request to its entry, what one in a hundred exceeds.
+    wait_p99_us: Option<f64> [Metric, "µs"] = seen.waits.quantile_us(0.99);
+    /// From the arrival of a request to its entry, the longest.
+    wait_max_us: Option<f64> [Metric, "µs"] = seen.waits.max_us();
+    /// From the arrival of a request to its exit, the mean.
+    turnaround_mean_us: Option<f64> [Metric, "µs"] = seen.turnarounds().mean_us();
+    /// From an exit to the next entry, where the next one was already waiting and only one may be inside, the mean.
+    sync_delay_mean_us: Option<f64> [Metric, "µs"] = seen.sync_delays.mean_us();
+    /// The mean sync delay in units of `link_delay_mean_us`.
+    sync_delay_mean_t: Option<f64> [Metric, "T"] = seen.sync_delay_mean_t();
+    /// From send to receipt of a message, outages included, the mean.
+    link_delay_mean_us: Option<f64> [Metric, "µs"] = seen.link_delay_mean_us();
+    /// The bound on message delays that the algorithm was told.
+    bound_us: f64 [Metric, "µs"] = seen.plan.bound_ns as f64 / 1e3;
+    /// Messages that took longer than the bound.
+    bound_broken: u64 [Metric, "messages"] = seen.run.bound_broken;
     /// Entries per second.
-    pub throughput_per_s: Option<f64>,
-    /// Jain's fairness index of entries per requesting node.
-    pub jain: Option<f64>,
-    /// Pairs that entered in the other order than they requested.
-    pub overtakes: u64,
-    /// Entries of a lower priority while a higher one was waiting.
-    pub priority_inversions: u64,
+    throughput_per_s: Option<f64> [Metric, "entries/s"] = seen.throughput_per_s();
+    /// Jain's fairness index of entries per requesting node: 1 is even.
+    jain: Option<f64> [Metric, ""] = seen.jain();
+    /// Pairs of requests that entered in the other order than they arrived.
+    overtakes: u64 [Metric, "pairs"] = order::overtakes(seen.run);
+    /// Entries of a lower priority while a higher one waited.
+    priority_inversions: u64 [Metric, "entries"] = order::priority_inversions(seen.run);
     /// The most entries of others between a request and its own.
-    pub passed_over_max: Option<u64>,
-    /// Pairs registered in one order and entered in the other.
-    pub registration_inversions: Option<u64>,
-    /// The number inside, averaged over time.
-    pub inside_mean: Option<f64>,
-    /// Things that arrived and could not.
-    pub protocol_errors: u64,
-    /// Entries at which every witness lock was taken (cluster only).
-    pub witness_refusals: Option<u64>,
-    /// Encoded algorithm state, mean over the members, at rest.
-    pub state_bytes_mean: Option<f64>,
-    /// The largest.
-    pub state_bytes_max: Option<u64>,
-    /// Datagrams sent.
-    pub datagrams: Option<u64>,
-    /// Datagrams sent again.
-    pub retransmissions: Option<u64>,
+    passed_over_max: Option<u64> [Metric, "entries"] = order::passed_over_max(seen.run);
+    /// Pairs of requests that were registered in one order and entered in the other.
+    registration_inversions: Option<u64> [Metric, "pairs"] = order::registration_inversions(seen.run);
+    /// The number of members inside, averaged over time.
+    inside_mean: Option<f64> [Metric, "members"] = seen.inside_mean();
+    /// Messages that arrived and that the paper says cannot arrive.
+    protocol_errors: u64 [Metric, "messages"] = seen.run.protocol_error_count;
+    /// Entries at which the kernel saw somebody else inside (processes only).
+    witness_refusals: Option<u64> [Metric, "entries"] = seen.witness_refusals();
+    /// Encoded algorithm state of a member at the end, the mean.
+    state_bytes_mean: Option<f64> [Metric, "bytes"] = seen.state_bytes_mean();
+    /// Encoded algorithm state of a member at the end, the largest.
+    state_bytes_max: Option<u64> [Metric, "bytes"] = Some(seen.run.state_bytes.max).filter(|&max| max > 0);
+    /// Datagrams that were sent, where the reliable transport ran.
+    datagrams: Option<u64> [Metric, "datagrams"] = seen.transported(|row| row.datagrams_sent);
+    /// Datagrams that were sent again, where the reliable transport ran.
+    retransmissions: Option<u64> [Metric, "datagrams"] = seen.transported(|row| row.retransmissions);
     /// Faults that did something.
-    pub faults_acted: u64,
+    faults_acted: u64 [Metric, "faults"] = seen.faults_acted();
     /// Whether messages went through the reliable transport: `always` or `never`.
-    pub transport: String,
-    /// How long the run was.
-    pub duration_us: f64,
-    /// The most requests that were registered after another and entered before it.
-    pub overtaken_max: Option<u64>,
-    /// The longest wait of those with the lowest priority; of those who still wait, up to the end.
-    pub wait_max_lowest_us: Option<f64>,
-    /// The longest of those with the highest; empty where all have the same.
-    pub wait_max_highest_us: Option<f64>,
-    /// What a message takes where nothing disturbs the links: the measured mean of a run without
-    /// faults, else the mean of the delay that was asked for.
-    pub link_delay_undisturbed_us: Option<f64>,
+    transport: UseTransport [Finding, ""] = seen.transport();
+    /// The length of the run.
+    duration_us: f64 [Metric, "µs"] = seen.run.ended_ns as f64 / 1e3;
+    /// The most requests that were registered after another and entered before it; `overtaken` in `entries.csv` says it of each request.
+    overtaken_max: Option<u64> [Metric, "requests"] = seen.priorities.iter().filter_map(|line| line.overtaken_max).max();
+    /// The longest wait of the requests with the lowest priority; of those that still wait, up to the end of the run.
+    wait_max_lowest_us: Option<f64> [Metric, "µs"] = seen.priorities.first().map(|line| line.wait_max_us);
+    /// The longest wait of the requests with the highest priority; empty where all have the same.
+    wait_max_highest_us: Option<f64> [Metric, "µs"] = seen.wait_max_highest_us();
+    /// What a message takes where nothing disturbs the links: the measured mean of a run without faults, else the mean of `delay`; empty where that is 0. The table of a run tells the sync delay in this unit.
+    link_delay_undisturbed_us: Option<f64> [Metric, "µs"] = seen.link_delay_undisturbed_us();
     /// The run's name, as in `results/NAME/`.
-    pub name: String,
-    /// When it began, in UTC.
-    pub started: String,
+    name: String [Origin, ""] = String::new();
+    /// When the run began, in UTC.
+    started: String [Origin, ""] = String::new();
     /// The commit that the program was built from.
-    pub commit: String,
+    commit: String [Origin, ""] = String::new();
     /// How long links take.
-    pub delay: String,
+    delay: String [Setting, ""] = seen.plan.delay.to_string();
     /// How long clients stay inside.
-    pub hold: String,
-    /// How long they think, in a closed workload.
-    pub think: String,
+    hold: String [Setting, ""] = settings::hold(seen.plan);
+    /// How long clients think, in a closed workload.
+    think: String [Setting, ""] = settings::think(seen.plan);
     /// Requests per second at one node, in an open workload.
-    pub rate: Option<f64>,
-    /// What share of datagrams was to be lost.
-    pub loss: String,
-    /// All faults that were asked for.
-    pub faults: String,
+    rate: Option<f64> [Setting, "requests/s"] = settings::rate(seen.plan);
+    /// The share of datagrams that was to be lost.
+    loss: String [Setting, ""] = settings::loss(seen.plan);
+    /// All faults that were asked for, as `--dry-run` writes them, with `; ` between.
+    faults: String [Setting, ""] = settings::faults(seen.plan);
     /// Whether links keep the order of messages: `fifo` or `any`.
-    pub links: String,
+    links: String [Setting, ""] = settings::links(seen.plan);
 }
-
-/// The headings and the cells of a summary's table.
-fn records(summary: &Summary) -> (Vec<String>, Vec<String>) {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let written = writer.serialize(summary).and_then(|()| Ok(writer.flush()?));
-    written.expect("a summary is one row of plain cells");
-    let bytes = writer.into_inner().expect("it was flushed");
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .from_reader(&bytes[..]);
-    let mut rows = reader.records().map(|row| {
-        let row = row.expect("it was written just now");
-        row.iter().map(str::to_owned).collect::<Vec<_>>()
-    });
-    let (headings, cells) = (rows.next(), rows.next());
-    (headings.unwrap_or_default(), cells.unwrap_or_default())
-}
-
-/// What the numbers are made from.
-pub(crate) struct Observations<'a> {
-    pub plan: &'a Plan,
-    pub run: &'a Run,
-    pub measured: &'a Measured,
-    pub stays: &'a [Stay],
-    pub crowd: &'a Crowd,
-    pub demand: &'a Demand,
-    pub handovers: &'a [Handover],
-}
-
-static COLUMNS: LazyLock<Vec<String>> = LazyLock::new(|| records(&Summary::default()).0);
 
 impl Summary {
-    /// The names of its columns.
-    pub fn columns() -> impl Iterator<Item = &'static str> {
-        COLUMNS.iter().map(String::as_str)
+    /// Its columns, in the order of the file.
+    pub fn columns() -> &'static [Column<Self>] {
+        COLUMNS
+    }
+
+    /// The columns that are numbers to average.
+    pub fn metrics() -> impl Iterator<Item = &'static Column<Self>> {
+        let columns = COLUMNS.iter();
+        columns.filter(|column| column.kind == Kind::Metric)
+    }
+
+    /// The metric of that name.
+    pub fn metric(name: &str) -> Option<&'static Column<Self>> {
+        Self::metrics().find(|column| column.name == name)
     }
 
     /// Its values as they stand in a file, in the order of the columns.
-    pub fn cells(&self) -> Vec<String> {
-        records(self).1
+    pub fn cells(&self) -> impl Iterator<Item = String> {
+        COLUMNS.iter().map(|column| (column.of)(self).to_string())
     }
 
-    /// The summary of which these are the values.
-    pub fn from_cells<'a>(cells: impl Iterator<Item = &'a str>) -> Result<Self, String> {
-        let headings = csv::StringRecord::from_iter(Self::columns());
-        let record = csv::StringRecord::from_iter(cells);
-        if record.len() != headings.len() {
-            let (there, wanted) = (record.len(), headings.len());
-            return Err(format!("{there} columns where a summary has {wanted}"));
+    /// The same row with where it came from.
+    pub fn stamped(&self, from: &Provenance) -> Self {
+        Self {
+            name: from.name.clone(),
+            started: from.started.clone(),
+            commit: from.commit.clone().unwrap_or_default(),
+            ..self.clone()
         }
-        let read = record.deserialize(Some(&headings));
-        read.map_err(|error| error.to_string())
-    }
-
-    /// All numbers but those that come with the verdict and with theory.
-    pub(crate) fn new(seen: &Observations<'_>) -> Self {
-        let Observations {
-            plan,
-            run,
-            measured,
-            ..
-        } = *seen;
-        let requests = run.requests.iter().filter(|row| !row.uninvited).count() as u64;
-        let satisfied = run.requests.iter();
-        let satisfied = satisfied
-            .filter(|row| !row.uninvited && row.entered_ns.is_some())
-            .count() as u64;
-        let waits = Times::waits(run, measured);
-        let sync_delays = seen
-            .handovers
-            .iter()
-            .filter(|handover| measured.contains(&run.requests[handover.row]))
-            .map(|handover| handover.delay_ns)
-            .collect::<Times>();
-        let sync_delay_mean_us = sync_delays.mean_us();
-        let link_delay_mean_us =
-            ratio(run.link_delay_sum_ns, run.link_delay_count).map(|mean_ns| mean_ns / 1e3);
-        let sync_delay_in_t = || {
-            let unit = link_delay_mean_us.filter(|&unit| unit > 0.0)?;
-            Some(sync_delay_mean_us? / unit)
-        };
-        let witnessed = run.engine == Engine::Cluster;
-        let refusals = run.requests.iter().filter(|row| row.witness_refused);
-        let sent = |count: fn(&node::run::TransportRow) -> u64| {
-            let rows = run.transport.values().map(count);
-            (!run.transport.is_empty()).then(|| rows.sum())
-        };
-        let disturbed = !plan.faults.steps.is_empty();
-        let asked_us = Some(plan.delay.mean_ns() as f64 / 1e3).filter(|&mean| mean > 0.0);
-        let priorities = priorities::lines(run);
-        let state_known = run.state_bytes.max > 0;
-        let mut summary = Self {
-            algorithm: plan.algorithm.clone(),
-            nodes: plan.nodes,
-            engine: run.engine.to_string(),
-            seed: plan.seed,
-            topology: plan.topology.clone(),
-            workload: workload(&plan.workload.arrivals).to_owned(),
-            params: plan.params.to_string(),
-            as_printed: plan.printed.to_string(),
-            requests,
-            entries: seen.stays.len() as u64,
-            success_rate: ratio(satisfied, requests),
-            max_inside: seen.crowd.most.max(run.most_inside.unwrap_or(0)),
-            contended: seen.demand.contended,
-            messages: run.messages.values().map(|row| row.sent).sum(),
-            messages_per_entry: ratio(measured.messages, measured.entries),
-            wait_mean_us: waits.mean_us(),
-            wait_p50_us: waits.quantile_us(0.5),
-            wait_p99_us: waits.quantile_us(0.99),
-            wait_max_us: waits.max_us(),
-            turnaround_mean_us: Times::turnarounds(run, measured).mean_us(),
-            sync_delay_mean_us,
-            sync_delay_mean_t: sync_delay_in_t(),
-            link_delay_mean_us,
-            bound_us: plan.bound_ns as f64 / 1e3,
-            bound_broken: run.bound_broken,
-            throughput_per_s: ratio(measured.entries, measured.length_ns()).map(|rate| rate * 1e9),
-            jain: jain(run, measured),
-            overtakes: order::overtakes(run),
-            priority_inversions: order::priority_inversions(run),
-            passed_over_max: order::passed_over_max(run),
-            registration_inversions: order::registration_inversions(run),
-            inside_mean: inside_mean(seen.stays, measured),
-            protocol_errors: run.protocol_error_count,
-            witness_refusals: witnessed.then(|| refusals.count() as u64),
-            state_bytes_mean: ratio(run.state_bytes.sum, u64::from(plan.nodes))
-                .filter(|_| state_known),
-            state_bytes_max: state_known.then_some(run.state_bytes.max),
-            datagrams: sent(|row| row.datagrams_sent),
-            retransmissions: sent(|row| row.retransmissions),
-            faults_acted: run.faults.iter().filter(|fault| !fault.is_idle()).count() as u64,
-            transport: if run.transport.is_empty() {
-                "never"
-            } else {
-                "always"
-            }
-            .to_owned(),
-            duration_us: run.ended_ns as f64 / 1e3,
-            overtaken_max: priorities
-                .iter()
-                .filter_map(|line| line.overtaken_max)
-                .max(),
-            wait_max_lowest_us: priorities.first().map(|line| line.wait_max_us),
-            wait_max_highest_us: match priorities.as_slice() {
-                [] | [_] => None,
-                [.., highest] => Some(highest.wait_max_us),
-            },
-            link_delay_undisturbed_us: match disturbed {
-                false => link_delay_mean_us.or(asked_us),
-                true => asked_us,
-            },
-            ..Self::default()
-        };
-        summary.ask(plan);
-        summary
     }
 
     /// The mean sync delay in units of what an undisturbed link takes.
@@ -307,45 +189,11 @@ impl Summary {
     }
 }
 
-fn workload(arrivals: &Arrivals) -> &'static str {
-    match arrivals {
-        Arrivals::Closed { .. } => "closed",
-        Arrivals::Open { .. } => "open",
-        Arrivals::Batch { .. } => "batch",
-        Arrivals::OneAtATime => "one-at-a-time",
-        Arrivals::Window { .. } => "window",
-    }
-}
-
-fn ratio(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-/// Jain's index over the nodes that made a request: 1 if all entered equally often, 1/n if one did
-/// it all; `None` without entries.
-fn jain(run: &Run, measured: &Measured) -> Option<f64> {
-    let mut entries = BTreeMap::<NodeId, u64>::new();
-    for row in run.requests.iter().filter(|row| !row.uninvited) {
-        *entries.entry(row.node).or_default() += u64::from(measured.contains(row));
-    }
-    let sum = entries.values().map(|&n| n as f64).sum::<f64>();
-    let squares = entries.values().map(|&n| (n as f64).powi(2)).sum::<f64>();
-    (squares > 0.0).then(|| sum * sum / (entries.len() as f64 * squares))
-}
-
-fn inside_mean(stays: &[Stay], measured: &Measured) -> Option<f64> {
-    let length_ns = measured.length_ns();
-    let inside_ns = stays
-        .iter()
-        .map(|stay| u128::from(measured.overlap_ns(stay.enter_ns, stay.exit_ns)))
-        .sum::<u128>();
-    (length_ns > 0).then(|| inside_ns as f64 / length_ns as f64)
-}
-
 #[cfg(test)]
 mod tests {
-    use algorithms::Topology;
-    use node::run::{MessageRow, StateBytes, TransportRow};
+    use algorithms::{NodeId, Topology};
+    use node::plan::Plan;
+    use node::run::{MessageRow, Run, StateBytes, TransportRow};
 
     use super::*;
     use crate::sample::{entry, fault, faults, plan, run, waiting};
@@ -404,7 +252,7 @@ mod tests {
         assert_eq!(summary.registration_inversions, None);
         close(summary.inside_mean, 0.85);
         assert_eq!((summary.bound_us, summary.duration_us), (1_000.0, 40.0));
-        assert_eq!(summary.transport, "never");
+        assert_eq!(summary.transport, UseTransport::Never);
     }
 
     #[test]
@@ -492,8 +340,8 @@ mod tests {
         assert_eq!(summary.faults_acted, 1);
         assert_eq!((summary.witness_refusals, summary.max_inside), (Some(1), 2));
         assert_eq!(
-            (summary.engine.as_str(), summary.transport.as_str()),
-            ("cluster", "always")
+            (summary.engine, summary.transport),
+            (Engine::Cluster, UseTransport::Always)
         );
     }
 
@@ -520,11 +368,9 @@ mod tests {
 
     #[test]
     fn the_columns_are_those_that_scripts_rely_on() {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.serialize(Summary::default()).unwrap();
-        let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+        let names = COLUMNS.iter().map(|column| column.name);
         assert_eq!(
-            text.lines().next().unwrap(),
+            names.collect::<Vec<_>>().join(","),
             "algorithm,nodes,engine,seed,topology,workload,params,as_printed,verdict,safety,\
              liveness,requests,entries,success_rate,max_inside,contended,messages,\
              messages_per_entry,expected_messages_per_entry,wait_mean_us,wait_p50_us,wait_p99_us,\
@@ -536,5 +382,52 @@ mod tests {
              wait_max_lowest_us,wait_max_highest_us,link_delay_undisturbed_us,name,started,commit,\
              delay,hold,think,rate,loss,faults,links"
         );
+    }
+
+    #[test]
+    fn a_row_is_read_back_from_its_cells() {
+        let mut run = four_entries();
+        run.engine = Engine::Cluster;
+        let summary = summary(&plan("raymond", 3), &run);
+        let cells = summary.cells().collect::<Vec<_>>();
+        let read = |cells: &[String]| Summary::from_cells(cells.iter().map(String::as_str));
+        assert_eq!(read(&cells), Ok(summary));
+        let wrong = |column: &str, text: &str| {
+            let mut cells = cells.clone();
+            let place = COLUMNS.iter().position(|known| known.name == column);
+            cells[place.unwrap()] = text.to_owned();
+            read(&cells).unwrap_err()
+        };
+        assert_eq!(
+            wrong("jain", "much"),
+            "jain is 'much', expected a number or nothing"
+        );
+        assert_eq!(
+            wrong("verdict", "perhaps"),
+            "verdict is 'perhaps', expected one of holds violated inconclusive"
+        );
+        let short = read(&cells[1..]).unwrap_err();
+        assert!(short.starts_with("nodes is 'cluster'"), "{short}");
+        let long = [cells.clone(), vec![String::new()]].concat();
+        assert_eq!(
+            read(&long),
+            Err("more columns than the 59 there are".to_owned())
+        );
+    }
+
+    #[test]
+    fn the_numbers_in_json_are_those_of_the_cells() {
+        let summary = summary(&plan("raymond", 3), &four_entries());
+        let json = serde_json::to_value(&summary).unwrap();
+        let fields = json.as_object().unwrap();
+        assert_eq!(fields.len(), COLUMNS.len());
+        for (column, cell) in COLUMNS.iter().zip(summary.cells()) {
+            let text = match &fields[column.name] {
+                serde_json::Value::Null => String::new(),
+                serde_json::Value::String(word) => word.clone(),
+                other => other.to_string(),
+            };
+            assert_eq!(text, cell, "{}", column.name);
+        }
     }
 }

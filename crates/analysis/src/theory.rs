@@ -10,8 +10,8 @@ use node::workload::{Arrivals, PerNode, Span, Workload};
 use serde::{Serialize, Serializer};
 
 use crate::measured::Measured;
+use crate::observed::Observed;
 use crate::statistics::{self, Interval};
-use crate::summary::Summary;
 use crate::times::Handover;
 
 /// How sure the interval of a mean is.
@@ -81,13 +81,16 @@ impl TheoryLine {
 /// A line for every closed form of the algorithm that applies to this run.
 pub(crate) fn lines(
     info: &AlgorithmInfo,
-    plan: &Plan,
     topology: &Topology,
-    run: &Run,
-    measured: &Measured,
-    handovers: &[Handover],
-    summary: &Summary,
+    seen: &Observed<'_>,
 ) -> Vec<TheoryLine> {
+    let Observed {
+        plan,
+        run,
+        measured,
+        handovers,
+        ..
+    } = seen;
     // The forms are about the algorithm, not about what is left of it without some of its rules.
     if !plan.printed.is_repaired() {
         return Vec::new();
@@ -98,11 +101,11 @@ pub(crate) fn lines(
         let expected = (form.value)(&circumstances)?;
         let (value, interval) = match form.metric {
             Metric::MessagesPerEntry => {
-                let value = summary.messages_per_entry?;
+                let value = seen.messages_per_entry()?;
                 (value, messages_interval(&run.window, value, form.kind))
             }
             Metric::SyncDelay => (
-                summary.sync_delay_mean_t?,
+                seen.sync_delay_mean_t()?,
                 sync_interval(run, measured, handovers, form.kind),
             ),
         };

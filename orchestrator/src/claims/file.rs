@@ -375,12 +375,11 @@ fn grid(name: &str, table: &Table, path: &Path) -> Result<Grid, String> {
 impl Grid {
     /// The cells, and these runs of them, as evidence.
     pub(crate) fn evidence(&self, done: &[crate::sweep::Done]) -> Evidence {
-        let columns = analysis::Summary::columns().collect::<Vec<_>>();
         let rows = done.iter().map(|run| {
-            let summary = run.summary.cells();
-            let numbers = columns.iter().zip(&summary);
-            let numbers = numbers
-                .filter_map(|(name, cell)| Some(((*name).to_owned(), cell.parse::<f64>().ok()?)));
+            let numbers = analysis::Summary::columns().iter().filter_map(|column| {
+                let number = (column.of)(&run.summary).number()?;
+                Some((column.name.to_owned(), number))
+            });
             let measured = self.measured.iter().zip(&run.measured);
             let measured =
                 measured.filter_map(|((name, _), value)| Some((name.clone(), (*value)?)));

@@ -295,9 +295,9 @@ impl<'a> Comparison<'a> {
         let mut rows: Vec<(String, Vec<usize>)> = Vec::new();
         for (number, cell) in grid.cells.iter().enumerate() {
             let run = swept.done.iter().find(|run| run.cell == number);
-            let engine = run.map_or("", |run| &run.summary.engine);
-            if !engines.iter().any(|known| known == engine) {
-                engines.push(engine.to_owned());
+            let engine = run.map_or_else(String::new, |run| run.summary.engine.to_string());
+            if !engines.contains(&engine) {
+                engines.push(engine);
             }
             let named = grid.keys.iter().zip(&cell.values);
             let own = named.filter(|(key, value)| *key != "engine" && !value.is_empty());
@@ -354,7 +354,7 @@ impl<'a> Comparison<'a> {
         for (name, cells) in &self.rows {
             for &cell in cells {
                 let engine = &self.swept.done.iter().find(|run| run.cell == cell);
-                let engine = engine.map_or("", |run| run.summary.engine.as_str());
+                let engine = engine.map_or_else(String::new, |run| run.summary.engine.to_string());
                 let name = match cells.len() {
                     1 => name.clone(),
                     _ => format!("{name}, {engine}"),

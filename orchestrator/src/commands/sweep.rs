@@ -5,6 +5,7 @@ mod typed;
 use std::path::{Path, PathBuf};
 
 use algorithms::registry;
+use analysis::Verdict;
 use analysis::aggregate::Aggregate;
 use clap::Args;
 
@@ -248,7 +249,8 @@ pub(super) fn with_interval(aggregate: &Aggregate, scale: f64) -> String {
 pub(super) fn verdicts(swept: &Swept, cell: usize) -> String {
     let mut counts = std::collections::BTreeMap::new();
     for run in swept.done.iter().filter(|run| run.cell == cell) {
-        *counts.entry(run.summary.verdict.as_str()).or_insert(0_u64) += 1;
+        let verdict = run.summary.verdict.to_string();
+        *counts.entry(verdict).or_insert(0_u64) += 1;
     }
     let counts = counts
         .iter()
@@ -258,10 +260,10 @@ pub(super) fn verdicts(swept: &Swept, cell: usize) -> String {
 
 /// The worst of all runs.
 pub(super) fn verdict(swept: &Swept) -> Exit {
-    let any = |verdict: &str| swept.done.iter().any(|run| run.summary.verdict == verdict);
-    if any("violated") {
+    let any = |verdict| swept.done.iter().any(|run| run.summary.verdict == verdict);
+    if any(Verdict::Violated) {
         Exit::Violated
-    } else if any("inconclusive") {
+    } else if any(Verdict::Inconclusive) {
         Exit::Inconclusive
     } else {
         Exit::Holds

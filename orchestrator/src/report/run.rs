@@ -22,7 +22,7 @@ pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provena
     let summary = &judgement.summary;
     let title = format!("{} · {}", summary.algorithm, plan.info().title);
     let mut page = Page::new(&title, result_table::headline(plan, summary).trim_end());
-    let tone = Tone::of_run(&summary.verdict);
+    let tone = Tone::of_run(&summary.verdict.to_string());
     page.banner(
         tone,
         &format!("verdict: {}", summary.verdict),

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use analysis::Summary;
 use analysis::expression::Expression;
 use analysis::quantity::Quantity;
 use serde::Deserialize;
@@ -306,8 +307,9 @@ impl Grid {
                 Some(_) => {}
             }
             let measured = self.measured.iter().any(|(name, _)| *name == plot.y);
-            if !measured && !analysis::aggregate::is_metric(&plot.y) {
-                let known = analysis::aggregate::metrics().join(", ");
+            if !measured && Summary::metric(&plot.y).is_none() {
+                let known = Summary::metrics().map(|column| column.name);
+                let known = known.collect::<Vec<_>>().join(", ");
                 return Err(format!(
                     "plot.y: there is no metric '{}'; there are {known}",
                     plot.y

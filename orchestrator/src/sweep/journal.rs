@@ -151,7 +151,11 @@ fn heading(grid: &Grid) -> String {
     line(
         columns
             .chain(keys)
-            .chain(Summary::columns().map(str::to_owned))
+            .chain(
+                Summary::columns()
+                    .iter()
+                    .map(|column| column.name.to_owned()),
+            )
             .chain(grid.measured.iter().map(|(name, _)| csv_cell(name))),
     )
 }
@@ -162,14 +166,13 @@ fn row(grid: &Grid, run: &Done) -> String {
         .iter()
         .map(|value| csv_cell(value));
     let place = [run.cell.to_string(), run.repetition.to_string()];
-    let cells = run.summary.cells();
     let measured = run.measured.iter();
     let measured = measured.map(|value| value.map_or_else(String::new, |value| value.to_string()));
     line(
         place
             .into_iter()
             .chain(values)
-            .chain(cells.iter().map(|cell| csv_cell(cell)))
+            .chain(run.summary.cells().map(|cell| csv_cell(&cell)))
             .chain(measured),
     )
 }
@@ -185,7 +188,7 @@ fn read(grid: &Grid, path: &Path) -> Result<Vec<Done>, Failure> {
     let whole = end.map_or(&[][..], |end| &text[..=end]);
     let mut reader = csv::Reader::from_reader(whole);
     let skipped = 2 + grid.keys.len();
-    let columns = Summary::columns().count();
+    let columns = Summary::columns().len();
     let rows = reader.records().map(|record| {
         let record = record.map_err(|error| error.to_string())?;
         let number = |place: usize| record.get(place).and_then(|cell| cell.parse::<u64>().ok());
