@@ -11,9 +11,9 @@
 pub(crate) mod columns;
 mod grid;
 mod journal;
-pub(crate) mod kept;
+pub(crate) mod manifest;
 mod plot;
-mod sittings;
+mod provenance;
 mod workers;
 
 use std::collections::BTreeSet;
@@ -28,9 +28,9 @@ use crate::{Failure, interrupt};
 pub(crate) use grid::{Curve, Plot};
 pub(crate) use grid::{Grid, SweepKeys, flat, label, put, shown};
 use journal::Journal;
-pub(crate) use kept::again;
+pub(crate) use manifest::repeat_line;
 pub(crate) use plot::{draw, line_name};
-pub(crate) use sittings::Sittings;
+pub(crate) use provenance::SweepProvenance;
 
 /// One run that is over: which, and what came out.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,7 @@ pub(crate) fn sweep(
     let all = cells.flat_map(|cell| (0..grid.repetitions).map(move |nth| (cell, nth)));
     let open = all.filter(|run| !known.contains(run)).collect::<Vec<_>>();
     let todo = open.len();
-    interrupt::before_stopping_at_once(journal.last_words(todo));
+    interrupt::before_stopping_at_once(journal.stop_message(todo));
     let mut fresh = Vec::new();
     let ran = workers::run_all(grid, &open, directory, interrupted, &mut |run: Done| {
         journal.add(&run)?;
@@ -74,8 +74,8 @@ pub(crate) fn sweep(
         Ok(())
     });
     // What was made is written down also where the rest failed; then that is what is told.
-    let risen = journal.rise();
-    ran.and(risen)?;
+    let ended = journal.end_invocation();
+    ran.and(ended)?;
     let missing = todo - fresh.len();
     done.extend(fresh);
     done.sort_by_key(|run| (run.cell, run.repetition));

@@ -152,7 +152,7 @@ fn perform(grid: &Grid, out: &Path, how: &str, markdown: bool) -> Result<Exit, F
         Ok(())
     });
     let program = repeat_line::command_line().swap_remove(0);
-    let again = crate::sweep::again(&program, out);
+    let again = crate::sweep::repeat_line(&program, out);
     text += &format!("again: {again}\n");
     let unwritten = results::afterwards("report.html", || report(out));
     print(&text)?;

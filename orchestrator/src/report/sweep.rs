@@ -7,7 +7,7 @@ use chaos::input;
 
 use super::page::{Cell, Page, Section, Table, Tone};
 use crate::numbers::{self, count};
-use crate::sweep::Sittings;
+use crate::sweep::SweepProvenance;
 use crate::sweep::columns::{heading, in_a_column, in_words};
 
 /// A row of a table, by column.
@@ -122,16 +122,16 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
     let asked_for = page.section("What was asked for");
     asked_for.command(asked.trim_end());
     let again = page.provenance();
-    let sittings = Sittings::read(directory)?;
-    match sittings.iter().len() {
+    let invocations = SweepProvenance::read(directory)?;
+    match invocations.iter().len() {
         0 => again.say("There is no sweep.json that says where and when the runs were made."),
         1 => {}
         several => again.say(&format!("It was made in {several} sittings.")),
     }
-    for sitting in sittings.iter() {
-        let from = &sitting.from;
+    for invocation in invocations.iter() {
+        let from = &invocation.from;
         again.facts([
-            ("runs", count(sitting.runs as u64).as_str()),
+            ("runs", count(invocation.runs as u64).as_str()),
             ("started", &from.started),
             ("finished", &from.finished),
             ("host", &from.host),
@@ -141,7 +141,7 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
         ]);
     }
     again.say("The line that repeats it:");
-    again.command(&crate::sweep::again("orchestrator", directory));
+    again.command(&crate::sweep::repeat_line("orchestrator", directory));
     Ok(page)
 }
 

@@ -9,8 +9,8 @@ use analysis::Summary;
 use analysis::aggregate::Aggregate;
 use chaos::input;
 
-use super::sittings::Account;
-use super::{Done, Grid, kept};
+use super::provenance::InvocationLog;
+use super::{Done, Grid, manifest};
 use crate::{Failure, files, results};
 
 /// The directory of a sweep.
@@ -19,7 +19,7 @@ pub(super) struct Journal<'a> {
     directory: PathBuf,
     runs: File,
     /// Shared with whoever ends the program at once.
-    account: Arc<Mutex<Account>>,
+    invocation: Arc<Mutex<InvocationLog>>,
     /// The directory, locked: two sweeps in it would count each other's runs.
     _lock: File,
 }
@@ -42,9 +42,9 @@ impl<'a> Journal<'a> {
                 directory.display()
             )));
         }
-        let copy = directory.join(kept::NAME);
+        let copy = directory.join(manifest::NAME);
         match input::read(&copy, input::DOCUMENT_BYTES) {
-            Ok(kept) if str::from_utf8(&kept).is_ok_and(|kept| grid.is_kept_as(kept)) => {}
+            Ok(text) if str::from_utf8(&text).is_ok_and(|text| grid.matches_manifest(text)) => {}
             Ok(_) => {
                 return Err(Failure::Usage(format!(
                     "{} holds another sweep, or this one before it was changed; remove it, or name \
@@ -57,11 +57,11 @@ impl<'a> Journal<'a> {
         }
         let path = directory.join("runs.csv");
         let done = read(grid, &path)?;
-        let account = Account::open(directory, done.len()).map_err(Failure::Usage)?;
-        files::replace(&copy, grid.kept().as_bytes()).map_err(refuse)?;
+        let invocation = InvocationLog::open(directory, done.len()).map_err(Failure::Usage)?;
+        files::replace(&copy, grid.manifest().as_bytes()).map_err(refuse)?;
         // A run that was being written when the sweep was killed is cut off; what is whole stays.
-        let kept = done.iter().map(|run| row(grid, run)).collect::<String>();
-        files::replace(&path, (heading(grid) + &kept).as_bytes()).map_err(refuse)?;
+        let rows = done.iter().map(|run| row(grid, run)).collect::<String>();
+        files::replace(&path, (heading(grid) + &rows).as_bytes()).map_err(refuse)?;
         let runs = files::append(&path).map_err(refuse)?;
         let directory = directory.to_owned();
         Ok((
@@ -69,7 +69,7 @@ impl<'a> Journal<'a> {
                 grid,
                 directory,
                 runs,
-                account: Arc::new(Mutex::new(account)),
+                invocation: Arc::new(Mutex::new(invocation)),
                 _lock: lock,
             },
             done,
@@ -78,8 +78,8 @@ impl<'a> Journal<'a> {
 
     /// Writes a run down.
     pub(super) fn add(&mut self, run: &Done) -> Result<(), Failure> {
-        // First the account, then the run that belongs to it.
-        self.account().add()?;
+        // First the invocation, then the run that belongs to it.
+        self.invocation().add()?;
         let row = row(self.grid, run);
         self.runs.write_all(row.as_bytes()).map_err(|error| {
             let path = self.directory.join("runs.csv");
@@ -87,10 +87,10 @@ impl<'a> Journal<'a> {
         })
     }
 
-    /// The sitting is over.
-    pub(super) fn rise(&mut self) -> Result<(), Failure> {
+    /// The invocation is over, complete or not.
+    pub(super) fn end_invocation(&mut self) -> Result<(), Failure> {
         let synced = self.runs.sync_all();
-        let closed = self.account().close();
+        let closed = self.invocation().close();
         let path = self.directory.join("runs.csv");
         synced
             .map_err(|error| Failure::Testbed(format!("cannot write {}: {error}", path.display())))
@@ -98,23 +98,25 @@ impl<'a> Journal<'a> {
     }
 
     /// What to do and to say when the program is stopped at once.
-    pub(super) fn last_words(&self, all: usize) -> impl FnOnce() -> String + Send + 'static {
-        let (account, directory) = (Arc::clone(&self.account), self.directory.clone());
+    pub(super) fn stop_message(&self, all: usize) -> impl FnOnce() -> String + Send + 'static {
+        let (invocation, directory) = (Arc::clone(&self.invocation), self.directory.clone());
         move || {
-            let account = account.lock().unwrap_or_else(PoisonError::into_inner);
-            let unwritten = account.close().err();
+            let invocation = invocation.lock().unwrap_or_else(PoisonError::into_inner);
+            let unwritten = invocation.close().err();
             let unwritten = unwritten.map_or_else(String::new, |failure| format!("\n{failure}"));
             format!(
                 "the runs under way are dropped; {} of {all} that were to be made are in {}, and \
                  the same command goes on from there{unwritten}",
-                account.runs(),
+                invocation.runs(),
                 directory.display()
             )
         }
     }
 
-    fn account(&self) -> MutexGuard<'_, Account> {
-        self.account.lock().unwrap_or_else(PoisonError::into_inner)
+    fn invocation(&self) -> MutexGuard<'_, InvocationLog> {
+        self.invocation
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Everything is done: the runs in their order, and what they add up to.

@@ -1,7 +1,7 @@
 //! `sweep.toml` in a sweep's directory: what was asked for, so that it can be asked for again.
 //!
 //! It is the sweep's own file, and says besides what that may leave to others: the name, which is the
-//! file's own unless it has one, and the repetitions, for which there is a flag.
+//! file's own by default, and the repetitions, for which there is a flag.
 
 use std::path::Path;
 
@@ -17,29 +17,29 @@ pub(crate) const NAME: &str = "sweep.toml";
 const FROM_ELSEWHERE: [&str; 2] = ["name", "repetitions"];
 
 impl Grid {
-    /// The file that is kept.
-    pub(super) fn kept(&self) -> String {
-        let mut kept = self.text.clone();
+    /// The manifest's text.
+    pub(super) fn manifest(&self) -> String {
+        let mut text = self.text.clone();
         for (key, value) in self.stated().iter().rev() {
-            kept = with(&kept, key, value);
+            text = with(&text, key, value);
         }
         // Lines are all that is looked at: somebody may have written the key in another way.
-        match kept.parse::<Table>() {
-            Ok(table) if Some(&table) == self.table().as_ref() => kept,
-            _ => self.table().map_or(kept, |table| table.to_string()),
+        match text.parse::<Table>() {
+            Ok(table) if Some(&table) == self.table().as_ref() => text,
+            _ => self.table().map_or(text, |table| table.to_string()),
         }
     }
 
-    /// Whether that is the same sweep, perhaps with fewer repetitions.
-    pub(super) fn is_kept_as(&self, kept: &str) -> bool {
+    /// Whether a manifest is of the same sweep, perhaps with fewer repetitions.
+    pub(super) fn matches_manifest(&self, manifest: &str) -> bool {
         let cells = |table: Table| {
             let pairs = table.into_iter();
             pairs
                 .filter(|(key, _)| !FROM_ELSEWHERE.contains(&key.as_str()))
                 .collect::<Table>()
         };
-        let kept = kept.parse::<Table>().ok().map(cells);
-        kept.is_some() && kept == self.table().map(cells)
+        let found = manifest.parse::<Table>().ok().map(cells);
+        found.is_some() && found == self.table().map(cells)
     }
 
     fn stated(&self) -> [(&'static str, Value); 2] {
@@ -61,7 +61,7 @@ impl Grid {
 }
 
 /// The line that makes the sweep in that directory once more, beside it.
-pub(crate) fn again(program: &str, directory: &Path) -> String {
+pub(crate) fn repeat_line(program: &str, directory: &Path) -> String {
     let file = directory.join(NAME).display().to_string();
     let beside = format!("{}.again", directory.components().as_path().display());
     format!(
@@ -100,18 +100,18 @@ mod tests {
 
     const CELLS: &str = "[scenario]\nengine = \"sim\"\n[grid]\nalgorithm = [\"lamport\"]\n";
 
-    fn kept(text: &str) -> String {
+    fn manifest(text: &str) -> String {
         let mut grid = Grid::parse(text, "here", Path::new("")).expect("a sweep");
         grid.repeat(3).expect("a number");
-        grid.kept()
+        grid.manifest()
     }
 
     #[test]
     fn what_stands_elsewhere_is_written_down() {
-        let plain = kept(&format!("# Why.\n\n{CELLS}"));
+        let plain = manifest(&format!("# Why.\n\n{CELLS}"));
         let stated = "# Why.\nname = \"here\"\nrepetitions = 3\n\n";
         assert_eq!(plain, format!("{stated}{CELLS}"));
-        let said = kept(&format!("repetitions=9 # many\nname = \"other\"\n{CELLS}"));
+        let said = manifest(&format!("repetitions=9 # many\nname = \"other\"\n{CELLS}"));
         assert_eq!(said, format!("repetitions = 3\nname = \"other\"\n{CELLS}"));
     }
 
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn it_can_always_be_read_again() {
         for head in ["\"repetitions\" = 9\n", "  repetitions = 9\n"] {
-            let table = kept(&format!("{head}{CELLS}")).parse::<Table>();
+            let table = manifest(&format!("{head}{CELLS}")).parse::<Table>();
             let table = table.expect("a table");
             assert_eq!(table["repetitions"].as_integer(), Some(3), "{head}");
             assert_eq!(table["name"].as_str(), Some("here"), "{head}");
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_directory_may_end_with_a_stroke() {
         assert_eq!(
-            again("o", Path::new("my sweeps/a/")),
+            repeat_line("o", Path::new("my sweeps/a/")),
             "o sweep 'my sweeps/a/sweep.toml' --out 'my sweeps/a.again'"
         );
     }

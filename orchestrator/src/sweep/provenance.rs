@@ -1,7 +1,7 @@
 //! `sweep.json`: where the runs of a sweep come from.
 //!
 //! A sweep that was interrupted goes on at another time, perhaps on another machine or with another
-//! build: each time is a sitting. What differs from one machine and hour to the next is in this file
+//! build: each time is an invocation. What differs from one machine and hour to the next is in this file
 //! alone, so that the others repeat to the byte.
 
 use std::io::ErrorKind;
@@ -20,52 +20,59 @@ pub(crate) const NAME: &str = "sweep.json";
 /// The form of the file.
 const SCHEMA: u32 = 1;
 
-/// The sittings that made a sweep, the first first.
+/// The invocations that made a sweep, the first first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Sittings {
+pub(crate) struct SweepProvenance {
     schema: u32,
-    sittings: Vec<Sitting>,
+    /// The file has had this name for them from the beginning.
+    #[serde(rename = "sittings")]
+    invocations: Vec<Invocation>,
 }
 
-/// The runs that were made in one go.
+/// The runs that one invocation of the program made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Sitting {
+pub(crate) struct Invocation {
     #[serde(flatten)]
     pub(crate) from: Provenance,
-    /// How many runs were made; of one that was killed the next sitting finds out.
+    /// How many runs were made; after a kill the next invocation counts them.
     pub(crate) runs: usize,
-    /// Its process is at work, or was killed.
+    /// The invocation's process is at work, or was killed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unfinished: bool,
 }
 
-/// Keeps the account of a sitting: every run that is written down belongs to one, whatever ends it.
+/// Counts the runs of this invocation: every run that is written down belongs to one, whatever ends
+/// it.
 #[derive(Debug)]
-pub(crate) struct Account {
+pub(crate) struct InvocationLog {
     path: PathBuf,
-    /// Those before.
-    sittings: Sittings,
+    /// The invocations before this one.
+    earlier: SweepProvenance,
     opened: SystemTime,
     runs: usize,
 }
 
-impl Account {
-    /// Opens the account of a sweep in that directory in which so many runs are written down.
+impl InvocationLog {
+    /// Begins an invocation for the sweep in that directory, in which so many runs are written down.
     pub(crate) fn open(directory: &Path, written: usize) -> Result<Self, String> {
-        let mut sittings = Sittings::read(directory)?;
-        let counted: usize = sittings.iter().map(|sitting| sitting.runs).sum();
-        if let Some(last) = sittings.sittings.last_mut().filter(|last| last.unfinished) {
+        let mut earlier = SweepProvenance::read(directory)?;
+        let counted: usize = earlier.iter().map(|invocation| invocation.runs).sum();
+        if let Some(last) = earlier
+            .invocations
+            .last_mut()
+            .filter(|last| last.unfinished)
+        {
             last.runs += written.saturating_sub(counted);
         }
         Ok(Self {
             path: directory.join(NAME),
-            sittings,
+            earlier,
             opened: SystemTime::now(),
             runs: 0,
         })
     }
 
-    /// One more run is about to be written down; the first one opens the sitting.
+    /// One more run is about to be written down; the first one writes the invocation down.
     pub(crate) fn add(&mut self) -> Result<(), Failure> {
         if self.runs == 0 {
             self.write(true)?;
@@ -74,12 +81,12 @@ impl Account {
         Ok(())
     }
 
-    /// How many runs were made in this sitting.
+    /// How many runs were made in this invocation.
     pub(crate) fn runs(&self) -> usize {
         self.runs
     }
 
-    /// The sitting is over. One in which no run was made leaves no trace.
+    /// The invocation is over. One in which no run was made leaves no trace.
     pub(crate) fn close(&self) -> Result<(), Failure> {
         match self.runs {
             0 => Ok(()),
@@ -88,20 +95,20 @@ impl Account {
     }
 
     fn write(&self, unfinished: bool) -> Result<(), Failure> {
-        let mut sittings = self.sittings.clone();
-        sittings.sittings.push(Sitting {
+        let mut all = self.earlier.clone();
+        all.invocations.push(Invocation {
             // A sweep is named by its directory.
             from: results::provenance("", self.opened),
             runs: self.runs,
             unfinished,
         });
-        results::replace(&self.path, &sittings.text())
+        results::replace(&self.path, &all.text())
     }
 }
 
-impl Sittings {
-    /// Those of the sweep in that directory; none in a new one, or in one from before there was such
-    /// a file.
+impl SweepProvenance {
+    /// The invocations of the sweep in that directory; none in a new one, or in one from before there
+    /// was such a file.
     pub(crate) fn read(directory: &Path) -> Result<Self, String> {
         let path = directory.join(NAME);
         let unfit = |why: String| {
@@ -113,7 +120,7 @@ impl Sittings {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Ok(Self {
                     schema: SCHEMA,
-                    sittings: Vec::new(),
+                    invocations: Vec::new(),
                 });
             }
             Err(error) => return Err(unfit(error.to_string())),
@@ -125,13 +132,13 @@ impl Sittings {
         }
     }
 
-    /// Each of them, the first first.
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Sitting> {
-        self.sittings.iter()
+    /// The invocations, the first first.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Invocation> {
+        self.invocations.iter()
     }
 
-    /// As the file has them.
+    /// The file's text.
     fn text(&self) -> String {
-        serde_json::to_string_pretty(self).expect("sittings are plain data") + "\n"
+        serde_json::to_string_pretty(self).expect("invocations are plain data") + "\n"
     }
 }
