@@ -9,8 +9,6 @@ pub mod delay;
 pub mod draw;
 pub mod fate;
 pub mod fault;
-#[cfg(feature = "wire")]
-pub mod input;
 pub mod language;
 pub mod link;
 pub mod matrix;
@@ -28,9 +26,6 @@ pub mod table;
 pub mod time_window;
 pub mod timeline;
 mod totals;
-mod visible;
-#[cfg(feature = "wire")]
-pub mod wire;
 
 pub use delay::Delay;
 pub use draw::Draw;
@@ -45,4 +40,3 @@ pub use rule::Rule;
 pub use time_window::TimeWindow;
 pub use timeline::Timeline;
 pub use totals::Totals;
-pub use visible::visible;

@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     match cli::main(Cli::parse().options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            chaos::wire::to_stderr(&format!("error: {failure}\n"));
+            safe_io::to_stderr(&format!("error: {failure}\n"));
             ExitCode::from(match failure {
                 Failure::Usage(_) => 2,
                 Failure::System(_) => 4,

@@ -49,11 +49,11 @@ pub use token::Token;
 use crate::delay::Delay;
 use crate::fate::Member;
 use crate::timeline::Timeline;
-use crate::wire::{Alarm, Inbox, Port};
 use control::Asked;
 use core::Core;
 use flows::Opened;
 use sockets::Alias;
+use wire::{Alarm, Inbox, Port};
 
 /// What a proxy is made from.
 pub struct Config {

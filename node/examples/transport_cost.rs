@@ -7,8 +7,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use algorithms::NodeId;
-use node::frame::{Header, Key, Seal};
-use node::transport::{Config, Event, Identity, Transport};
+use transport::frame::{Header, Key, Seal};
+use transport::{Config, Event, Identity, Transport};
 
 /// Short enough to fit into one slice of processor time.
 const ROUNDS: u64 = 2_000;

@@ -20,10 +20,10 @@ use std::path::PathBuf;
 use algorithms::NodeId;
 use serde::{Deserialize, Serialize};
 
-use crate::frame::Key;
-use crate::members::Cue;
-use crate::plan::Plan;
-use crate::run::UsageRow;
+use member::members::Cue;
+use model::plan::Plan;
+use model::run::UsageRow;
+use transport::frame::Key;
 
 /// From the orchestrator to a member.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -3,8 +3,8 @@
 
 use std::process::ExitCode;
 
-use chaos::wire::to_stderr;
-use node::runtime::{self, Birth};
+use safe_io::to_stderr;
+use wire::ChildArgs;
 
 const USAGE: &str = "\
 One member of a mutual exclusion group, on a UDP socket of loopback.
@@ -29,8 +29,8 @@ fn main() -> ExitCode {
         to_stderr(USAGE);
         return ExitCode::SUCCESS;
     }
-    match Birth::from_arguments(arguments) {
-        Ok(birth) => runtime::main(birth),
+    match ChildArgs::from_arguments(arguments) {
+        Ok(birth) => node::main(birth),
         Err(why) => {
             to_stderr(&format!("error: {why}\n\n{USAGE}"));
             ExitCode::from(2)

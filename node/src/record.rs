@@ -11,8 +11,8 @@ use algorithms::NodeId;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::members;
-use crate::run::TransportRow;
+use member::members;
+use model::run::TransportRow;
 
 /// Something that happened to a member, as its file holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -21,8 +21,8 @@ use std::{fs, io};
 
 use algorithms::NodeId;
 use analysis::files::Events;
-use node::plan::Plan;
-use node::run::Run;
+use model::plan::Plan;
+use model::run::Run;
 use tokio::sync::mpsc;
 
 use crate::Failure;
@@ -47,7 +47,7 @@ pub(crate) struct Cluster<'a> {
 
 impl Cluster<'_> {
     /// Runs it. Must be called on the main thread, which is the one the children depend on. A run
-    /// that fails when it has begun is a run whose end is [`End::Failed`](node::run::End::Failed).
+    /// that fails when it has begun is a run whose end is [`End::Failed`](model::run::End::Failed).
     pub(crate) fn run(&self) -> Result<Run, Failure> {
         self.run_traced(None)
     }

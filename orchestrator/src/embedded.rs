@@ -7,8 +7,8 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use chaos::input;
 use include_dir::{Dir, include_dir};
+use safe_io::input;
 
 /// The folders, each with its name in the repository.
 static EMBEDDED: [(&str, Dir<'_>); 2] = [

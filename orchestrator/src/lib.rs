@@ -31,8 +31,8 @@ use std::ffi::{CString, OsString};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use chaos::wire::to_stderr;
 use clap::Parser;
+use safe_io::to_stderr;
 
 pub use exit::{Exit, Failure};
 
@@ -45,13 +45,13 @@ pub fn child(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> 
     let mut arguments = arguments.into_iter().skip(1);
     let kind = arguments.next()?;
     let main = match kind.to_str()? {
-        "--child=node" => node::runtime::main,
+        "--child=node" => node::main,
         "--child=chaos" => cluster::proxy::main,
         "--child=forwarder" => bench::forwarder::main,
         "--child=ring" => return Some(bench::ring::child(arguments)),
         _ => return None,
     };
-    Some(match node::runtime::Birth::from_arguments(arguments) {
+    Some(match wire::ChildArgs::from_arguments(arguments) {
         Ok(birth) => {
             let name = match birth.member {
                 Some(member) => format!("member {member}"),
@@ -75,7 +75,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(error) => {
             // What is wrong is quoted, and a terminal would obey it: the same with words to be read.
-            let shown = |word: &OsString| chaos::visible(&word.to_string_lossy()).into_owned();
+            let shown = |word: &OsString| safe_io::visible(&word.to_string_lossy()).into_owned();
             let again = cli::Cli::try_parse_from(arguments.iter().map(shown));
             let error = again.err().unwrap_or(error);
             if let Some(why) = cli::in_our_words(&error) {
@@ -89,8 +89,8 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
             return if mistake { Exit::Usage } else { Exit::Holds };
         }
     };
-    let begun = node::runtime::diagnostics::begin();
-    let done = match begun.and_then(|()| node::runtime::survive_file_limit()) {
+    let begun = wire::log::begin();
+    let done = match begun.and_then(|()| wire::survive_file_limit()) {
         Ok(()) => cli.command.perform(),
         Err(why) => Err(Failure::Usage(why)),
     };
@@ -107,7 +107,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let written = stdout
-        .write_all(chaos::visible(text).as_bytes())
+        .write_all(safe_io::visible(text).as_bytes())
         .and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

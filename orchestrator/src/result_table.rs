@@ -7,9 +7,9 @@ use algorithms::NodeId;
 use algorithms::registry::FormKind;
 use analysis::files::State;
 use analysis::{FaultLine, Judgement, PriorityLine, Property, Summary, TheoryLine, Verdict};
-use chaos::wire::to_stderr;
-use node::plan::Plan;
-use node::workload::{PerNode, Urgency};
+use model::plan::Plan;
+use model::workload::{PerNode, Urgency};
+use safe_io::to_stderr;
 use serde_json::json;
 
 use crate::numbers::{count, decimal, many, significant, time};

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use analysis::Judgement;
 use analysis::files::{self, Draft, Events, FilesError, Provenance, utc};
-use node::run::{End, Engine, Run};
+use model::run::{End, Engine, Run};
 
 use crate::result_table::warn;
 use crate::scenario::Resolved;

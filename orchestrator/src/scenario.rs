@@ -3,7 +3,7 @@
 //! A flag and a key of the same name mean the same, and flags win. Both end as one [`Plan`], in
 //! which nothing is left to decide.
 //!
-//! [`Plan`]: node::plan::Plan
+//! [`Plan`]: model::plan::Plan
 
 mod arrivals;
 mod faults;
@@ -22,9 +22,9 @@ use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use chaos::{Delay, FaultSpec};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
-use node::plan::UseTransport;
-use node::run::Engine;
-use node::workload::{Span, Urgency};
+use model::plan::UseTransport;
+use model::run::Engine;
+use model::workload::{Span, Urgency};
 use serde::{Deserialize, Serialize};
 
 use crate::suggest::did_you_mean;

@@ -361,7 +361,7 @@ fn every_column_is_explained() {
 #[test]
 fn every_event_is_explained() {
     // Whoever reads a word that there is not is told all that there are.
-    let unknown = serde_json::from_str::<node::trace::What>(r#"{"what":"nonsense"}"#);
+    let unknown = serde_json::from_str::<model::event::What>(r#"{"what":"nonsense"}"#);
     let known = unknown.expect_err("there is no such word").to_string();
     let known = known.split("expected one of").nth(1).expect("all words");
     let explained = read("results/README.md");

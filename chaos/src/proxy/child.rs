@@ -14,7 +14,7 @@ use crate::delay::Delay;
 use crate::fate::Member;
 use crate::timeline::{LinkFaultOutcome, Timeline};
 use crate::totals::Totals;
-use crate::wire::Channel;
+use wire::Channel;
 
 /// What the parent says.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -8,9 +8,9 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use super::{Address, MemberConfig};
-use crate::input;
 use crate::language::FaultText;
 use crate::span::parse_ns;
+use safe_io::input;
 
 /// What can be said in flags and in a file alike; the keys of the file are the words of the flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Deserialize)]

@@ -22,7 +22,7 @@ use crate::reach::Reach;
 use crate::rule::Count;
 use crate::timeline::LinkFaultOutcome;
 use crate::totals::Totals;
-use crate::wire::{Alarm, Inbox, Port, monotonic_ns};
+use wire::{Alarm, Inbox, Port, monotonic_ns};
 
 /// Everything the proxy's tasks share.
 pub(super) struct Core {

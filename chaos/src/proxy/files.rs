@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::input;
+use safe_io::input;
 
 /// Which files a fault may name, as in `delay matrix wan.csv`.
 #[derive(Clone, Debug, Default)]

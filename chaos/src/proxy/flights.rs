@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use crate::fate::Member;
-use crate::wire::Port;
+use wire::Port;
 
 /// Where a datagram comes from and goes to.
 #[derive(Clone)]

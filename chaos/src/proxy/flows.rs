@@ -11,7 +11,7 @@ use std::rc::Rc;
 use tokio::sync::oneshot;
 
 use crate::fate::Member;
-use crate::wire::Port;
+use wire::Port;
 
 /// How many flows there may be, and how long each stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

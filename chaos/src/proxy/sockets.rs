@@ -11,7 +11,7 @@ use super::flights::Hop;
 use super::flows::{Flow, FlowLimits, Flows, Opened};
 use super::{Address, MemberConfig};
 use crate::fate::Member;
-use crate::wire::{Bundle, Overflows, Port};
+use wire::{Bundle, Overflows, Port};
 
 /// The aliases of all members, where the members are, and the flows of those nobody named.
 pub(super) struct Sockets {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use axum::http::{HeaderMap, header};
 
-use crate::input;
+use safe_io::input;
 
 /// A word that nobody can guess.
 #[derive(Clone)]

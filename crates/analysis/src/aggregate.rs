@@ -100,7 +100,7 @@ impl Aggregate {
 #[cfg(test)]
 mod tests {
     use algorithms::Topology;
-    use node::run::Run;
+    use model::run::Run;
 
     use super::*;
     use crate::sample;

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use node::plan::UseTransport;
-use node::run::Engine;
+use model::plan::UseTransport;
+use model::run::Engine;
 
 use crate::judgement::{Status, Verdict};
 

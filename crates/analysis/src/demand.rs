@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use node::run::{Run, deaths};
+use model::run::{Run, deaths};
 
 /// How many wanted in at the same time as others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What the faults of a run did, a line each, for tables that people read.
 
-use node::plan::{Plan, usual_delay};
-use node::run::{FaultOutcome, FaultTarget, Happened, Run};
+use model::plan::{Plan, usual_delay};
+use model::run::{FaultOutcome, FaultTarget, Happened, Run};
 use serde::Serialize;
 
 /// What one fault did; of one that struck again and again, all of it.

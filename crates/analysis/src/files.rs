@@ -12,7 +12,7 @@
 //! | `faults.csv` | a fault | time_ns, fault, target, until_ns, acted, remark, step |
 //! | `latency.hlog` | an interval | HdrHistogram log, tags wait, sync, turnaround, rtt, in nanoseconds |
 //! | `summary.csv` | the run | see [`Summary`](crate::Summary) |
-//! | `events.jsonl` | an event, where the run is traced | see [`Event`](node::trace::Event) |
+//! | `events.jsonl` | an event, where the run is traced | see [`Event`](model::event::Event) |
 //!
 //! Columns are never renamed, only added; an empty field is an unknown value.
 
@@ -36,8 +36,8 @@ pub use tables::ENTRY_COLUMNS;
 use std::path::Path;
 
 use algorithms::Topology;
-use node::plan::Plan;
-use node::run::{Engine, Run};
+use model::plan::Plan;
+use model::run::{Engine, Run};
 
 use crate::{Judgement, Verdict};
 use record::Record;

@@ -4,9 +4,9 @@ use std::fmt;
 
 use algorithms::Topology;
 use algorithms::registry::{AlgorithmInfo, FormKind};
-use node::plan::{Plan, UseTransport};
-use node::run::{FaultKind, FaultOutcome, Run};
-use node::workload::Arrivals;
+use model::plan::{Plan, UseTransport};
+use model::run::{FaultKind, FaultOutcome, Run};
+use model::workload::Arrivals;
 use serde::{Deserialize, Serialize};
 
 use crate::columns::Cell;
@@ -339,7 +339,7 @@ impl fmt::Display for Verdict {
 #[cfg(test)]
 mod tests {
     use algorithms::NodeId;
-    use node::run::{End, Happened, MessageRow};
+    use model::run::{End, Happened, MessageRow};
 
     use super::*;
     use crate::sample::{entry, fault, faults, never, plan, run, toy, waiting};
@@ -551,7 +551,7 @@ mod tests {
     fn a_line_of_a_warning_ends_with_its_sentence() {
         let mut run = contended();
         run.bound_broken = 2;
-        run.window = node::run::Window::default();
+        run.window = model::run::Window::default();
         let mut plan = plan("thomas", 2);
         plan.warm_up_entries = 10;
         plan.transport = UseTransport::Never;
@@ -625,7 +625,7 @@ mod tests {
         let mut plan = plan("thomas", 2);
         plan.warm_up_entries = 10;
         let mut run = contended();
-        run.window = node::run::Window::default();
+        run.window = model::run::Window::default();
         run.bound_broken = 2;
         let warnings = judged(&plan, &run).warnings;
         assert!(warnings[0].starts_with("the warm-up of 10 entries was never over"));

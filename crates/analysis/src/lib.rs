@@ -43,8 +43,8 @@ pub use summary::Summary;
 pub use theory::TheoryLine;
 
 use algorithms::Topology;
-use node::plan::Plan;
-use node::run::Run;
+use model::plan::Plan;
+use model::run::Run;
 
 /// How long each measured request waited, in nanoseconds, ascending.
 pub fn waits(plan: &Plan, run: &Run) -> Vec<u64> {

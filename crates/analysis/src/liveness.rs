@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 
 use algorithms::registry::{AlgorithmInfo, LinkContract};
 use algorithms::{NodeId, Topology};
-use node::plan::Plan;
-use node::run::{End, FaultKind, FaultOutcome, FaultTarget, Run, deaths};
+use model::plan::Plan;
+use model::run::{End, FaultKind, FaultOutcome, FaultTarget, Run, deaths};
 
 use crate::judgement::Property;
 use crate::{suspicion, words};
@@ -212,7 +212,7 @@ fn hindrance(
 mod tests {
     use std::collections::BTreeMap;
 
-    use node::run::{Happened, MessageRow};
+    use model::run::{Happened, MessageRow};
 
     use super::*;
     use crate::sample::{death, entry, fault, faults, never, plan, registered, run, waiting};

@@ -1,7 +1,7 @@
 //! The part of a run that is measured.
 
-use node::plan::Plan;
-use node::run::{RequestRow, Run};
+use model::plan::Plan;
+use model::run::{RequestRow, Run};
 
 /// From when to when a run is measured: all of it, unless a warm-up is cut off.
 ///

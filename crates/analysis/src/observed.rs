@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use algorithms::NodeId;
-use node::plan::{Plan, UseTransport};
-use node::run::{Engine, RequestRow, Run, TransportRow};
+use model::plan::{Plan, UseTransport};
+use model::run::{Engine, RequestRow, Run, TransportRow};
 
 use crate::demand::Demand;
 use crate::measured::Measured;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use node::run::{RequestRow, Run};
+use model::run::{RequestRow, Run};
 
 /// Pairs that entered in the other order than they requested.
 pub(crate) fn overtakes(run: &Run) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use node::run::Run;
+use model::run::Run;
 use serde::Serialize;
 
 use crate::order;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use algorithms::NodeId;
 use algorithms::registry::AlgorithmInfo;
-use node::plan::Plan;
-use node::run::{End, RequestRow, Run};
+use model::plan::Plan;
+use model::run::{End, RequestRow, Run};
 
 use crate::measured::Measured;
 use crate::stays::stays;
@@ -396,7 +396,7 @@ fn unknown(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use node::run::{MessageRow, NoteRow};
+    use model::run::{MessageRow, NoteRow};
 
     use super::*;
     use crate::sample::{entry, faults, plan, run};

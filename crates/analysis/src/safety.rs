@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use algorithms::NodeId;
-use node::run::Run;
+use model::run::Run;
 
 use crate::judgement::Property;
 use crate::stays::Stay;

@@ -4,9 +4,9 @@ use algorithms::NodeId;
 use algorithms::registry::{
     self, AlgorithmInfo, ClosedForm, Family, Graph, LinkContract, LinkOrder, More,
 };
-use node::plan::Plan;
-use node::run::{FaultKind, FaultOutcome, Happened, RequestRow, Run};
-use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
+use model::plan::Plan;
+use model::run::{FaultKind, FaultOutcome, Happened, RequestRow, Run};
+use model::workload::{Arrivals, PerNode, Quota, Span, Workload};
 
 /// A closed workload of that algorithm on a complete graph: a think time, a hold of 1 ms, a
 /// constant delay of 1 ms.

@@ -3,8 +3,8 @@
 use algorithms::registry::LinkOrder;
 use chaos::AnyFault;
 use chaos::timeline::FaultAction;
-use node::plan::Plan;
-use node::workload::{Arrivals, PerNode};
+use model::plan::Plan;
+use model::workload::{Arrivals, PerNode};
 
 /// When clients ask: the name of the workload.
 pub(crate) fn workload(plan: &Plan) -> String {

@@ -1,7 +1,7 @@
 //! Who was inside, from when to when.
 
 use algorithms::NodeId;
-use node::run::{End, Run, deaths};
+use model::run::{End, Run, deaths};
 
 /// One entry, from entering to leaving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

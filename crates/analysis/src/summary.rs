@@ -4,8 +4,8 @@
 //! place among the quantities that sweeps and claims may ask for, and its line in
 //! `results/README.md` follow from it.
 
-use node::plan::UseTransport;
-use node::run::Engine;
+use model::plan::UseTransport;
+use model::run::Engine;
 use serde::Serialize;
 
 use crate::columns::{Column, Kind, columns};
@@ -192,8 +192,8 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use algorithms::{NodeId, Topology};
-    use node::plan::Plan;
-    use node::run::{MessageRow, Run, StateBytes, TransportRow};
+    use model::plan::Plan;
+    use model::run::{MessageRow, Run, StateBytes, TransportRow};
 
     use super::*;
     use crate::sample::{entry, fault, faults, plan, run, waiting};

@@ -5,7 +5,7 @@
 //! whether it came after one.
 
 use algorithms::NodeId;
-use node::run::{FaultKind, Run};
+use model::run::{FaultKind, Run};
 
 use crate::words;
 
@@ -61,7 +61,7 @@ fn sentence(Suspicion { at_ns, by, of }: &Suspicion) -> String {
 
 #[cfg(test)]
 mod tests {
-    use node::run::FaultOutcome;
+    use model::run::FaultOutcome;
 
     use super::*;
     use crate::sample::{entry, run};

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use algorithms::Topology;
 use algorithms::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric};
-use node::plan::Plan;
-use node::run::{End, Engine, Run, Window};
-use node::workload::{Arrivals, PerNode, Span, Workload};
+use model::plan::Plan;
+use model::run::{End, Engine, Run, Window};
+use model::workload::{Arrivals, PerNode, Span, Workload};
 use serde::{Serialize, Serializer};
 
 use crate::measured::Measured;
@@ -284,7 +284,7 @@ fn kind_in_words<S: Serializer>(kind: &FormKind, serializer: S) -> Result<S::Ok,
 #[cfg(test)]
 mod tests {
     use algorithms::NodeId;
-    use node::run::{MessageRow, NoteRow};
+    use model::run::{MessageRow, NoteRow};
 
     use super::*;
     use crate::judgement::judge;

@@ -1,6 +1,6 @@
 //! How long things took.
 
-use node::run::Run;
+use model::run::Run;
 
 use crate::measured::Measured;
 use crate::stays::Stay;
@@ -23,7 +23,7 @@ impl Times {
     fn of(
         run: &Run,
         measured: &Measured,
-        end_ns: impl Fn(&node::run::RequestRow) -> Option<u64>,
+        end_ns: impl Fn(&model::run::RequestRow) -> Option<u64>,
     ) -> Self {
         let rows = run.requests.iter();
         rows.filter(|row| !row.uninvited && measured.contains(row))

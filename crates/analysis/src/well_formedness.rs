@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use algorithms::NodeId;
 use algorithms::registry::AlgorithmInfo;
-use node::plan::Plan;
-use node::run::{RequestRow, Run};
+use model::plan::Plan;
+use model::run::{RequestRow, Run};
 
 use crate::judgement::Property;
 use crate::{suspicion, words};
@@ -127,7 +127,7 @@ fn tokens(info: &AlgorithmInfo, plan: &Plan, run: &Run) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use node::run::MessageRow;
+    use model::run::MessageRow;
 
     use super::*;
     use crate::sample::{death, entry, plan, registered, run, waiting};

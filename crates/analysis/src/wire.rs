@@ -4,9 +4,9 @@
 use algorithms::registry::LinkContract;
 use chaos::timeline::FaultAction;
 use chaos::{AnyFault, Totals};
-use node::frame::Rejected;
-use node::plan::Plan;
-use node::run::{Run, TransportRow, deaths};
+use model::plan::Plan;
+use model::run::{Run, TransportRow, deaths};
+use transport::frame::Rejected;
 
 use crate::words;
 
@@ -133,7 +133,7 @@ fn explains(plan: &Plan, reason: Rejected) -> bool {
 #[cfg(test)]
 mod tests {
     use algorithms::NodeId;
-    use node::run::Engine;
+    use model::run::Engine;
 
     use super::*;
     use crate::sample::plan;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use algorithms::NodeId;
 use analysis::files::{self, FilesError, Provenance};
 use analysis::{Verdict, judge, recheck};
-use node::plan::Plan;
-use node::run::{
+use model::plan::Plan;
+use model::run::{
     End, Engine, FaultOutcome, MessageRow, NoteRow, RequestRow, RoundTrips, Run, StateBytes,
     TransportRow, UsageRow, Window,
 };
@@ -227,7 +227,7 @@ fn nothing_of_an_eventful_run_is_lost() {
 fn the_columns_are_those_that_scripts_rely_on() {
     let dir = place("columns").join("run");
     let mut plan = plan("raymond", 3);
-    plan.delay = node::plan::usual_delay(Engine::Sim);
+    plan.delay = model::plan::usual_delay(Engine::Sim);
     write(&dir, &plan, &Run::default()).unwrap();
     let header = |file| fs::read_to_string(dir.join(file)).unwrap();
     assert_eq!(

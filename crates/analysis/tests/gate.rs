@@ -4,8 +4,8 @@
 mod support;
 
 use analysis::{Judgement, TheoryLine, Verdict, judge};
-use node::plan::Plan;
-use node::workload::{Arrivals, PerNode, Quota, Span};
+use model::plan::Plan;
+use model::workload::{Arrivals, PerNode, Quota, Span};
 use support::{plan, simulate, topology};
 
 fn judged(plan: &Plan) -> Judgement {

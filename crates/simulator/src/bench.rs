@@ -14,9 +14,9 @@ use algorithms::printed::Printed;
 use algorithms::registry;
 use algorithms::{NodeId, Setting, Topology};
 use chaos::{Delay, Draw};
-use node::plan::Plan;
-use node::run::End;
-use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
+use model::plan::Plan;
+use model::run::End;
+use model::workload::{Arrivals, PerNode, Quota, Span, Workload};
 
 use crate::explore::{Options, explore};
 use crate::{Progress, simulate};

@@ -16,11 +16,11 @@ use algorithms::Topology;
 use algorithms::erased::Machine;
 use algorithms::registry::{AlgorithmInfo, LinkContract};
 use chaos::span::show_ns;
-use node::plan::Plan;
-use node::run::Run;
-use node::trace::Event;
-use node::transport::Overflow;
+use model::event::Event;
+use model::plan::Plan;
+use model::run::Run;
 use thiserror::Error;
+use transport::Overflow;
 
 /// Runs a plan on its topology. Now and then `watch` is told how far it has come, and may end it.
 pub fn simulate(

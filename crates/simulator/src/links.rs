@@ -3,7 +3,7 @@
 use algorithms::NodeId;
 use algorithms::registry::LinkOrder;
 use chaos::{Delay, Draw};
-use node::plan::Plan;
+use model::plan::Plan;
 use rustc_hash::FxHashMap;
 
 /// The links of a simulated world.

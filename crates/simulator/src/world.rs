@@ -9,14 +9,15 @@ use std::ops::ControlFlow;
 use algorithms::erased::{Machine, MessageId};
 use algorithms::{NodeId, Topology};
 use chaos::span::HORIZON_NS;
-use node::conductor::{Conductor, Settled};
-use node::ledger::Ledger;
-use node::members::{Alarm, Effect, Event, Members, Record};
-use node::plan::Plan;
-use node::referee::{self, Referee, Seen};
-use node::run::{End, Run, StateBytes};
-use node::tally::Tally;
-use node::trace::{self, What};
+use member::conductor::{Conductor, Settled};
+use member::ledger::Ledger;
+use member::members::{Alarm, Effect, Event, Members, Record};
+use member::referee::{self, Referee, Seen};
+use member::tally::Tally;
+use member::trace;
+use model::event::{self, What};
+use model::plan::Plan;
+use model::run::{End, Run, StateBytes};
 
 use crate::links::Links;
 use crate::queue::Queue;
@@ -295,7 +296,7 @@ impl<'a> World<'a> {
                     let delay_ns = (self.now_ns - sent_ns).saturating_add(held_ns);
                     self.delays.add(delay_ns, self.plan.bound_ns);
                 }
-                self.trace(to, |members| What::received(members, from, message));
+                self.trace(to, |members| trace::received(members, from, message));
                 self.tell(to, Event::Message { from, message });
             }
         }
@@ -321,7 +322,7 @@ impl<'a> World<'a> {
                     self.let_go(node, to, message);
                 }
                 Effect::Post { message } => {
-                    self.trace(node, |members| What::posted(members, message));
+                    self.trace(node, |members| trace::posted(members, message));
                     self.let_go(node, node, message);
                 }
                 Effect::Lose { to, message } => {
@@ -413,7 +414,7 @@ impl<'a> World<'a> {
     /// Tells whoever is told of every event.
     fn trace(&mut self, node: NodeId, what: impl FnOnce(&Members) -> What) {
         if let Some(tracer) = &mut self.tracer {
-            tracer(&trace::Event {
+            tracer(&event::Event {
                 time_ns: self.now_ns,
                 node: Some(node),
                 what: what(&self.members),
@@ -423,7 +424,7 @@ impl<'a> World<'a> {
 
     fn trace_record(&mut self, node: NodeId, record: &Record) {
         if self.tracer.is_some()
-            && let Some(what) = What::of_record(record, None, &self.plan.faults)
+            && let Some(what) = trace::of_record(record, None, &self.plan.faults)
         {
             self.trace(node, |_| what);
         }
@@ -441,7 +442,7 @@ impl<'a> World<'a> {
             return 0;
         }
         let bytes = self.members.letter(message).body.0.len();
-        self.trace(from, |members| What::sent(members, to, message, charge));
+        self.trace(from, |members| trace::sent(members, to, message, charge));
         bytes as u64
     }
 

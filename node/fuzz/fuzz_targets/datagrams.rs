@@ -7,8 +7,8 @@
 use algorithms::NodeId;
 use algorithms::registry::LinkOrder;
 use libfuzzer_sys::fuzz_target;
-use node::frame::{Header, Key, Seal};
-use node::transport::{Config, Contract, Identity, Timing, Transport};
+use transport::frame::{Header, Key, Seal};
+use transport::{Config, Contract, Identity, Timing, Transport};
 
 const ME: NodeId = NodeId(1);
 const PEER: NodeId = NodeId(0);

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::rc::Rc;
 
 use chaos::proxy::child::{Between, Order, Report};
-use chaos::wire::{Alarm, Bundle, Inbox, Port, monotonic_ns};
 use chaos::{Delay, Timeline};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
+use wire::{Alarm, Bundle, Inbox, Port, monotonic_ns};
 
 use super::{Comparison, Wanted, sorted};
 use crate::Failure;
@@ -483,9 +483,9 @@ fn quiet(nodes: u32) -> Timeline {
 
 /// Keeps this process on one processor, as the one in the middle is kept on its own.
 fn stay_on(core: usize) -> io::Result<()> {
-    let birth = node::runtime::Birth {
+    let birth = wire::ChildArgs {
         core: Some(core),
-        ..node::runtime::Birth::default()
+        ..wire::ChildArgs::default()
     };
     birth.settle().map_err(io::Error::other)
 }

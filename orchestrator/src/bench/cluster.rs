@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use node::plan::Plan;
-use node::run::Run;
+use model::plan::Plan;
+use model::run::Run;
 
 use super::goodput::{self, Goodput};
 use super::ring::Ring;

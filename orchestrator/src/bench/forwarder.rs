@@ -9,14 +9,14 @@ use std::process::ExitCode;
 
 use chaos::Totals;
 use chaos::proxy::child::{Order, Report};
-use chaos::wire::{Bundle, Channel, Inbox, Port};
-use node::runtime::Birth;
+use wire::ChildArgs;
+use wire::{Bundle, Channel, Inbox, Port};
 
 /// As much as the proxy's aliases ask for.
 const SOCKET_BUFFER: usize = 4 << 20;
 
 /// Is the forwarder, until it is told to finish or its stdin ends.
-pub(crate) fn main(birth: Birth) -> ExitCode {
+pub(crate) fn main(birth: ChildArgs) -> ExitCode {
     crate::cluster::proxy::be(birth, forward())
 }
 

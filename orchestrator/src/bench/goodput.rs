@@ -1,7 +1,7 @@
 //! What gets through when the network loses datagrams: messages that arrive, against the datagrams
 //! that the proxy carries when it has nothing else to do.
 
-use node::run::Run;
+use model::run::Run;
 
 use crate::numbers::{count, decimal};
 use crate::table::Table;
@@ -100,7 +100,7 @@ pub(crate) fn show(rows: &[Goodput]) -> String {
 #[cfg(test)]
 mod tests {
     use algorithms::NodeId;
-    use node::run::{MessageRow, RequestRow, TransportRow};
+    use model::run::{MessageRow, RequestRow, TransportRow};
 
     use super::*;
 

@@ -11,15 +11,15 @@ use std::path::Path;
 use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use node::runtime::Birth;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UdpSocket;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use wire::ChildArgs;
 
 /// Is one process of the ring.
 pub(crate) fn child(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let pass_on = || -> Result<(), String> {
-        Birth::from_arguments(arguments)?.settle()?;
+        ChildArgs::from_arguments(arguments)?.settle()?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .build()
@@ -31,7 +31,7 @@ pub(crate) fn child(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match pass_on() {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            chaos::wire::to_stderr(&format!("error: {why}\n"));
+            safe_io::to_stderr(&format!("error: {why}\n"));
             ExitCode::from(4)
         }
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use analysis::claims::Verdict;
-use chaos::input;
+use safe_io::input;
 use serde::Deserialize;
 
 use super::table::ClaimResult;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::claims::{Answer, Evidence, Outcome, Verdict, disagreement};
-use node::run::Engine;
+use model::run::Engine;
 
 use super::file::{Claim, ClaimFile, Kind, Method, Test};
 use super::published::{Published, PublishedKeys};

@@ -6,9 +6,11 @@
 
 use algorithms::NodeId;
 use chaos::timeline::Timeline;
-use node::agenda::Agenda;
+use member::faults::processes::{
+    ProcessAction, ProcessFaults, Sighting, Target, Task, news_takes_ns,
+};
+use member::timer_queue::TimerQueue;
 use node::control::Order;
-use node::mischief::{Blow, Mischief, Sighting, Target, Task, news_takes_ns};
 use tracing::info;
 
 use super::proxy;
@@ -18,9 +20,9 @@ use crate::Failure;
 /// How far the plan's faults have come.
 #[derive(Debug)]
 pub(super) struct Faults {
-    pub(super) agenda: Agenda<Task>,
+    pub(super) queue: TimerQueue<Task>,
     /// Who is struck, and what happened.
-    pub(super) mischief: Mischief,
+    pub(super) process_faults: ProcessFaults,
     search: Option<Search>,
     /// Steps that wait for another search to end.
     deferred: Vec<usize>,
@@ -45,16 +47,16 @@ struct Search {
 }
 
 impl Faults {
-    /// Nothing has happened; what has a moment of its own is on the agenda.
+    /// Nothing has happened; what has a moment of its own is on the queue.
     pub(super) fn new(faults: &Timeline) -> Self {
-        let mischief = Mischief::new(faults);
-        let mut agenda = Agenda::default();
-        for (at_ns, task) in mischief.opening() {
-            agenda.add(at_ns, task);
+        let process_faults = ProcessFaults::new(faults);
+        let mut queue = TimerQueue::default();
+        for (at_ns, task) in process_faults.opening() {
+            queue.add(at_ns, task);
         }
         Self {
-            agenda,
-            mischief,
+            queue,
+            process_faults,
             search: None,
             deferred: Vec::new(),
             hitters: Vec::new(),
@@ -76,11 +78,11 @@ impl Stage<'_> {
         match task {
             Task::Begin { step } => {
                 let now_ns = self.now_ns();
-                if let Some(at_ns) = self.faults.mischief.again_ns(step, now_ns) {
-                    self.faults.agenda.add(at_ns, Task::Begin { step });
+                if let Some(at_ns) = self.faults.process_faults.again_ns(step, now_ns) {
+                    self.faults.queue.add(at_ns, Task::Begin { step });
                 }
                 let living = self.living_numbers();
-                let target = self.faults.mischief.begin(step, &living);
+                let target = self.faults.process_faults.begin(step, &living);
                 self.aim(step, target);
             }
             Task::Resume { node } => self.resume(node),
@@ -94,7 +96,7 @@ impl Stage<'_> {
     pub(super) fn hit(&mut self, step: usize, by: NodeId) {
         self.faults.hitters.push((step, by));
         let living = self.living_numbers();
-        let target = self.faults.mischief.hit(step, by, &living);
+        let target = self.faults.process_faults.hit(step, by, &living);
         self.aim(step, target);
         if !self.faults.is_pending(step) {
             self.let_go(step);
@@ -166,7 +168,7 @@ impl Stage<'_> {
             return;
         }
         let step = search.step;
-        let victim = self.faults.mischief.found(step, &search.answers);
+        let victim = self.faults.process_faults.found(step, &search.answers);
         if let Some(victim) = victim {
             self.strike(step, victim);
         }
@@ -203,7 +205,7 @@ impl Stage<'_> {
         let over_ns = self.cluster.plan.faults.steps[step].over_ns(now_ns);
         let changed_ns = over_ns.unwrap_or(now_ns);
         self.faults.links_changed_ns = self.faults.links_changed_ns.max(changed_ns);
-        self.faults.mischief.changed_links(step);
+        self.faults.process_faults.changed_links(step);
         self.faults.enacting.push(step);
         if let Some(proxy) = &self.proxy {
             let who = who.map(|node| node.0);
@@ -220,17 +222,17 @@ impl Stage<'_> {
         }
         let fault = &self.cluster.plan.faults.steps[step].name;
         info!(now_ns, fault, member = %victim, "a fault strikes");
-        match self.faults.mischief.strike(step, now_ns, victim) {
-            Blow::Kill { revive_after_ns } => place.kill(revive_after_ns),
-            Blow::Pause { until_ns } => {
+        match self.faults.process_faults.strike(step, now_ns, victim) {
+            ProcessAction::Kill { revive_after_ns } => place.kill(revive_after_ns),
+            ProcessAction::Pause { until_ns } => {
                 place.pause();
                 self.rounds.abandon();
                 if let Some(at_ns) = until_ns {
-                    self.faults.agenda.add(at_ns, Task::Resume { node: victim });
+                    self.faults.queue.add(at_ns, Task::Resume { node: victim });
                 }
             }
-            Blow::Resume => self.resume(victim),
-            Blow::Links => self.enact(step, Some(victim)),
+            ProcessAction::Resume => self.resume(victim),
+            ProcessAction::Links => self.enact(step, Some(victim)),
         }
     }
 
@@ -242,17 +244,17 @@ impl Stage<'_> {
         }
         info!(now_ns, member = %node, "resumes a member");
         place.resume();
-        self.faults.mischief.resumed(now_ns, node);
+        self.faults.process_faults.resumed(now_ns, node);
     }
 
     /// A member that was killed on purpose has been reaped.
     pub(super) fn buried(&mut self, node: NodeId, revive_after_ns: Option<u64>) {
         let now_ns = self.now_ns();
         self.rounds.abandon();
-        self.faults.mischief.died(now_ns, node);
+        self.faults.process_faults.died(now_ns, node);
         if let Some(after_ns) = revive_after_ns {
             self.faults
-                .agenda
+                .queue
                 .add(now_ns + after_ns, Task::Revive { node });
         }
         if let Some(search) = &mut self.faults.search
@@ -269,7 +271,7 @@ impl Stage<'_> {
                     node: witness,
                     dead: node,
                 };
-                self.faults.agenda.add(at_ns, news);
+                self.faults.queue.add(at_ns, news);
             }
         }
     }

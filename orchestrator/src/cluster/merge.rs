@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use algorithms::NodeId;
 use algorithms::registry::LinkContract;
 use analysis::files::Events;
-use chaos::input;
-use node::ledger::Ledger;
-use node::members;
-use node::mischief::TokenTrail;
-use node::plan::Plan;
+use member::faults::processes::TokenTrail;
+use member::ledger::Ledger;
+use member::members;
+use member::tally::LINKS_COUNTED_UP_TO;
+use model::event::{Event, What};
+use model::plan::Plan;
+use model::run::{End, Engine, FaultOutcome, MessageRow, Run, deaths, sort_by_time};
 use node::record::{Record, RecordReader};
-use node::run::{End, Engine, FaultOutcome, MessageRow, Run, deaths, sort_by_time};
-use node::tally::LINKS_COUNTED_UP_TO;
-use node::trace::{Event, What};
+use safe_io::input;
 
 use super::stage::Played;
 use crate::Failure;
@@ -388,7 +388,7 @@ mod tests {
             end: End::Finished,
             ended_ns: 5,
             usage: BTreeMap::new(),
-            state_bytes: node::run::StateBytes::default(),
+            state_bytes: model::run::StateBytes::default(),
             faults: Vec::new(),
             on_links: Vec::new(),
             failure: None,

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use chaos::proxy::child::{self, Between};
 use chaos::timeline::{FaultAction, LinkFaultOutcome};
 use chaos::{Delay, Totals};
-use node::plan::Plan;
-use node::runtime::Birth;
+use model::plan::Plan;
 use rustix::process::Signal;
+use wire::ChildArgs;
 
 pub(super) use chaos::proxy::child::{Order, Report};
 
@@ -95,12 +95,12 @@ impl Proxy {
 }
 
 /// Is the proxy, until it is told to finish or its stdin ends.
-pub(crate) fn main(birth: Birth) -> ExitCode {
+pub(crate) fn main(birth: ChildArgs) -> ExitCode {
     be(birth, child::serve())
 }
 
 /// Is a process that does this.
-pub(crate) fn be(birth: Birth, serve: impl Future<Output = Result<(), String>>) -> ExitCode {
+pub(crate) fn be(birth: ChildArgs, serve: impl Future<Output = Result<(), String>>) -> ExitCode {
     let served = birth.settle().and_then(|()| {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -111,7 +111,7 @@ pub(crate) fn be(birth: Birth, serve: impl Future<Output = Result<(), String>>) 
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            chaos::wire::to_stderr(&format!("error: {why}\n"));
+            safe_io::to_stderr(&format!("error: {why}\n"));
             ExitCode::from(4)
         }
     }

@@ -19,14 +19,14 @@ use std::time::Duration;
 use algorithms::NodeId;
 use chaos::Totals;
 use chaos::timeline::LinkFaultOutcome;
-use chaos::wire::{Overflows, monotonic_ns};
-use node::conductor::Conductor;
+use member::conductor::Conductor;
+use member::referee::Referee;
+use model::run::{End, FaultOutcome, StateBytes, UsageRow};
 use node::control::Order;
-use node::referee::Referee;
-use node::run::{End, FaultOutcome, StateBytes, UsageRow};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use tracing::info;
+use wire::{Overflows, monotonic_ns};
 
 use super::Cluster;
 use super::child::{Heard, Launcher, allow_files};
@@ -280,7 +280,7 @@ impl<'a> Stage<'a> {
             state_bytes.sum += bytes;
             state_bytes.max = state_bytes.max.max(bytes);
         }
-        let mut faults = self.faults.mischief.outcomes();
+        let mut faults = self.faults.process_faults.outcomes();
         faults.extend(self.unasked);
         Played {
             end,

@@ -199,6 +199,6 @@ fn exit(comparisons: &[Comparison]) -> Exit {
 /// Says what is being measured, to those who watch.
 fn note(what: &str) {
     if std::io::stderr().is_terminal() {
-        chaos::wire::to_stderr(&format!("measuring: {what}\n"));
+        safe_io::to_stderr(&format!("measuring: {what}\n"));
     }
 }

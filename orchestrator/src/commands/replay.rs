@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use analysis::files::{self, FilesError};
 use analysis::replay::Replay as Machines;
 use clap::Args;
-use node::run::deaths;
-use node::trace::Event;
+use model::event::Event;
+use model::run::deaths;
 
 use crate::numbers::count;
 use crate::scenario::whole;

@@ -5,9 +5,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chaos::wire::to_stderr;
 use clap::{Args, ValueEnum};
-use node::run::Engine;
+use model::run::Engine;
+use safe_io::to_stderr;
 
 use crate::claims::{
     CLAIMS, Claim, ClaimFile, ClaimResult, ClaimRunner, ClusterResult, PAPERS, Picture, Questions,

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::Judgement;
 use analysis::files::{Events, FilesError, State};
 use clap::Args;
-use node::plan::Plan;
-use node::run::{End, Engine};
-use node::trace::Event;
+use model::event::Event;
+use model::plan::Plan;
+use model::run::{End, Engine};
 use tracing::{debug, info};
 
 use crate::cluster::Cluster;
@@ -108,7 +108,7 @@ fn execute(
     resolved: &Resolved,
     dir: &Path,
     interrupted: &AtomicBool,
-) -> Result<node::run::Run, Failure> {
+) -> Result<model::run::Run, Failure> {
     let bar = Bar::new(resolved);
     let Plan {
         algorithm, nodes, ..
@@ -140,7 +140,7 @@ fn simulate(
     bar: &Bar,
     interrupted: &AtomicBool,
     events: Option<&mut Events>,
-) -> Result<node::run::Run, Failure> {
+) -> Result<model::run::Run, Failure> {
     // A run whose events cannot be written has failed, however long it would still take.
     let failed = Cell::new(false);
     let mut watch = |progress: simulator::Progress| {
@@ -186,7 +186,7 @@ fn launch(
     dir: &Path,
     interrupted: &AtomicBool,
     events: Option<&mut Events>,
-) -> Result<node::run::Run, Failure> {
+) -> Result<model::run::Run, Failure> {
     let cluster = Cluster {
         plan: &resolved.plan,
         executable: Path::new(THIS_PROGRAM),
@@ -198,7 +198,7 @@ fn launch(
     cluster.run_traced(events)
 }
 
-fn exit(run: &node::run::Run, judgement: &Judgement) -> Exit {
+fn exit(run: &model::run::Run, judgement: &Judgement) -> Exit {
     match run.end {
         End::Interrupted => Exit::Interrupted,
         End::Failed => Exit::Testbed,

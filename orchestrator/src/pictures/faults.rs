@@ -1,6 +1,6 @@
 //! Faults behind the pictures of a run: bands while one is in force, strokes where one strikes.
 
-use node::run::{FaultOutcome, Happened, Run};
+use model::run::{FaultOutcome, Happened, Run};
 
 use super::TOP;
 use super::canvas::{Canvas, Key, Stroke};
@@ -85,7 +85,7 @@ pub(super) fn legend(canvas: &mut Canvas, run: &Run, names: &[(&str, Colour)]) {
 #[cfg(test)]
 mod tests {
     use algorithms::NodeId;
-    use node::run::FaultKind;
+    use model::run::FaultKind;
 
     use super::*;
     use crate::pictures::occupancy;

@@ -1,6 +1,6 @@
 //! Who waited and who was inside: a lane for each member.
 
-use node::run::Run;
+use model::run::Run;
 
 use super::canvas::{Anchor, Canvas, Stroke};
 use super::palette::{BLUE, SKY};
@@ -65,7 +65,7 @@ pub(crate) fn occupancy(run: &Run, nodes: u32, (from_ns, until_ns): (u64, u64)) 
 #[cfg(test)]
 pub(super) mod tests {
     use algorithms::NodeId;
-    use node::run::RequestRow;
+    use model::run::RequestRow;
 
     use super::*;
     use crate::pictures::{order, wait_over_time};

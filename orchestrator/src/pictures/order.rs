@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use node::run::Run;
+use model::run::Run;
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke};

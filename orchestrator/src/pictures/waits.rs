@@ -1,6 +1,6 @@
 //! How long requests waited: by share of the requests, and in the course of the run.
 
-use node::run::{RequestRow, Run};
+use model::run::{RequestRow, Run};
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use analysis::files::Provenance;
 use analysis::{Judgement, PriorityLine};
-use node::plan::Plan;
-use node::run::{Engine, Happened, NoteRow, Run, TransportRow};
+use model::plan::Plan;
+use model::run::{Engine, Happened, NoteRow, Run, TransportRow};
 
 use super::page::{Cell, Page, Section, Table, Tone};
 use crate::numbers::{count, decimal};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use chaos::input;
+use safe_io::input;
 
 use super::page::{Cell, Page, Section, Table, Tone};
 use crate::numbers::{self, count};

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use algorithms::NodeId;
 use analysis::files::ENTRY_COLUMNS;
-use chaos::input;
 use chaos::span::LONGEST_NS;
 use csv::StringRecord;
-use node::plan::{MEMORY_LIMIT_BYTES, REQUEST_BYTES};
-use node::workload::Ask;
+use model::plan::{MEMORY_LIMIT_BYTES, REQUEST_BYTES};
+use model::workload::Ask;
+use safe_io::input;
 
 use super::Scenario;
 use super::resolve::{ScenarioError, node_of};

@@ -8,9 +8,10 @@ use chaos::language::{By, MessageFault};
 use chaos::partition::Edges;
 use chaos::span::{LONGEST_NS, show_ns};
 use chaos::timeline::{FaultAction, Group, Step, Timeline};
-use chaos::{FaultSpec, Reach, input};
-use node::plan::{Detector, UseTransport};
-use node::run::Engine;
+use chaos::{FaultSpec, Reach};
+use model::plan::{Detector, UseTransport};
+use model::run::Engine;
+use safe_io::input;
 
 use super::Scenario;
 use super::resolve::ScenarioError;
@@ -159,7 +160,7 @@ const MOST_SILENCE_NS: u64 = 20_000_000_000;
 /// Silence after which a link has failed.
 pub(super) fn silence_ns(scenario: &Scenario, info: &AlgorithmInfo) -> Result<u64, ScenarioError> {
     let Some(Time(silence_ns)) = scenario.silence else {
-        return Ok(node::plan::default_silence_ns());
+        return Ok(model::plan::default_silence_ns());
     };
     if info.link_contract != LinkContract::Sessions {
         let why = format!(

@@ -6,7 +6,7 @@ use algorithms::NodeId;
 use algorithms::params::Params;
 use algorithms::registry::AlgorithmInfo;
 use chaos::span::LONGEST_NS;
-use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Urgency, Workload};
+use model::workload::{Arrivals, Ask, PerNode, Quota, Span, Urgency, Workload};
 
 use super::resolve::{ScenarioError, node_of};
 use super::values::{AskText, List, Weight};

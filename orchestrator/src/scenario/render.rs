@@ -2,8 +2,8 @@
 
 use algorithms::params::Value;
 use algorithms::registry::LinkContract;
-use node::plan::Detector;
-use node::workload::{Arrivals, PerNode, Quota, Workload};
+use model::plan::Detector;
+use model::workload::{Arrivals, PerNode, Quota, Workload};
 
 use super::resolve::Resolved;
 use super::values::{AsPrinted, AskText, Assignment, Between, Detecting, List, Time, Weight};

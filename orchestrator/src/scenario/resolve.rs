@@ -11,9 +11,9 @@ use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
 use chaos::Delay;
 use chaos::span::LONGEST_NS;
-use node::plan::{MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes, usual_delay};
-use node::run::Engine;
-use node::workload::{Arrivals, Quota, Workload};
+use model::plan::{MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes, usual_delay};
+use model::run::Engine;
+use model::workload::{Arrivals, Quota, Workload};
 
 use super::faults::{self, FaultContext};
 use super::values::{AsPrinted, Assignment, Between};
@@ -133,7 +133,7 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
     let faults = faults::resolve(scenario, &context)?;
     let detect_after_ns = match scenario.detect_after {
         Some(Between(least_ns, most_ns)) => (least_ns, most_ns),
-        None => node::plan::default_detect_after_ns(),
+        None => model::plan::default_detect_after_ns(),
     };
     let bound_ns = bound_ns(scenario, engine, &delay)?;
     faults::within_reason(&faults, bound_ns)?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use analysis::Summary;
 use analysis::aggregate::Aggregate;
-use chaos::input;
+use safe_io::input;
 
 use super::provenance::InvocationLog;
 use super::{Done, Grid, manifest};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use analysis::files::Provenance;
-use chaos::input;
+use safe_io::input;
 use serde::{Deserialize, Serialize};
 
 use crate::{Failure, results};

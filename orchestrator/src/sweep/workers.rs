@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use node::run::{End, Engine};
+use model::run::{End, Engine};
 
 use super::{Done, Grid};
 use crate::Failure;
@@ -147,7 +147,7 @@ fn launch(
 fn judged(
     grid: &Grid,
     resolved: &Resolved,
-    run: &node::run::Run,
+    run: &model::run::Run,
     (cell, repetition): (usize, u64),
 ) -> Option<Done> {
     if run.end == End::Interrupted {

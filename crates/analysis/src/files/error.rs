@@ -81,7 +81,7 @@ impl FilesError {
         Self::Io {
             doing,
             path: path.to_owned(),
-            source: node::runtime::explained(source),
+            source: safe_io::explained(source),
         }
     }
 

@@ -9,10 +9,10 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use algorithms::NodeId;
-use chaos::input;
-use node::plan::Plan;
-use node::run::Run;
-use node::trace::{Event, What};
+use model::event::{Event, What};
+use model::plan::Plan;
+use model::run::Run;
+use safe_io::input;
 
 use super::FilesError;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use algorithms::NodeId;
-use node::plan::Plan;
-use node::run::{FaultKind, FaultOutcome, FaultTarget, Happened, Run};
+use model::plan::Plan;
+use model::run::{FaultKind, FaultOutcome, FaultTarget, Happened, Run};
 
 use super::FilesError;
 use super::table::{Row, Table, known, maybe};

@@ -8,12 +8,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use chaos::input;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
-use node::plan::Plan;
-use node::run::{Engine, Lengths, Run, SHORTEST_INTERVAL_NS};
+use model::plan::Plan;
+use model::run::{Engine, Lengths, Run, SHORTEST_INTERVAL_NS};
+use safe_io::input;
 
 use super::record::from_utc;
 use super::{FilesError, Provenance};
@@ -245,7 +245,7 @@ mod tests {
     fn an_interval_of_round_trips_lies_in_one_of_the_log() {
         for ended_ns in [1, 49, 50, 99, 249, 250, 499, 999, 2_499, 2_500, 60_000] {
             let ended_ns = ended_ns * 1_000_000;
-            let mut trips = node::run::RoundTrips::default();
+            let mut trips = model::run::RoundTrips::default();
             trips.add(ended_ns, 1);
             let length_ns = interval_ns(ended_ns);
             assert_eq!(length_ns % trips.interval_ns(), 0, "{ended_ns}");

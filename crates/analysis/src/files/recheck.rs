@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use node::plan::Plan;
-use node::run::Run;
+use model::plan::Plan;
+use model::run::Run;
 
 use super::record::{Record, Sentence, State};
 use super::{FilesError, Provenance, compare_events, hlog, read_run, tables};

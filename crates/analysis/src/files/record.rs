@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use algorithms::params::Params;
 use algorithms::{NodeId, Topology, registry};
 use chaos::Totals;
-use chaos::input;
-use node::plan::{MEMORY_LIMIT_BYTES, Plan, members_bytes};
-use node::run::{End, Engine, Run, StateBytes, Window};
+use model::plan::{MEMORY_LIMIT_BYTES, Plan, members_bytes};
+use model::run::{End, Engine, Run, StateBytes, Window};
+use safe_io::input;
 use serde::{Deserialize, Serialize};
 
 use super::FilesError;

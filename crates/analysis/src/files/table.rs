@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use algorithms::NodeId;
-use chaos::input;
-use node::plan::Plan;
+use model::plan::Plan;
+use safe_io::input;
 
 use super::FilesError;
 
@@ -24,7 +24,7 @@ const ADDED: [&str; 5] = ["overtaken", "remark", "step", "unsent", "overflowed"]
 const ADDED_KIND: &str = "rejected_";
 
 /// The most rows of a table: as many requests as a run may record.
-const MOST_ROWS: usize = (node::plan::MEMORY_LIMIT_BYTES / node::plan::REQUEST_BYTES) as usize;
+const MOST_ROWS: usize = (model::plan::MEMORY_LIMIT_BYTES / model::plan::REQUEST_BYTES) as usize;
 
 /// The most that the counts of a column may come to: a floating-point number says it exactly, and
 /// sums of several columns stay far from overflowing.

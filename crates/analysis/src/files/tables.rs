@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use algorithms::NodeId;
-use chaos::input;
-use node::frame::Rejected;
-use node::plan::Plan;
-use node::run::{Engine, MessageRow, NoteRow, RequestRow, Run, TransportRow, UsageRow};
+use model::plan::Plan;
+use model::run::{Engine, MessageRow, NoteRow, RequestRow, Run, TransportRow, UsageRow};
+use safe_io::input;
+use transport::frame::Rejected;
 
 use super::FilesError;
 use super::table::{Row, Table, known, maybe, written};

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use algorithms::Topology;
 use algorithms::registry;
-use node::plan::Plan;
-use node::run::Run;
-use node::workload::{Arrivals, PerNode, Quota, Span, Workload};
+use model::plan::Plan;
+use model::run::Run;
+use model::workload::{Arrivals, PerNode, Quota, Span, Workload};
 
 /// A closed workload with some competition, links of 1 ms, holds of 1 ms.
 pub fn plan(algorithm: &str, nodes: u32) -> Plan {

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId, Topology};
-use node::frame::{Key, Seal};
-use node::lookout::Lookout;
-use node::members::Event;
-use node::plan::Plan;
-use node::run::{FaultOutcome, RoundTrips, TransportRow};
-use node::stamp;
-use node::transport::{self, Config, Identity, Overflow, Transport};
+use member::members::Event;
+use model::plan::Plan;
+use model::run::{FaultOutcome, RoundTrips, TransportRow};
+use transport::failure_detector::FailureDetector;
+use transport::frame::{Key, Seal};
+use transport::header;
+use transport::{Config, Identity, Overflow, Transport};
 
 use super::{Due, World};
 use crate::Needs;
@@ -52,7 +52,7 @@ struct End {
     /// When it is to be told the time, as far as that is in the queue.
     tick_ns: Option<u64>,
     /// Set where the algorithm asks for link events, or deaths are guessed from silence.
-    lookout: Option<Lookout>,
+    detector: Option<FailureDetector>,
     /// Whether the member was told to ask for nothing new.
     clogged: bool,
     /// What the member's first life counted, if that is over.
@@ -93,7 +93,7 @@ impl Ends {
         key[..8].copy_from_slice(&plan.seed.to_le_bytes());
         let suspects_after_ns = plan.suspects_after_ns();
         let mut ends = Self {
-            config: Config::of(plan, needs.links),
+            config: plan.transport_config(),
             seal: Seal::new(&plan.algorithm, plan.seed, Key::new(key)),
             members: plan.nodes,
             ends: Vec::new(),
@@ -116,9 +116,9 @@ impl Ends {
                 transport,
                 incarnation: 0,
                 tick_ns: None,
-                lookout: match suspects_after_ns {
-                    Some(_) => Some(Lookout::everybody(plan.nodes, me)),
-                    None => (needs.link_events).then(|| Lookout::neighbours(&links, me)),
+                detector: match suspects_after_ns {
+                    Some(_) => Some(FailureDetector::everybody(plan.nodes, me)),
+                    None => (needs.link_events).then(|| FailureDetector::neighbours(&links, me)),
                 },
                 clogged: false,
                 counted: None,
@@ -238,7 +238,7 @@ impl World<'_> {
         let transport = transport.expect("only the living send");
         // The time it was sent travels with it, as on a cluster.
         let bytes = &mut ends.message;
-        stamp::write(sent_ns, None, bytes);
+        header::write(sent_ns, None, bytes);
         self.members.group().encode(message, bytes);
         self.members.group_mut().discard(message);
         let arrives = transport.is_up(to) && !is_over;
@@ -272,10 +272,12 @@ impl World<'_> {
             return;
         };
         let End {
-            transport, lookout, ..
+            transport,
+            detector,
+            ..
         } = &mut ends.ends[node.index()];
-        if let (Some(transport), Some(lookout)) = (transport, lookout) {
-            lookout.look(now_ns, self.members.waits(node), transport);
+        if let (Some(transport), Some(detector)) = (transport, detector) {
+            detector.look(now_ns, self.members.waits(node), transport);
         }
         let mut bytes = std::mem::take(&mut ends.datagram);
         while let Some(transport) = &mut ends.ends[node.index()].transport
@@ -431,7 +433,7 @@ impl World<'_> {
                     true => bytes.to_vec(),
                     false => Vec::new(),
                 };
-                let sent = stamp::read(bytes, false);
+                let sent = header::read(bytes, false);
                 let (sent_ns, _, bytes) = sent.expect("only members of this build speak here");
                 let message = group.decode(bytes);
                 let message = message.expect("only members of this build speak here");
@@ -461,8 +463,8 @@ impl World<'_> {
 
     /// A member that runs takes another for dead, if it has not yet.
     fn suspect(&mut self, node: NodeId, peer: NodeId) {
-        let lookout = self.ends().ends[node.index()].lookout.as_mut();
-        let news = lookout.is_some_and(|lookout| lookout.suspect(peer));
+        let detector = self.ends().ends[node.index()].detector.as_mut();
+        let news = detector.is_some_and(|detector| detector.suspect(peer));
         if !news || !self.runs(node) {
             return;
         }

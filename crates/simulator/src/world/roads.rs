@@ -3,7 +3,7 @@
 use algorithms::NodeId;
 use algorithms::erased::MessageId;
 use chaos::{Arrival, Fate, Network};
-use node::plan::Plan;
+use model::plan::Plan;
 
 use super::{Due, World};
 
@@ -51,7 +51,7 @@ impl World<'_> {
     pub(super) fn change_links(&mut self, step: usize, who: Option<NodeId>) {
         let (plan, now_ns) = (self.plan, self.now_ns);
         let trouble = self.trouble();
-        trouble.mischief.changed_links(step);
+        trouble.process_faults.changed_links(step);
         let roads = trouble.roads.as_mut();
         let roads = roads.expect("a plan with steps about links has roads");
         let who = who.map(|node| node.0);

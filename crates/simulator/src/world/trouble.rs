@@ -1,6 +1,6 @@
 //! What goes wrong with simulated members, as the plan's faults say.
 //!
-//! Whom a step strikes, and what is said of it, is [`Mischief`]'s; here a dead member's alarms and
+//! Whom a step strikes, and what is said of it, is [`ProcessFaults`]'s; here a dead member's alarms and
 //! mail are taken out of the world, and what happens to a paused one waits until it goes on. An
 //! event that a step waits for is handled first; then the step comes into force, and only then does
 //! anything leave the member, as on a cluster.
@@ -11,12 +11,14 @@ use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId, Topology};
 use chaos::Timeline;
 use chaos::timeline::{FaultAction, Step};
-use node::members::{Event, Record};
-use node::mischief::{Blow, Mischief, Sighting, Target, Task, TokenTrail, news_takes_ns};
-use node::plan::Plan;
-use node::referee;
-use node::run::{FaultOutcome, Run, sort_by_time};
-use node::transport::Overflow;
+use member::faults::processes::{
+    ProcessAction, ProcessFaults, Sighting, Target, Task, TokenTrail, news_takes_ns,
+};
+use member::members::{Event, Record};
+use member::referee;
+use model::plan::Plan;
+use model::run::{FaultOutcome, Run, sort_by_time};
+use transport::Overflow;
 
 use super::ends::Ends;
 use super::roads::Roads;
@@ -25,7 +27,7 @@ use crate::Needs;
 
 /// How far the plan's faults have come.
 pub(super) struct Trouble {
-    pub(super) mischief: Mischief,
+    pub(super) process_faults: ProcessFaults,
     /// The network, where links can be bad.
     pub(super) roads: Option<Roads>,
     /// The transport at the ends of its links, where it is needed.
@@ -100,7 +102,7 @@ impl Trouble {
             token_since_ns[plan.holder.index()] = Some(0);
         }
         Some(Self {
-            mischief: Mischief::new(&plan.faults),
+            process_faults: ProcessFaults::new(&plan.faults),
             roads: (bad_links || transport).then(|| Roads::new(plan)),
             ends: transport.then(|| Ends::new(plan, needs, topology)),
             peer_events: needs.peer_events && plan.suspects_after_ns().is_none(),
@@ -123,7 +125,7 @@ impl Trouble {
         match record {
             Record::Entered { .. } => {
                 self.inside_since_ns[node.index()] = Some(now_ns);
-                self.hits.extend(self.mischief.awaits_entry());
+                self.hits.extend(self.process_faults.awaits_entry());
             }
             Record::Left => self.inside_since_ns[node.index()] = None,
             Record::Arrived { .. }
@@ -151,7 +153,7 @@ impl Trouble {
     /// Adds to the account of the run what the faults and the transport did.
     pub(super) fn tell(self, timeline: &Timeline, run: &mut Run) {
         let token = self.token;
-        let struck = self.mischief.outcomes().into_iter();
+        let struck = self.process_faults.outcomes().into_iter();
         run.faults.extend(struck.map(|fault| token.explain(fault)));
         if let Some(roads) = &self.roads {
             let report = timeline.report(&roads.network, run.ended_ns);
@@ -204,7 +206,10 @@ fn few(kind: usize) -> u8 {
 impl World<'_> {
     /// What has a moment of its own is in the queue from the beginning.
     pub(super) fn open_trouble(&mut self) {
-        let tasks = self.trouble.as_ref().map(|all| all.mischief.opening());
+        let tasks = self
+            .trouble
+            .as_ref()
+            .map(|all| all.process_faults.opening());
         for (at_ns, task) in tasks.unwrap_or_default() {
             self.schedule(at_ns, task);
         }
@@ -248,7 +253,7 @@ impl World<'_> {
     pub(super) fn is_news(&self, due: Due) -> bool {
         match (due, &self.trouble) {
             (Due::Task(TaskId(number)), Some(trouble)) => match trouble.tasks[number as usize] {
-                Task::Begin { step } => !trouble.mischief.has_begun(step),
+                Task::Begin { step } => !trouble.process_faults.has_begun(step),
                 Task::Resume { .. } | Task::Revive { .. } => false,
                 Task::Tell { .. } => true,
             },
@@ -338,9 +343,9 @@ impl World<'_> {
         trouble.tasks_left -= 1;
         match trouble.tasks[number as usize] {
             Task::Begin { step } => {
-                let again_ns = trouble.mischief.again_ns(step, now_ns);
+                let again_ns = trouble.process_faults.again_ns(step, now_ns);
                 let living = trouble.living();
-                let target = trouble.mischief.begin(step, &living);
+                let target = trouble.process_faults.begin(step, &living);
                 if let Some(at_ns) = again_ns {
                     self.schedule(at_ns, Task::Begin { step });
                 }
@@ -362,7 +367,7 @@ impl World<'_> {
         for step in std::mem::take(&mut trouble.hits) {
             let trouble = self.trouble();
             let living = trouble.living();
-            let target = trouble.mischief.hit(step, node, &living);
+            let target = trouble.process_faults.hit(step, node, &living);
             self.aim(step, target);
         }
         match self.life(node) {
@@ -437,7 +442,7 @@ impl World<'_> {
             Target::Nobody => None,
             Target::Links => return self.change_links(step, None),
             Target::Member(node) => Some(node),
-            Target::Sought => trouble.mischief.found(step, &trouble.sightings()),
+            Target::Sought => trouble.process_faults.found(step, &trouble.sightings()),
         };
         if let Some(victim) = victim
             && !self.is_over(victim)
@@ -448,15 +453,15 @@ impl World<'_> {
 
     fn strike(&mut self, step: usize, victim: NodeId) {
         let now_ns = self.now_ns;
-        match self.trouble().mischief.strike(step, now_ns, victim) {
-            Blow::Kill { revive_after_ns } => {
+        match self.trouble().process_faults.strike(step, now_ns, victim) {
+            ProcessAction::Kill { revive_after_ns } => {
                 self.kill(victim);
                 if let Some(after_ns) = revive_after_ns {
                     let at_ns = now_ns.saturating_add(after_ns);
                     self.schedule(at_ns, Task::Revive { node: victim });
                 }
             }
-            Blow::Pause { until_ns } => {
+            ProcessAction::Pause { until_ns } => {
                 let trouble = self.trouble();
                 trouble.lives[victim.index()] = Life::Paused;
                 trouble.put_off.entry(victim).or_default();
@@ -464,8 +469,8 @@ impl World<'_> {
                     self.schedule(at_ns.max(now_ns), Task::Resume { node: victim });
                 }
             }
-            Blow::Resume => self.resume(victim),
-            Blow::Links => self.change_links(step, Some(victim)),
+            ProcessAction::Resume => self.resume(victim),
+            ProcessAction::Links => self.change_links(step, Some(victim)),
         }
     }
 
@@ -477,7 +482,7 @@ impl World<'_> {
             return;
         };
         trouble.lives[node.index()] = Life::Running;
-        trouble.mischief.resumed(now_ns, node);
+        trouble.process_faults.resumed(now_ns, node);
         for (to, message) in waits.unsent {
             self.send(node, to, message);
         }
@@ -496,7 +501,7 @@ impl World<'_> {
         let trouble = self.trouble();
         trouble.lives[node.index()] = Life::Over;
         trouble.inside_since_ns[node.index()] = None;
-        trouble.mischief.died(now_ns, node);
+        trouble.process_faults.died(now_ns, node);
         let waits = trouble.put_off.remove(&node).unwrap_or_default();
         for (to, message) in waits.unsent {
             self.lose(node, to, message);

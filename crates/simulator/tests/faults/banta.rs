@@ -1,9 +1,9 @@
 //! Banta's bound T, broken by a message that is four times too late.
 
 use algorithms::NodeId;
-use node::plan::Plan;
-use node::run::End;
-use node::workload::{Arrivals, Ask, Quota};
+use model::plan::Plan;
+use model::run::End;
+use model::workload::{Arrivals, Ask, Quota};
 
 use crate::scenes::{entries, fault, judge, plan, simulate};
 

@@ -2,8 +2,8 @@
 
 use algorithms::registry::{self, LinkOrder};
 use algorithms::taxonomy;
-use node::run::End;
-use node::workload::Quota;
+use model::run::End;
+use model::workload::Quota;
 
 use crate::scenes::{judge, plan, simulate};
 

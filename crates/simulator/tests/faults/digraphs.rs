@@ -2,9 +2,9 @@
 
 use algorithms::registry::LinkOrder;
 use algorithms::{NodeId, Topology};
-use node::plan::Plan;
-use node::run::{End, Run};
-use node::workload::{Arrivals, PerNode, Quota, Span, Urgency};
+use model::plan::Plan;
+use model::run::{End, Run};
+use model::workload::{Arrivals, PerNode, Quota, Span, Urgency};
 
 use crate::scenes::{MS, judge, messages, plan, simulate};
 

@@ -2,9 +2,9 @@
 
 use algorithms::NodeId;
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
-use node::plan::Plan;
-use node::run::End;
-use node::workload::{PerNode, Quota, Span};
+use model::plan::Plan;
+use model::run::End;
+use model::workload::{PerNode, Quota, Span};
 
 use crate::scenes::{MS, fault, judge, plan, simulate};
 
@@ -60,11 +60,11 @@ fn loss_and_a_partition_that_heals_only_delay() {
 fn the_transport_alone_changes_no_message_count_of_a_quiet_network() {
     for info in registry::ALL {
         let mut plan = bad_links(info, 1, &[]);
-        plan.workload.arrivals = node::workload::Arrivals::OneAtATime;
+        plan.workload.arrivals = model::workload::Arrivals::OneAtATime;
         // Longer than any answer takes: a vote that comes after the exit costs a message more.
         plan.workload.hold = PerNode::All(Span::Constant(5 * MS));
         let without = simulate(&plan);
-        plan.transport = node::plan::UseTransport::Always;
+        plan.transport = model::plan::UseTransport::Always;
         let with = simulate(&plan);
         assert_eq!(with.end, End::Finished, "{plan:?}");
         assert_eq!(with.requests.len(), without.requests.len(), "{plan:?}");

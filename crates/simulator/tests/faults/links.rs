@@ -1,8 +1,8 @@
 //! Links that lose, double, damage, delay or are cut, with the transport on them and without.
 
 use analysis::Verdict;
-use node::plan::{Plan, UseTransport};
-use node::run::{End, FaultTarget, Happened, RoundTrips, Run, TransportRow};
+use model::plan::{Plan, UseTransport};
+use model::run::{End, FaultTarget, Happened, RoundTrips, Run, TransportRow};
 
 use crate::scenes::{MS, fault, judge, messages, plan, simulate};
 
@@ -75,7 +75,7 @@ fn every_fault_touches_as_many_datagrams_as_it_says() {
         let text = format!("at 0s {words} on all");
         let mut plan = busy(1, &[&text]);
         plan.transport = UseTransport::Always;
-        plan.workload.quota = node::workload::Quota::PerNode(40);
+        plan.workload.quota = model::workload::Quota::PerNode(40);
         let run = simulate(&plan);
         assert_eq!(run.end, End::Finished, "{words}");
         let seen = counted(&run, |row| row.datagrams_sent) as f64;
@@ -218,7 +218,7 @@ fn what_is_under_way_at_a_cut_is_lost_held_or_delivered() {
         plan.delay = "20ms".parse().expect("a delay");
         plan.transport = transport;
         plan.workload.weights = vec![0.0, 1.0];
-        plan.workload.quota = node::workload::Quota::Total(1);
+        plan.workload.quota = model::workload::Quota::Total(1);
         simulate(&plan).requests[0].entered_ns
     };
     for transport in [UseTransport::Always, UseTransport::Never] {

@@ -2,7 +2,7 @@
 
 use algorithms::NodeId;
 use analysis::Verdict;
-use node::run::{End, Happened};
+use model::run::{End, Happened};
 
 use crate::scenes::{MS, entries, fault, judge, messages, plan, simulate};
 

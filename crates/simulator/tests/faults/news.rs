@@ -7,9 +7,9 @@ use algorithms::contract::Invariant;
 use algorithms::erased::{Machine, Of};
 use algorithms::registry::LinkContract;
 use algorithms::{Algorithm, Change, Message, NodeId, Outbox, Request, Setup, Timer, Topology};
-use node::plan::Plan;
-use node::run::{End, FaultKind, Run};
-use node::workload::{Arrivals, Quota};
+use model::plan::Plan;
+use model::run::{End, FaultKind, Run};
+use model::workload::{Arrivals, Quota};
 use serde::{Deserialize, Serialize};
 use simulator::{Needs, simulate_needy};
 

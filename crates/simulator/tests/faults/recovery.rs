@@ -1,8 +1,8 @@
 //! Sanders' recovery: somebody dies, at any moment, and the others go on.
 
-use node::plan::Plan;
-use node::run::{End, Run};
-use node::workload::{Arrivals, PerNode, Span};
+use model::plan::Plan;
+use model::run::{End, Run};
+use model::workload::{Arrivals, PerNode, Span};
 
 use crate::scenes::{MS, plan, simulate};
 

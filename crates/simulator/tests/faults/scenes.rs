@@ -8,9 +8,9 @@ use analysis::Judgement;
 use chaos::Timeline;
 use chaos::partition::Edges;
 use chaos::timeline::Group;
-use node::plan::Plan;
-use node::run::{FaultOutcome, Run};
-use node::workload::{Arrivals, PerNode, Span, Workload};
+use model::plan::Plan;
+use model::run::{FaultOutcome, Run};
+use model::workload::{Arrivals, PerNode, Span, Workload};
 
 /// A millisecond, in nanoseconds.
 pub const MS: u64 = 1_000_000;

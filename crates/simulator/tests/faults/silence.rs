@@ -2,9 +2,9 @@
 
 use algorithms::NodeId;
 use analysis::Verdict;
-use node::plan::{Detector, Plan};
-use node::run::{End, FaultKind, FaultOutcome, Run};
-use node::workload::Quota;
+use model::plan::{Detector, Plan};
+use model::run::{End, FaultKind, FaultOutcome, Run};
+use model::workload::Quota;
 
 use crate::scenes::{MS, entries, judge, plan, simulate};
 

@@ -2,9 +2,9 @@
 //! handed over nobody meets and everybody is served after the heal.
 
 use algorithms::NodeId;
-use node::plan::Plan;
-use node::run::{End, Run};
-use node::workload::{Arrivals, Ask, PerNode, Quota, Span};
+use model::plan::Plan;
+use model::run::{End, Run};
+use model::workload::{Arrivals, Ask, PerNode, Quota, Span};
 
 use crate::scenes::{MS, judge, plan, simulate};
 
@@ -69,7 +69,7 @@ fn every_block_elects_its_own_winner_unless_votes_are_handed_over() {
             let run = simulate(&safe);
             assert_eq!(run.most_inside, Some(1), "{name}, {blocks}");
             assert_eq!(served(&run), candidates.len(), "{name}, {blocks}");
-            let before_the_heal = |row: &&node::run::RequestRow| row.entered_ns < Some(600 * MS);
+            let before_the_heal = |row: &&model::run::RequestRow| row.entered_ns < Some(600 * MS);
             let early = run.requests.iter().filter(before_the_heal).count();
             assert_eq!(
                 early,

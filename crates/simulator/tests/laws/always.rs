@@ -1,8 +1,8 @@
 //! What holds in every world of every algorithm.
 
 use algorithms::registry;
-use node::plan::Plan;
-use node::run::{End, Run};
+use model::plan::Plan;
+use model::run::{End, Run};
 
 use crate::worlds::{simulate, worlds};
 

@@ -1,9 +1,9 @@
 //! Bursts of requests on the book's trees and digraphs: all have settled before the token moves.
 
 use algorithms::NodeId;
-use node::plan::Plan;
-use node::run::End;
-use node::workload::{Arrivals, Ask, PerNode, Quota, Urgency};
+use model::plan::Plan;
+use model::run::End;
+use model::workload::{Arrivals, Ask, PerNode, Quota, Urgency};
 
 use crate::worlds::{MS, plan, simulate};
 

@@ -4,9 +4,9 @@
 use algorithms::registry::{FormKind, LinkOrder};
 use algorithms::taxonomy::{self, Cell};
 use analysis::{TheoryLine, judge};
-use node::plan::Plan;
-use node::run::{End, Run};
-use node::workload::{Arrivals, PerNode, Quota, Span};
+use model::plan::Plan;
+use model::run::{End, Run};
+use model::workload::{Arrivals, PerNode, Quota, Span};
 
 use crate::worlds::{MS, closed, plan, set, simulate};
 

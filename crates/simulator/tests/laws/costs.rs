@@ -2,8 +2,8 @@
 
 use algorithms::registry;
 use analysis::{TheoryLine, judge};
-use node::plan::Plan;
-use node::workload::{Arrivals, PerNode, Quota, Span};
+use model::plan::Plan;
+use model::workload::{Arrivals, PerNode, Quota, Span};
 
 use crate::worlds::{MS, plan, simulate, worlds};
 

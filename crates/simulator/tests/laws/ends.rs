@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use algorithms::erased::Machine;
 use algorithms::{NodeId, Topology, registry};
-use node::plan::Plan;
-use node::run::{End, Run};
-use node::workload::{Arrivals, PerNode, Quota, Span};
+use model::plan::Plan;
+use model::run::{End, Run};
+use model::workload::{Arrivals, PerNode, Quota, Span};
 use simulator::simulate_machine;
 
 use crate::toys;

@@ -2,9 +2,9 @@
 
 use algorithms::NodeId;
 use analysis::judge;
-use node::plan::Plan;
-use node::run::{End, Run};
-use node::workload::{Arrivals, PerNode, Quota, Span};
+use model::plan::Plan;
+use model::run::{End, Run};
+use model::workload::{Arrivals, PerNode, Quota, Span};
 
 use crate::worlds::{MS, plan, simulate};
 
@@ -149,7 +149,7 @@ fn longest_wait(run: &Run, priority: u32) -> usize {
         .filter(|row| row.entered_ns.is_some())
         .collect();
     entries.sort_by_key(|row| row.entered_ns);
-    let concerned = |row: &&node::run::RequestRow| row.priority == priority;
+    let concerned = |row: &&model::run::RequestRow| row.priority == priority;
     let nodes: std::collections::BTreeSet<NodeId> = run
         .requests
         .iter()

@@ -1,7 +1,7 @@
 //! The same plan gives the same run.
 
 use algorithms::registry::{self, Graph};
-use node::workload::Span;
+use model::workload::Span;
 
 use crate::worlds::{MS, closed, plan, retries, simulate, worlds};
 

@@ -7,9 +7,9 @@ use algorithms::NodeId;
 use algorithms::printed::Printed;
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use analysis::replay::Replay;
-use node::plan::Plan;
-use node::trace::{Event, Letter, What};
-use node::workload::Span;
+use model::event::{Event, Letter, What};
+use model::plan::Plan;
+use model::workload::Span;
 
 use crate::worlds::{closed, plan};
 

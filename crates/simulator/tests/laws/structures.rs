@@ -7,9 +7,9 @@ use algorithms::NodeId;
 use algorithms::sanders::conditions::Conditions;
 use algorithms::sanders::costs;
 use algorithms::sanders::structure::Structure;
-use node::plan::Plan;
-use node::run::Run;
-use node::workload::{Arrivals, PerNode, Quota, Span};
+use model::plan::Plan;
+use model::run::Run;
+use model::workload::{Arrivals, PerNode, Quota, Span};
 
 use crate::worlds::{MS, closed, plan, set, simulate};
 

@@ -6,8 +6,8 @@
 
 use algorithms::taxonomy;
 use analysis::judge;
-use node::plan::Plan;
-use node::workload::{PerNode, Quota, Span};
+use model::plan::Plan;
+use model::workload::{PerNode, Quota, Span};
 
 use crate::worlds::{MS, closed, plan, set, simulate};
 

@@ -4,9 +4,9 @@
 use algorithms::registry::{self, FormKind, LinkOrder};
 use analysis::statistics::Moments;
 use analysis::{TheoryLine, judge};
-use node::plan::Plan;
-use node::run::End;
-use node::workload::{Arrivals, PerNode, Quota, Span};
+use model::plan::Plan;
+use model::run::End;
+use model::workload::{Arrivals, PerNode, Quota, Span};
 
 use crate::worlds::{MS, closed, plan, simulate, worlds};
 

@@ -3,8 +3,8 @@
 
 use algorithms::registry::LinkOrder;
 use analysis::{Verdict, judge};
-use node::run::End;
-use node::workload::{Arrivals, PerNode, Quota, Span, Urgency};
+use model::run::End;
+use model::workload::{Arrivals, PerNode, Quota, Span, Urgency};
 
 use crate::worlds::{MS, plan, set, simulate};
 

@@ -1,8 +1,8 @@
 //! What the workloads promise, whatever the algorithm.
 
 use algorithms::{NodeId, registry};
-use node::run::Run;
-use node::workload::{Arrivals, PerNode, Quota, Span, Urgency};
+use model::run::Run;
+use model::workload::{Arrivals, PerNode, Quota, Span, Urgency};
 
 use crate::worlds::{MS, ask, batch, closed, plan, retries, simulate};
 

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use algorithms::NodeId;
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
-use node::plan::Plan;
-use node::run::Run;
-use node::workload::{Arrivals, Ask, PerNode, Quota, Span, Workload};
+use model::plan::Plan;
+use model::run::Run;
+use model::workload::{Arrivals, Ask, PerNode, Quota, Span, Workload};
 
 /// A millisecond, in nanoseconds.
 pub const MS: u64 = 1_000_000;

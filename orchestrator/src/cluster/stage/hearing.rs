@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitStatus;
 
 use algorithms::NodeId;
+use member::faults::processes::Sighting;
 use node::control::{Order, Report};
-use node::mischief::Sighting;
 use tokio::time::Instant;
 
 use super::Stage;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use algorithms::NodeId;
 use node::control::{Group, Order, Start};
-use node::frame::Key;
+use transport::frame::Key;
 
 use super::Stage;
 use crate::Failure;

@@ -1,7 +1,7 @@
 //! One member as the stage sees it: its process, and how far it has come.
 
+use model::run::UsageRow;
 use node::control::Order;
-use node::run::UsageRow;
 use rustix::process::Signal;
 
 use crate::cluster::child::Child;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use model::run::End;
 use node::control::Order;
-use node::run::End;
 use rustix::process::Signal;
 use tokio::time::{Instant, timeout_at};
 

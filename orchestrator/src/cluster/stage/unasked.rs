@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use algorithms::NodeId;
-use node::run::{FaultKind, FaultOutcome, Happened};
+use model::run::{FaultKind, FaultOutcome, Happened};
 use tokio::time::Instant;
 
 use super::Stage;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use algorithms::NodeId;
 use algorithms::registry::LinkContract;
-use node::conductor::Settled;
+use member::conductor::Settled;
+use member::referee::{self, Seen};
+use model::run::End;
 use node::control::Order;
-use node::referee::{self, Seen};
-use node::run::End;
 use tokio::time::{Instant, sleep_until};
 
 use super::Stage;
@@ -43,7 +43,7 @@ impl Stage<'_> {
                 () = sleep_until(self.ask_at), if may_ask => self.ask(),
                 () = sleep_until(next_task) => {
                     let now_ns = self.now_ns();
-                    while let Some(task) = self.faults.agenda.due(now_ns) {
+                    while let Some(task) = self.faults.queue.due(now_ns) {
                         self.perform(task)?;
                     }
                 }
@@ -61,7 +61,7 @@ impl Stage<'_> {
     /// When the next task is due, or else when to look up again.
     fn next_task(&self) -> Instant {
         let now = Instant::now();
-        let next_ns = self.faults.agenda.next_ns();
+        let next_ns = self.faults.queue.next_ns();
         let next_ns = next_ns.map(|at_ns| at_ns.saturating_sub(self.now_ns()));
         now + next_ns.map_or(LOOK_UP_EVERY, |ns| {
             Duration::from_nanos(ns).min(LOOK_UP_EVERY)
@@ -126,7 +126,7 @@ impl Stage<'_> {
             return None;
         }
         referee::at_rest(sum.waiting > 0, || {
-            let fault_to_come = !self.faults.agenda.is_empty();
+            let fault_to_come = !self.faults.queue.is_empty();
             fault_to_come || self.sessions_may_end() || self.expects_suspicion()
         })
     }

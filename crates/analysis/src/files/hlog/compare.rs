@@ -6,10 +6,10 @@ use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use chaos::input;
 use flate2::read::ZlibDecoder;
-use node::plan::Plan;
-use node::run::Run;
+use model::plan::Plan;
+use model::run::Run;
+use safe_io::input;
 
 use super::super::FilesError;
 use super::{NAME, interval_ns, log};
@@ -121,7 +121,7 @@ mod tests {
         super::super::write(dir.path(), &plan, &run, &Provenance::default())
             .expect("it can be written");
         // What is read back has no round trips.
-        run.round_trips = node::run::RoundTrips::default();
+        run.round_trips = model::run::RoundTrips::default();
         let path = dir.path().join(NAME);
         let text = fs::read_to_string(&path).expect("a log");
         fs::write(&path, edit(&text)).expect("it can be written");

@@ -1,0 +1,303 @@
+//! From what happens, one thing after another, to what is known when it is over.
+
+use std::collections::BTreeMap;
+
+use algorithms::NodeId;
+use chaos::Timeline;
+use chaos::timeline::FaultAction;
+
+use crate::measure::Measure;
+use crate::members::Record;
+use model::plan::Plan;
+use model::run::{End, FaultOutcome, FaultTarget, Happened, NoteRow, RequestRow, Run};
+
+/// So many protocol errors are kept in words.
+const ERRORS_KEPT: usize = 100;
+
+/// Keeps the account of a run. It is told everything in the order it happens.
+#[derive(Debug)]
+pub struct Ledger {
+    run: Run,
+    /// For each request the next one of the same node, if that arrived while this one was queued.
+    following: Vec<u32>,
+    open: Vec<Open>,
+    notes: BTreeMap<(NodeId, &'static str), NoteRow>,
+    inside: u32,
+    most_inside: u32,
+    /// How many of those inside had asked.
+    served_inside: u32,
+    /// How many requests were served.
+    served: u64,
+    entries: u64,
+    measure: Measure,
+    /// The plan's faults.
+    timeline: Timeline,
+}
+
+/// The requests of one node that something may still happen to, by their rows.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// The one the algorithm was asked for last.
+    asked: u32,
+    /// The first one that it has not been asked for.
+    queued: u32,
+    /// The one that arrived last.
+    newest: u32,
+    /// The one inside, or that was inside last.
+    entered: u32,
+}
+
+/// No row.
+const NONE: u32 = u32::MAX;
+
+impl Ledger {
+    /// The account of a planned run before it begins.
+    pub fn new(plan: &Plan) -> Self {
+        let nobody = Open {
+            asked: NONE,
+            queued: NONE,
+            newest: NONE,
+            entered: NONE,
+        };
+        Self {
+            run: Run::default(),
+            following: Vec::new(),
+            open: vec![nobody; plan.nodes as usize],
+            notes: BTreeMap::new(),
+            inside: 0,
+            most_inside: 0,
+            served_inside: 0,
+            served: 0,
+            entries: 0,
+            measure: Measure::new(plan),
+            timeline: plan.faults.clone(),
+        }
+    }
+
+    /// How many have entered so far.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// How many are inside now.
+    pub fn inside(&self) -> u32 {
+        self.inside
+    }
+
+    /// How many requests have been served so far; who enters uninvited is not among them.
+    pub fn served(&self) -> u64 {
+        self.served
+    }
+
+    /// How many are inside now who had asked.
+    pub fn served_inside(&self) -> u32 {
+        self.served_inside
+    }
+
+    /// A member sent an algorithm message to another, charged to the latest request of that node.
+    pub fn sent(&mut self, charge: Option<NodeId>) {
+        self.measure.sent();
+        if let Some(row) = charge.and_then(|node| self.latest(node)) {
+            *row.messages.get_or_insert(0) += 1;
+        }
+    }
+
+    /// Something happened to a member.
+    pub fn record(&mut self, now_ns: u64, node: NodeId, record: Record) {
+        match record {
+            Record::Arrived { priority } => self.arrived(now_ns, node, priority),
+            Record::Asked => self.asked(now_ns, node),
+            Record::Entered { fence, invited } => self.entered(now_ns, node, fence, invited),
+            Record::Left => self.left(now_ns, node),
+            Record::Retired => self.measure.retired(),
+            Record::Tampered { step } => self.tampered(now_ns, step),
+            Record::Traced(_) => {}
+            Record::Note {
+                name,
+                value,
+                charge,
+            } => self.note(node, name, value, charge),
+            Record::ProtocolError { why } => {
+                self.run.protocol_error_count += 1;
+                if self.run.protocol_errors.len() < ERRORS_KEPT {
+                    self.run.protocol_errors.push((now_ns, node, why));
+                }
+            }
+        }
+    }
+
+    /// A member died: if it was inside, it no longer is.
+    pub fn died(&mut self, node: NodeId) {
+        let row = self.open[node.index()].entered;
+        if let Some(request) = self.run.requests.get(row as usize)
+            && request.left_ns.is_none()
+        {
+            let served = u32::from(!request.uninvited);
+            self.inside = self.inside.saturating_sub(1);
+            self.served_inside = self.served_inside.saturating_sub(served);
+        }
+    }
+
+    /// What the kernel said to the member that entered last: the lock file it got, if any.
+    pub fn witnessed(&mut self, node: NodeId, slot: Option<u32>) {
+        let row = self.open[node.index()].entered;
+        let request = &mut self.run.requests[row as usize];
+        request.witness_slot = slot;
+        request.witness_refused = slot.is_none();
+    }
+
+    /// The run is over; what the ledger does not know is for the engine to fill in.
+    pub fn close(mut self, end: End, ended_ns: u64) -> Run {
+        let requests = &mut self.run.requests;
+        if requests.iter().any(|row| row.messages.is_some()) {
+            // The algorithm says what each request costs, so these cost nothing.
+            for row in requests {
+                row.messages.get_or_insert(0);
+            }
+        }
+        let faults = &mut self.run.faults;
+        for (number, step) in self.timeline.steps.iter().enumerate() {
+            let acted = faults.iter().any(|fault| fault.step == Some(number));
+            if matches!(step.action, FaultAction::Message(_)) && !acted {
+                faults.push(FaultOutcome::never(number, &self.timeline));
+            }
+        }
+        Run {
+            notes: self.notes,
+            window: self.measure.window(ended_ns),
+            most_inside: Some(self.most_inside),
+            end,
+            ended_ns,
+            ..self.run
+        }
+    }
+
+    fn arrived(&mut self, now_ns: u64, node: NodeId, priority: u32) {
+        let row = self.add(now_ns, node, priority);
+        let open = &mut self.open[node.index()];
+        match open.queued {
+            NONE => open.queued = row,
+            _ => self.following[open.newest as usize] = row,
+        }
+        open.newest = row;
+    }
+
+    fn asked(&mut self, now_ns: u64, node: NodeId) {
+        let open = &mut self.open[node.index()];
+        // Records from files may be incomplete: there may be nobody in the queue.
+        if let Some(request) = self.run.requests.get_mut(open.queued as usize) {
+            request.asked_ns = Some(now_ns);
+            open.asked = open.queued;
+            open.queued = self.following[open.asked as usize];
+        }
+    }
+
+    fn entered(&mut self, now_ns: u64, node: NodeId, fence: Option<u64>, invited: bool) {
+        let row = match self.open[node.index()].asked {
+            asked if invited && asked != NONE => asked,
+            _ => self.add(now_ns, node, 0),
+        };
+        self.open[node.index()].entered = row;
+        let request = &mut self.run.requests[row as usize];
+        request.entered_ns = Some(now_ns);
+        request.fence = fence;
+        request.uninvited = !invited;
+        self.entries += 1;
+        self.inside += 1;
+        self.served += u64::from(invited);
+        self.served_inside += u32::from(invited);
+        self.most_inside = self.most_inside.max(self.inside);
+    }
+
+    fn left(&mut self, now_ns: u64, node: NodeId) {
+        let row = self.open[node.index()].entered;
+        if let Some(request) = self.run.requests.get_mut(row as usize) {
+            request.left_ns = Some(now_ns);
+            let served = u32::from(!request.uninvited);
+            self.inside = self.inside.saturating_sub(1);
+            self.served_inside = self.served_inside.saturating_sub(served);
+            self.measure.left(now_ns);
+        }
+    }
+
+    fn add(&mut self, now_ns: u64, node: NodeId, priority: u32) -> u32 {
+        let row =
+            u32::try_from(self.run.requests.len()).expect("fewer than 2^32 requests in a run");
+        self.following.push(NONE);
+        let request = RequestRow::arrived(node, priority, now_ns);
+        self.run.requests.push(request);
+        row
+    }
+
+    /// A fault acted on a message: once more, or for the first time.
+    fn tampered(&mut self, now_ns: u64, step: usize) {
+        if step >= self.timeline.steps.len() {
+            // A record of another plan; the files that members left may be damaged.
+            return;
+        }
+        let mut known = self.run.faults.iter_mut();
+        match known.find(|fault| fault.step == Some(step)) {
+            Some(fault) => fault.acted += 1,
+            None => self.run.faults.push(FaultOutcome {
+                happened: Happened::from(now_ns, Some(now_ns)),
+                ..FaultOutcome::at(step, &self.timeline, now_ns, FaultTarget::Messages)
+            }),
+        }
+    }
+
+    /// The request of a node that the algorithm was asked for last.
+    fn latest(&mut self, node: NodeId) -> Option<&mut RequestRow> {
+        let row = self.open.get(node.index())?.asked;
+        self.run.requests.get_mut(row as usize)
+    }
+
+    fn note(&mut self, node: NodeId, name: &'static str, value: u64, charge: Option<NodeId>) {
+        self.notes.entry((node, name)).or_default().add(value);
+        self.measure.note(name, value);
+        if name == "registered"
+            && let Some(row) = charge.and_then(|node| self.latest(node))
+        {
+            row.registered = Some(value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two requests, one after the other; the second is charged three messages if any are.
+    fn charged(charge: Option<NodeId>) -> Vec<Option<u64>> {
+        let mut ledger = Ledger::new(&crate::sample::plan());
+        for node in [NodeId(0), NodeId(1)] {
+            ledger.record(1, node, Record::Arrived { priority: 0 });
+            ledger.record(1, node, Record::Asked);
+        }
+        for _ in 0..3 {
+            ledger.sent(charge);
+        }
+        let run = ledger.close(End::Finished, 9);
+        run.requests.iter().map(|row| row.messages).collect()
+    }
+
+    #[test]
+    fn records_that_are_incomplete_do_no_harm() {
+        let invited = Record::Entered {
+            fence: None,
+            invited: true,
+        };
+        let mut ledger = Ledger::new(&crate::sample::plan());
+        for record in [Record::Left, Record::Asked, invited, Record::Left] {
+            ledger.record(7, NodeId(0), record);
+        }
+        let run = ledger.close(End::Finished, 9);
+        assert_eq!(run.requests.len(), 1);
+        assert_eq!(run.requests[0].left_ns, Some(7));
+    }
+
+    #[test]
+    fn where_messages_are_charged_a_request_without_any_cost_nothing() {
+        assert_eq!(charged(Some(NodeId(1))), [Some(0), Some(3)]);
+        assert_eq!(charged(None), [None, None]);
+    }
+}

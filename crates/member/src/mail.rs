@@ -1,0 +1,109 @@
+//! The messages that some members have under way, and the numbers by which a trace tells them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use algorithms::NodeId;
+use algorithms::erased::{Group, MessageId};
+
+use model::event::{Body, Letter};
+
+/// The algorithm at some members with its messages. Without a trace nothing is numbered.
+pub(crate) struct Mail {
+    pub(crate) group: Box<dyn Group>,
+    kinds: &'static [&'static str],
+    numbers: Option<Numbers>,
+}
+
+struct Numbers {
+    first: u32,
+    /// How many messages each member has made.
+    made: Vec<u64>,
+    /// By the places of the messages under way.
+    of: Vec<u64>,
+}
+
+impl Mail {
+    /// Nothing is under way between these members of the group.
+    pub(crate) fn new(
+        group: Box<dyn Group>,
+        kinds: &'static [&'static str],
+        members: Range<u32>,
+        traced: bool,
+    ) -> Self {
+        let numbers = traced.then(|| Numbers {
+            first: members.start,
+            made: vec![0; members.len()],
+            of: Vec::new(),
+        });
+        Self {
+            group,
+            kinds,
+            numbers,
+        }
+    }
+
+    /// Whether messages are numbered.
+    pub(crate) fn is_traced(&self) -> bool {
+        self.numbers.is_some()
+    }
+
+    /// A member's algorithm has made this message: it gets the next number.
+    pub(crate) fn made(&mut self, node: NodeId, message: MessageId) {
+        if let Some(numbers) = &mut self.numbers {
+            let made = &mut numbers.made[(node.0 - numbers.first) as usize];
+            *made += 1;
+            let number = *made;
+            numbers.set(message, number);
+        }
+    }
+
+    /// A second message of the same value and number.
+    pub(crate) fn duplicate(&mut self, message: MessageId) -> MessageId {
+        let copy = self.group.duplicate(message);
+        if let Some(numbers) = &mut self.numbers {
+            numbers.set(copy, numbers.of[message.0 as usize]);
+        }
+        copy
+    }
+
+    /// A message that has come from elsewhere has this number.
+    pub(crate) fn set_number(&mut self, message: MessageId, number: u64) {
+        if let Some(numbers) = &mut self.numbers {
+            numbers.set(message, number);
+        }
+    }
+
+    /// The number of a message under way; 0 where nothing is numbered.
+    pub(crate) fn number(&self, message: MessageId) -> u64 {
+        let numbers = self.numbers.as_ref();
+        numbers.map_or(0, |numbers| numbers.of[message.0 as usize])
+    }
+
+    /// What kind of message it is.
+    pub(crate) fn kind(&self, message: MessageId) -> &'static str {
+        self.kinds[self.group.kind(message)]
+    }
+
+    /// A message under way as a trace tells it.
+    pub(crate) fn letter(&self, message: MessageId) -> Letter {
+        let mut body = Vec::new();
+        self.group.encode(message, &mut body);
+        Letter {
+            number: self.number(message),
+            kind: Cow::Borrowed(self.kind(message)),
+            origin: self.group.origin(message),
+            body: Body(body),
+        }
+    }
+}
+
+impl Numbers {
+    fn set(&mut self, message: MessageId, number: u64) {
+        let place = message.0 as usize;
+        if place >= self.of.len() {
+            self.of.resize(place + 1, 0);
+        }
+        self.of[place] = number;
+    }
+}

@@ -1,0 +1,604 @@
+//! What a member does on an event: the algorithm, its clients, and what there is to record.
+//!
+//! One value carries some members of a run: a process carries one, the simulator all of them side by
+//! side in memory. It takes an event and the time, and appends to a list what is to be done about
+//! it. It waits for nothing and touches nothing, so whoever holds the list decides when each effect
+//! leaves: after the records are on disk, or once a fault is in force.
+//!
+//! ```text
+//!     alarm: a client arrives ---> [queue] ---> the algorithm is asked ---> it lets the client in
+//!                 ^                                                              |
+//!                 |  (closed: after a while of thought)                          v
+//!                 +------------------- the algorithm is told <------- alarm: the client leaves
+//! ```
+
+use std::ops::Range;
+
+use algorithms::erased::{self, Group, Machine, MessageId};
+use algorithms::{Change, NodeId, Request, Setting};
+use serde::{Deserialize, Serialize};
+
+use crate::faults::messages::{HeldId, MessageFaults};
+use crate::mail::Mail;
+use crate::requests::{Requests, Rhythm};
+use crate::timers::{TimerId, Timers};
+use crate::trace;
+use model::event::{Letter, What};
+use model::plan::Plan;
+
+/// Something that happens to one member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// An alarm that was armed goes off.
+    Alarm(Alarm),
+    /// A message arrives.
+    Message {
+        /// The sender.
+        from: NodeId,
+        /// The message; it is used up.
+        message: MessageId,
+    },
+    /// The conductor of the workload says what to do.
+    Cue(Cue),
+    /// The links are clogged, or clear again: clogged, nothing new is asked for.
+    Clogged(bool),
+    /// Another member died or is back.
+    Peer {
+        /// Which.
+        peer: NodeId,
+        /// What became of it.
+        change: Change,
+    },
+    /// The link to a neighbour went down or came up.
+    Link {
+        /// Which.
+        neighbour: NodeId,
+        /// What became of it.
+        change: Change,
+    },
+}
+
+/// What wakes a member up. Every armed alarm goes off exactly once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alarm {
+    /// A client of this node wants in.
+    Arrive(NodeId),
+    /// The client inside leaves.
+    Leave(NodeId),
+    /// A timer of the algorithm, unless it was moved or cancelled.
+    Timer(TimerId),
+    /// A message that a fault held back leaves.
+    Held(HeldId),
+}
+
+/// What the conductor of a workload tells a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cue {
+    /// Make the next request.
+    Ask {
+        /// Stay inside until told to leave.
+        stay: bool,
+    },
+    /// Leave now, if you stayed inside; from now on leave as the workload says.
+    Leave,
+}
+
+/// Something to be done for a member, in the order of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Send a message to another member.
+    Send {
+        /// The addressee.
+        to: NodeId,
+        /// What to send.
+        message: MessageId,
+        /// The node whose latest request pays for it, if the algorithm says.
+        charge: Option<NodeId>,
+        /// How long a fault has held it back: part of the time it takes.
+        held_ns: u64,
+    },
+    /// Send a message to the member itself that travels like any other, uncounted.
+    Post {
+        /// What to post.
+        message: MessageId,
+    },
+    /// Count a message as sent, and forget it: a fault took it.
+    Lose {
+        /// To whom it would have gone.
+        to: NodeId,
+        /// What is lost.
+        message: MessageId,
+    },
+    /// An event that a fault waits for: the fault must be in force before anything after this is
+    /// done.
+    Hit {
+        /// Which step of the plan's faults.
+        step: usize,
+    },
+    /// Wake the member up at that moment.
+    Arm {
+        /// When, in nanoseconds from the start.
+        at_ns: u64,
+        /// What for.
+        alarm: Alarm,
+    },
+    /// Write down what happened.
+    Record(Record),
+}
+
+/// Something that happened to a member and is part of the run's record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// A client wants in, and waits in the member's own queue until the algorithm can be asked.
+    Arrived {
+        /// How urgently.
+        priority: u32,
+    },
+    /// The algorithm was asked on behalf of the first in the queue.
+    Asked,
+    /// The algorithm let the client in.
+    Entered {
+        /// A number that rises with every entry, where the algorithm has one.
+        fence: Option<u64>,
+        /// Whether it had been asked.
+        invited: bool,
+    },
+    /// The client left.
+    Left,
+    /// A client will not ask again: there is no more to do, or no more time.
+    Retired,
+    /// A number that a claim is about.
+    Note {
+        /// What was counted or measured.
+        name: &'static str,
+        /// How much.
+        value: u64,
+        /// The node whose latest request it belongs to, if any.
+        charge: Option<NodeId>,
+    },
+    /// A fault did something to a message of the algorithm, or kept a piece of news from it.
+    Tampered {
+        /// Which step of the plan's faults.
+        step: usize,
+    },
+    /// Something arrived, or the algorithm did something, that the paper says cannot happen.
+    ProtocolError {
+        /// What was wrong.
+        why: String,
+    },
+    /// What only a trace tells; nothing of it where none is kept.
+    Traced(Box<What>),
+}
+
+/// What is recorded where an algorithm lets a client in that is inside.
+pub const ALREADY_INSIDE: &str = "the algorithm lets a client in that is inside";
+
+/// Some members of a run.
+pub struct Members {
+    first: u32,
+    seed: u64,
+    requests: Requests,
+    mail: Mail,
+    clients: Vec<Client>,
+    timers: Timers,
+    message_faults: Option<MessageFaults>,
+    /// Client alarms that have not gone off.
+    client_alarms: usize,
+    /// Requests that have arrived and not entered.
+    waiting: usize,
+    /// What the algorithm wants done; empty between events.
+    wishes: Vec<algorithms::Effect<MessageId>>,
+}
+
+/// The clients of one member. Small: a million of them are ordinary.
+#[derive(Clone, Copy, Debug, Default)]
+struct Client {
+    place: Place,
+    /// Whether whoever enters next stays inside until told to leave.
+    stays: bool,
+    /// Whether nothing new may be asked for.
+    clogged: bool,
+    /// Requests that have arrived, or whose arrival is certain.
+    planned: u32,
+    /// Requests that have arrived. Those not asked for yet are the member's own queue.
+    arrived: u32,
+    /// Requests the algorithm has been asked for.
+    asked: u32,
+}
+
+/// Where the client is that the algorithm knows of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Outside,
+    Waiting,
+    Inside,
+    /// Inside until told to leave.
+    Staying,
+    /// Inside without having asked.
+    Uninvited,
+}
+
+impl Members {
+    /// These members of the planned run, before their first event.
+    pub fn new(plan: &Plan, setting: &Setting, members: Range<u32>) -> Self {
+        Self::of_machine(plan.machine(), plan, setting, members)
+    }
+
+    /// The same with a machine that need not be registered.
+    pub fn of_machine(
+        machine: &dyn Machine,
+        plan: &Plan,
+        setting: &Setting,
+        members: Range<u32>,
+    ) -> Self {
+        let group = machine.group(setting, members.clone());
+        Self {
+            first: members.start,
+            seed: plan.seed,
+            requests: Requests::new(plan),
+            mail: Mail::new(group, machine.kinds(), members.clone(), plan.trace),
+            clients: vec![Client::default(); members.len()],
+            timers: Timers::default(),
+            message_faults: MessageFaults::new(plan),
+            client_alarms: 0,
+            waiting: 0,
+            wishes: Vec::new(),
+        }
+    }
+
+    /// The alarms that start the clients off, in the order to arm them.
+    pub fn opening(&mut self) -> Vec<(u64, Alarm)> {
+        let here = self.first..self.first + self.clients.len() as u32;
+        let mut alarms = Vec::new();
+        match self.requests.rhythm() {
+            Rhythm::Closed { .. } | Rhythm::Open { .. } => {
+                let at_once = match self.requests.rhythm() {
+                    Rhythm::Closed { .. } => self.requests.clients,
+                    _ => 1,
+                };
+                for node in here.map(NodeId) {
+                    for _ in 0..at_once {
+                        alarms.extend(self.plan_next(0, node));
+                    }
+                }
+            }
+            Rhythm::Scripted { asks } => {
+                let own = asks.iter().filter(|(_, node)| here.contains(&node.0));
+                alarms.extend(own.map(|&(at_ns, node)| (at_ns, Alarm::Arrive(node))));
+                self.client_alarms += alarms.len();
+            }
+            Rhythm::Conducted => {}
+        }
+        alarms
+    }
+
+    /// Whose alarm it is.
+    pub fn owner(&self, alarm: Alarm) -> NodeId {
+        match alarm {
+            Alarm::Arrive(node) | Alarm::Leave(node) => node,
+            Alarm::Timer(id) => self.timers.node(id),
+            Alarm::Held(id) => {
+                let message_faults = self.message_faults.as_ref();
+                message_faults
+                    .expect("only a message_faults holds messages back")
+                    .holder(id)
+            }
+        }
+    }
+
+    /// Lets an event happen to a member and appends what is to be done about it.
+    ///
+    /// # Panics
+    /// If the member is not one of these, or the message is not under way.
+    pub fn handle(&mut self, now_ns: u64, node: NodeId, event: Event, effects: &mut Vec<Effect>) {
+        if let Event::Alarm(Alarm::Held(id)) = event {
+            // What was held back has been meddled with.
+            let message_faults = self.message_faults.as_mut();
+            effects.push(
+                message_faults
+                    .expect("only a message_faults holds messages back")
+                    .release(now_ns, id),
+            );
+            return;
+        }
+        let first = effects.len();
+        self.react(now_ns, node, event, effects);
+        if let Some(message_faults) = &mut self.message_faults {
+            message_faults.apply(now_ns, node, first, effects, &mut self.mail);
+        }
+    }
+
+    fn react(&mut self, now_ns: u64, node: NodeId, event: Event, effects: &mut Vec<Effect>) {
+        match event {
+            Event::Message { from, message } => {
+                self.happen(
+                    now_ns,
+                    node,
+                    erased::Event::Receive { from, message },
+                    effects,
+                );
+            }
+            Event::Alarm(Alarm::Arrive(_)) => {
+                self.client_alarms -= 1;
+                self.arrive(now_ns, node, effects);
+            }
+            Event::Alarm(Alarm::Leave(_)) => {
+                self.client_alarms -= 1;
+                self.leave(now_ns, node, effects);
+            }
+            Event::Alarm(Alarm::Timer(id)) => {
+                if let Some(timer) = self.timers.goes_off(id) {
+                    self.happen(now_ns, node, erased::Event::Timer(timer), effects);
+                }
+            }
+            Event::Alarm(Alarm::Held(_)) => unreachable!("it does not reach the algorithm"),
+            Event::Cue(Cue::Ask { stay }) => {
+                self.client(node).stays |= stay;
+                self.arrive(now_ns, node, effects);
+            }
+            Event::Cue(Cue::Leave) => {
+                self.client(node).stays = false;
+                if self.client(node).place == Place::Staying {
+                    self.leave(now_ns, node, effects);
+                }
+            }
+            Event::Clogged(clogged) => {
+                self.client(node).clogged = clogged;
+                self.ask(now_ns, node, effects);
+            }
+            Event::Peer { peer, change } => {
+                let hides = |message_faults: &MessageFaults| message_faults.hides(node, peer);
+                if let (Change::Down, Some(step)) =
+                    (change, self.message_faults.as_ref().and_then(hides))
+                {
+                    effects.push(Effect::Record(Record::Tampered { step }));
+                    return;
+                }
+                self.happen(now_ns, node, erased::Event::Peer { peer, change }, effects);
+            }
+            Event::Link { neighbour, change } => {
+                let event = erased::Event::Link { neighbour, change };
+                self.happen(now_ns, node, event, effects);
+            }
+        }
+    }
+
+    /// A member is dead: none of its requests waits any more. Whoever arms its alarms is to
+    /// [forget](Self::forget) them.
+    pub fn bury(&mut self, node: NodeId) {
+        let client = std::mem::take(self.client(node));
+        let queued = (client.arrived - client.asked) as usize;
+        self.waiting -= queued + usize::from(client.place == Place::Waiting);
+    }
+
+    /// An alarm will never go off, because its member is dead.
+    pub fn forget(&mut self, alarm: Alarm) {
+        match alarm {
+            Alarm::Arrive(_) | Alarm::Leave(_) => self.client_alarms -= 1,
+            Alarm::Timer(id) => {
+                self.timers.goes_off(id);
+            }
+            Alarm::Held(id) => {
+                let message_faults = self.message_faults.as_mut();
+                let message = message_faults
+                    .expect("only a message_faults holds messages back")
+                    .forget(id);
+                self.mail.group.discard(message);
+            }
+        }
+    }
+
+    /// How many alarms are armed that will still mean something.
+    pub fn armed(&self) -> usize {
+        let held = self.message_faults.as_ref().map_or(0, MessageFaults::holds);
+        self.client_alarms + self.timers.live() + held
+    }
+
+    /// How many requests have arrived and not entered.
+    pub fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Whether no client waits, is inside or will come back by itself.
+    pub fn clients_are_through(&self) -> bool {
+        self.waiting == 0 && self.client_alarms == 0
+    }
+
+    /// Whether a client of this member waits.
+    pub fn waits(&self, node: NodeId) -> bool {
+        let client = &self.clients[(node.0 - self.first) as usize];
+        client.place == Place::Waiting || client.asked < client.arrived
+    }
+
+    /// The algorithm at these members and their messages under way.
+    pub fn group(&self) -> &dyn Group {
+        &*self.mail.group
+    }
+
+    /// The same, to take in messages and to let go of them.
+    pub fn group_mut(&mut self) -> &mut dyn Group {
+        &mut *self.mail.group
+    }
+
+    /// A second message of the same value and number.
+    pub fn duplicate(&mut self, message: MessageId) -> MessageId {
+        self.mail.duplicate(message)
+    }
+
+    /// A message that has come from elsewhere, and been decoded here, has this number.
+    pub fn set_number(&mut self, message: MessageId, number: u64) {
+        self.mail.set_number(message, number);
+    }
+
+    /// The number of a message under way; 0 where there is no trace to tell it.
+    pub fn number(&self, message: MessageId) -> u64 {
+        self.mail.number(message)
+    }
+
+    /// A message under way as a trace tells it.
+    pub fn letter(&self, message: MessageId) -> Letter {
+        self.mail.letter(message)
+    }
+
+    fn client(&mut self, node: NodeId) -> &mut Client {
+        &mut self.clients[(node.0 - self.first) as usize]
+    }
+
+    /// Makes the arrival of the node's next request certain, if there is to be one.
+    fn plan_next(&mut self, now_ns: u64, node: NodeId) -> Option<(u64, Alarm)> {
+        let planned = self.client(node).planned;
+        let at_ns = self.requests.next_ns(now_ns, node, u64::from(planned))?;
+        self.client(node).planned = planned
+            .checked_add(1)
+            .expect("one node makes fewer than 2^32 requests");
+        self.client_alarms += 1;
+        Some((at_ns, Alarm::Arrive(node)))
+    }
+
+    fn plan_next_or_retire(&mut self, now_ns: u64, node: NodeId, effects: &mut Vec<Effect>) {
+        effects.push(match self.plan_next(now_ns, node) {
+            Some((at_ns, alarm)) => Effect::Arm { at_ns, alarm },
+            None => Effect::Record(Record::Retired),
+        });
+    }
+
+    fn arrive(&mut self, now_ns: u64, node: NodeId, effects: &mut Vec<Effect>) {
+        let nth = self.client(node).arrived;
+        self.client(node).arrived += 1;
+        self.waiting += 1;
+        let priority = self.requests.priority(node, u64::from(nth));
+        effects.push(Effect::Record(Record::Arrived { priority }));
+        if matches!(self.requests.rhythm(), Rhythm::Open { .. }) {
+            self.plan_next_or_retire(now_ns, node, effects);
+        }
+        self.ask(now_ns, node, effects);
+    }
+
+    /// Asks the algorithm for the first in the queue, if it can be asked.
+    fn ask(&mut self, now_ns: u64, node: NodeId, effects: &mut Vec<Effect>) {
+        let client = self.client(node);
+        let queued = client.asked < client.arrived;
+        if client.place != Place::Outside || client.clogged || !queued {
+            return;
+        }
+        let nth = client.asked;
+        client.asked += 1;
+        client.place = Place::Waiting;
+        effects.push(Effect::Record(Record::Asked));
+        let priority = self.requests.priority(node, u64::from(nth));
+        let request = erased::Event::Request(Request { priority });
+        self.happen(now_ns, node, request, effects);
+    }
+
+    fn enter(&mut self, now_ns: u64, node: NodeId, fence: Option<u64>, effects: &mut Vec<Effect>) {
+        let client = self.client(node);
+        let (invited, place) = match client.place {
+            Place::Waiting if client.stays => (true, Place::Staying),
+            Place::Waiting => (true, Place::Inside),
+            Place::Outside => (false, Place::Uninvited),
+            Place::Inside | Place::Staying | Place::Uninvited => {
+                let why = ALREADY_INSIDE.to_owned();
+                effects.push(Effect::Record(Record::ProtocolError { why }));
+                return;
+            }
+        };
+        client.place = place;
+        // The request that enters is the one asked for last; nobody's, the one that would be next.
+        let nth = u64::from(client.asked) - u64::from(invited);
+        self.waiting -= usize::from(invited);
+        effects.push(Effect::Record(Record::Entered { fence, invited }));
+        if place != Place::Staying {
+            self.client_alarms += 1;
+            effects.push(Effect::Arm {
+                at_ns: now_ns.saturating_add(self.requests.hold_ns(node, nth)),
+                alarm: Alarm::Leave(node),
+            });
+        }
+    }
+
+    fn leave(&mut self, now_ns: u64, node: NodeId, effects: &mut Vec<Effect>) {
+        let client = self.client(node);
+        let invited = client.place != Place::Uninvited;
+        client.place = Place::Outside;
+        effects.push(Effect::Record(Record::Left));
+        self.happen(now_ns, node, erased::Event::Release, effects);
+        if invited && matches!(self.requests.rhythm(), Rhythm::Closed { .. }) {
+            self.plan_next_or_retire(now_ns, node, effects);
+        }
+        self.ask(now_ns, node, effects);
+    }
+
+    /// Lets an event happen to the algorithm and takes what it wants done in its order.
+    fn happen(
+        &mut self,
+        now_ns: u64,
+        node: NodeId,
+        event: erased::Event,
+        effects: &mut Vec<Effect>,
+    ) {
+        let traced = self.mail.is_traced();
+        if traced && let Some(input) = trace::of_input(event) {
+            effects.push(Effect::Record(Record::Traced(Box::new(input))));
+        }
+        let mut wishes = std::mem::take(&mut self.wishes);
+        self.mail.group.handle(node, event, &mut wishes);
+        for wish in wishes.drain(..) {
+            match wish {
+                algorithms::Effect::Send {
+                    to,
+                    message,
+                    charge,
+                } => {
+                    self.mail.made(node, message);
+                    effects.push(Effect::Send {
+                        to,
+                        message,
+                        charge,
+                        held_ns: 0,
+                    });
+                }
+                algorithms::Effect::Post { message } => {
+                    self.mail.made(node, message);
+                    effects.push(Effect::Post { message });
+                }
+                algorithms::Effect::Enter { fence } => self.enter(now_ns, node, fence, effects),
+                algorithms::Effect::SetTimer { timer, after } => {
+                    let (at_ns, id) = self.timers.set(self.seed, now_ns, node, timer, after);
+                    if traced {
+                        let set = trace::timer_set(timer, at_ns);
+                        effects.push(Effect::Record(Record::Traced(Box::new(set))));
+                    }
+                    effects.push(Effect::Arm {
+                        at_ns,
+                        alarm: Alarm::Timer(id),
+                    });
+                }
+                algorithms::Effect::CancelTimer { timer } => {
+                    self.timers.cancel(node, timer);
+                    if traced {
+                        let cancelled = trace::timer_cancelled(timer);
+                        effects.push(Effect::Record(Record::Traced(Box::new(cancelled))));
+                    }
+                }
+                algorithms::Effect::Note {
+                    name,
+                    value,
+                    charge,
+                } => effects.push(Effect::Record(Record::Note {
+                    name,
+                    value,
+                    charge,
+                })),
+                algorithms::Effect::ProtocolError { why } => {
+                    effects.push(Effect::Record(Record::ProtocolError { why }));
+                }
+            }
+        }
+        self.wishes = wishes;
+    }
+}
+
+#[cfg(test)]
+mod tests;

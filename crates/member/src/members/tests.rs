@@ -1,0 +1,218 @@
+use super::*;
+use algorithms::Topology;
+use model::workload::{Arrivals, Ask, PerNode, Quota, Span};
+
+const ZERO: NodeId = NodeId(0);
+const ONE: NodeId = NodeId(1);
+const ARRIVED: Record = Record::Arrived { priority: 0 };
+const ENTERED: Record = Record::Entered {
+    fence: None,
+    invited: true,
+};
+
+fn closed(think_ns: u64, clients: u32, quota: Quota) -> Plan {
+    let mut plan = crate::sample::plan();
+    plan.workload.arrivals = Arrivals::Closed {
+        think: PerNode::All(Span::Constant(think_ns)),
+    };
+    plan.workload.clients = clients;
+    plan.workload.quota = quota;
+    plan
+}
+
+fn members(plan: &Plan) -> Members {
+    let setting = plan.setting(Topology::complete(plan.nodes));
+    Members::new(plan, &setting, 0..plan.nodes)
+}
+
+fn handle(members: &mut Members, now_ns: u64, node: NodeId, event: Event) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    members.handle(now_ns, node, event, &mut effects);
+    effects
+}
+
+fn arrive(members: &mut Members, now_ns: u64, node: NodeId) -> Vec<Effect> {
+    handle(members, now_ns, node, Event::Alarm(Alarm::Arrive(node)))
+}
+
+fn leave(members: &mut Members, now_ns: u64, node: NodeId) -> Vec<Effect> {
+    handle(members, now_ns, node, Event::Alarm(Alarm::Leave(node)))
+}
+
+fn arm(at_ns: u64, alarm: Alarm) -> Effect {
+    Effect::Arm { at_ns, alarm }
+}
+
+#[test]
+fn a_closed_loop_thinks_asks_enters_leaves_and_ends_with_its_quota() {
+    let mut members = members(&closed(100, 1, Quota::PerNode(2)));
+    let opening = members.opening();
+    assert_eq!(opening.len(), 5);
+    assert_eq!(opening[0], (100, Alarm::Arrive(ZERO)));
+    assert_eq!(members.armed(), 5);
+    assert_eq!(
+        arrive(&mut members, 100, ZERO),
+        [
+            Effect::Record(ARRIVED),
+            Effect::Record(Record::Asked),
+            Effect::Record(ENTERED),
+            arm(110, Alarm::Leave(ZERO)),
+        ]
+    );
+    assert_eq!(
+        leave(&mut members, 110, ZERO),
+        [Effect::Record(Record::Left), arm(210, Alarm::Arrive(ZERO)),]
+    );
+    arrive(&mut members, 210, ZERO);
+    assert_eq!(
+        leave(&mut members, 220, ZERO),
+        [
+            Effect::Record(Record::Left),
+            Effect::Record(Record::Retired),
+        ]
+    );
+    assert_eq!(members.armed(), 4);
+}
+
+#[test]
+fn several_clients_wait_in_the_members_own_queue() {
+    let mut members = members(&closed(0, 2, Quota::Total(15)));
+    assert_eq!(members.opening().len(), 10);
+    arrive(&mut members, 0, ZERO);
+    let second = arrive(&mut members, 0, ZERO);
+    assert_eq!(second, [Effect::Record(ARRIVED)]);
+    assert_eq!(members.waiting(), 1);
+    assert_eq!(
+        leave(&mut members, 10, ZERO),
+        [
+            Effect::Record(Record::Left),
+            arm(10, Alarm::Arrive(ZERO)),
+            Effect::Record(Record::Asked),
+            Effect::Record(ENTERED),
+            arm(20, Alarm::Leave(ZERO)),
+        ]
+    );
+}
+
+#[test]
+fn nobody_asks_when_the_time_is_up() {
+    let mut members = members(&closed(100, 1, Quota::Until(205)));
+    members.opening();
+    arrive(&mut members, 100, ZERO);
+    let last = leave(&mut members, 110, ZERO);
+    assert_eq!(last[1], Effect::Record(Record::Retired));
+}
+
+#[test]
+fn an_open_workload_does_not_wait_for_the_one_before() {
+    let mut plan = closed(0, 1, Quota::PerNode(2));
+    plan.workload.arrivals = Arrivals::Open { mean_gap_ns: 1_000 };
+    let mut members = members(&plan);
+    members.opening();
+    let first = arrive(&mut members, 7, ZERO);
+    assert_eq!(first[0], Effect::Record(ARRIVED));
+    assert!(matches!(first[1], Effect::Arm { at_ns, alarm: Alarm::Arrive(ZERO) } if at_ns > 7));
+    let second = arrive(&mut members, 8, ZERO);
+    assert_eq!(
+        second,
+        [Effect::Record(ARRIVED), Effect::Record(Record::Retired)]
+    );
+    assert_eq!(members.waiting(), 1);
+}
+
+#[test]
+fn a_batch_knows_the_priority_and_the_stay_of_each_request() {
+    let ask = |node, at_ns, priority, hold_ns| Ask {
+        node: NodeId(node),
+        at_ns,
+        priority,
+        hold_ns,
+    };
+    let mut plan = closed(0, 1, Quota::PerNode(1));
+    plan.workload.arrivals = Arrivals::Batch {
+        asks: vec![
+            ask(0, 50, Some(7), Some(3)),
+            ask(1, 0, None, None),
+            ask(0, 20, Some(9), None),
+        ],
+        settled: false,
+    };
+    let mut members = members(&plan);
+    let opening = [(50, 0), (0, 1), (20, 0)].map(|(at, n)| (at, Alarm::Arrive(NodeId(n))));
+    assert_eq!(members.opening(), opening);
+    let first = arrive(&mut members, 20, ZERO);
+    assert_eq!(first[0], Effect::Record(Record::Arrived { priority: 9 }));
+    assert_eq!(first[3], arm(30, Alarm::Leave(ZERO)));
+    leave(&mut members, 30, ZERO);
+    let second = arrive(&mut members, 50, ZERO);
+    assert_eq!(second[0], Effect::Record(Record::Arrived { priority: 7 }));
+    assert_eq!(second[3], arm(53, Alarm::Leave(ZERO)));
+}
+
+#[test]
+fn whoever_is_told_to_stay_leaves_when_told() {
+    let mut plan = closed(0, 1, Quota::PerNode(1));
+    plan.workload.arrivals = Arrivals::OneAtATime;
+    let mut members = members(&plan);
+    assert_eq!(members.opening(), []);
+    let entered = handle(&mut members, 5, ZERO, Event::Cue(Cue::Ask { stay: true }));
+    assert_eq!(entered.last(), Some(&Effect::Record(ENTERED)));
+    assert_eq!(members.armed(), 0);
+    let left = handle(&mut members, 90, ZERO, Event::Cue(Cue::Leave));
+    assert_eq!(left, [Effect::Record(Record::Left)]);
+    assert_eq!(handle(&mut members, 91, ZERO, Event::Cue(Cue::Leave)), []);
+}
+
+#[test]
+fn a_clogged_member_asks_for_nothing_new() {
+    let mut members = members(&closed(0, 1, Quota::PerNode(1)));
+    members.opening();
+    handle(&mut members, 0, ZERO, Event::Clogged(true));
+    assert_eq!(arrive(&mut members, 0, ZERO), [Effect::Record(ARRIVED)]);
+    let clear = handle(&mut members, 9, ZERO, Event::Clogged(false));
+    assert_eq!(clear[..2], [Record::Asked, ENTERED].map(Effect::Record));
+}
+
+#[test]
+fn a_token_that_nobody_asked_for_is_a_protocol_error() {
+    let mut members = members(&closed(0, 1, Quota::PerNode(1)));
+    members.opening();
+    // Naimi and Trehel's TOKEN is the second kind of message and has no fields.
+    let message = members.group_mut().decode(&[1]).unwrap();
+    let effects = handle(
+        &mut members,
+        0,
+        ONE,
+        Event::Message {
+            from: ZERO,
+            message,
+        },
+    );
+    assert!(matches!(
+        effects[..],
+        [Effect::Record(Record::ProtocolError { .. })]
+    ));
+}
+
+#[test]
+fn an_uninvited_client_holds_and_leaves_as_usual() {
+    let mut members = members(&closed(100, 1, Quota::PerNode(1)));
+    members.opening();
+    let mut effects = Vec::new();
+    members.enter(3, ONE, None, &mut effects);
+    let uninvited = Record::Entered {
+        fence: None,
+        invited: false,
+    };
+    assert_eq!(
+        effects,
+        [Effect::Record(uninvited), arm(13, Alarm::Leave(ONE))]
+    );
+    effects.clear();
+    members.enter(4, ONE, None, &mut effects);
+    assert!(matches!(
+        effects[..],
+        [Effect::Record(Record::ProtocolError { .. })]
+    ));
+    assert_eq!(leave(&mut members, 13, ONE), [Effect::Record(Record::Left)]);
+}

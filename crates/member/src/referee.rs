@@ -1,0 +1,182 @@
+//! When a run is over, as far as both engines have to agree on it.
+//!
+//! The simulator looks after every event, the orchestrator after every round of questions; what they
+//! see means the same.
+
+use model::run::End;
+
+/// What an engine sees of the whole group at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Algorithm messages sent so far.
+    pub sent: u64,
+    /// Requests served so far.
+    pub entries: u64,
+    /// Whether somebody who was let in is inside and will leave by itself: it is not paused, and no
+    /// conductor keeps it there until the group comes to rest.
+    pub inside: bool,
+    /// Whether somebody has asked and not entered.
+    pub waiting: bool,
+    /// Whether no client will ever ask again.
+    pub through: bool,
+}
+
+/// Notices a live-lock: messages without end and nobody gets in.
+///
+/// Counted are messages while nobody is inside, from the last entry or from when somebody began to
+/// wait. Who waits may well try again and again while another one stays inside for long.
+#[derive(Clone, Debug)]
+pub struct Referee {
+    /// More messages than this in vain are a live-lock.
+    limit: u64,
+    /// Messages sent before those that count.
+    before: u64,
+    /// Messages sent up to the last look.
+    sent: u64,
+    entries: u64,
+    waited: bool,
+}
+
+impl Referee {
+    /// Nothing has happened; more messages in vain than these are a live-lock.
+    pub fn new(live_lock_messages: u64) -> Self {
+        Self {
+            limit: live_lock_messages,
+            before: 0,
+            sent: 0,
+            entries: 0,
+            waited: false,
+        }
+    }
+
+    /// Something happened that is not in vain: these messages no longer count.
+    pub fn got_on(&mut self, sent: u64) {
+        self.before = sent;
+    }
+
+    /// Takes a look; says whether the group goes round in circles.
+    pub fn is_live_locked(&mut self, seen: Seen) -> bool {
+        if seen.inside || seen.entries > self.entries {
+            self.before = seen.sent;
+        } else if seen.waiting && !self.waited {
+            self.before = self.sent;
+        }
+        self.sent = seen.sent;
+        self.entries = seen.entries;
+        self.waited = seen.waiting;
+        // Where somebody died, what it had sent no longer counts.
+        self.before = self.before.min(seen.sent);
+        seen.sent - self.before > self.limit && (seen.waiting || seen.through)
+    }
+}
+
+/// What a settled group has come to; `None` if something may yet set it in motion: a fault to come,
+/// a link that goes down or comes up, a silence that is not yet taken for a death.
+pub fn at_rest(waiting: bool, may_move: impl FnOnce() -> bool) -> Option<End> {
+    match waiting {
+        false => Some(End::Finished),
+        true if may_move() => None,
+        true => Some(End::Deadlock),
+    }
+}
+
+/// Whether somebody may be silent who has not been for long enough to be taken for dead. A silence
+/// begins within a quarter of that time, when the next question stays unanswered.
+pub fn expects_suspicion(
+    silence_ns: u64,
+    now_ns: u64,
+    moved_ns: u64,
+    links_changed_ns: u64,
+) -> bool {
+    let last_ns = moved_ns.max(links_changed_ns);
+    now_ns < last_ns.saturating_add(silence_ns.saturating_mul(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAITS: Seen = Seen {
+        sent: 0,
+        entries: 0,
+        inside: false,
+        waiting: true,
+        through: false,
+    };
+
+    #[test]
+    fn messages_in_vain_are_a_live_lock_once_there_are_too_many() {
+        let mut referee = Referee::new(10);
+        assert!(!referee.is_live_locked(WAITS));
+        assert!(!referee.is_live_locked(Seen { sent: 10, ..WAITS }));
+        assert!(referee.is_live_locked(Seen { sent: 11, ..WAITS }));
+        let served = Seen {
+            sent: 11,
+            entries: 1,
+            ..WAITS
+        };
+        assert!(!referee.is_live_locked(served));
+    }
+
+    #[test]
+    fn who_waits_may_try_again_while_another_is_inside() {
+        let mut referee = Referee::new(10);
+        let inside = |sent| Seen {
+            sent,
+            entries: 1,
+            inside: true,
+            ..WAITS
+        };
+        assert!(!referee.is_live_locked(inside(5)));
+        assert!(!referee.is_live_locked(inside(1_000)));
+        // It leaves: from now on they count.
+        let left = |sent| Seen {
+            inside: false,
+            ..inside(sent)
+        };
+        assert!(!referee.is_live_locked(left(1_010)));
+        assert!(referee.is_live_locked(left(1_011)));
+    }
+
+    #[test]
+    fn what_was_sent_before_somebody_waits_does_not_count() {
+        let mut referee = Referee::new(10);
+        let nobody = |sent| Seen {
+            sent,
+            waiting: false,
+            ..WAITS
+        };
+        assert!(!referee.is_live_locked(nobody(100)));
+        assert!(!referee.is_live_locked(Seen { sent: 101, ..WAITS }));
+        assert!(referee.is_live_locked(Seen { sent: 112, ..WAITS }));
+    }
+
+    #[test]
+    fn a_group_that_nobody_asks_any_more_must_come_to_rest() {
+        let mut referee = Referee::new(10);
+        let through = |sent| Seen {
+            sent,
+            waiting: false,
+            through: true,
+            ..WAITS
+        };
+        assert!(!referee.is_live_locked(through(10)));
+        assert!(referee.is_live_locked(through(11)));
+        // The dead take their messages with them.
+        assert!(!referee.is_live_locked(through(3)));
+    }
+
+    #[test]
+    fn somebody_who_waits_in_a_settled_group_waits_for_ever_unless_something_may_move_it() {
+        assert_eq!(at_rest(false, || true), Some(End::Finished));
+        assert_eq!(at_rest(true, || true), None);
+        assert_eq!(at_rest(true, || false), Some(End::Deadlock));
+    }
+
+    #[test]
+    fn a_silence_is_waited_for_after_the_last_move_and_the_last_change_of_links() {
+        assert!(expects_suspicion(10, 119, 100, 0));
+        assert!(!expects_suspicion(10, 120, 100, 0));
+        assert!(expects_suspicion(10, 120, 100, 101));
+    }
+}

@@ -1,0 +1,339 @@
+//! Everything that happens in a run, one event after another: what `--trace` records.
+//!
+//! An event is a line of JSON in `events.jsonl`. What a member's algorithm is given (a request, a
+//! release, a message, a timer, news of a peer or a link) comes before what it does about that, and
+//! messages are there with their bytes: each member's inputs can be given to the same machine again,
+//! and what comes out compared with what came out then.
+//!
+//! ```text
+//! {"time_ns":7000,"node":2,"what":"request","priority":0}
+//! {"time_ns":7000,"node":2,"what":"send","to":1,"number":1,"kind":"REQUEST","body":"00","text":"Request"}
+//! {"time_ns":8000,"node":1,"what":"receive","from":2,"number":1,"kind":"REQUEST","body":"00"}
+//! ```
+//!
+//! A member numbers its messages from 1, in the order its algorithm makes them. Copies that a fault
+//! makes have the number of their original.
+
+use std::borrow::Cow;
+
+use algorithms::NodeId;
+use chaos::Timeline;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::run::{FaultOutcome, FaultTarget};
+
+/// Something that happened, when, and to whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When, in nanoseconds from the start.
+    pub time_ns: u64,
+    /// To which member; none where it is not about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What happened. Those marked *input* the algorithm is given, those marked *output* it makes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum What {
+    /// A client wants in, and waits in the member's own queue.
+    Arrive {
+        /// How urgently.
+        priority: u32,
+    },
+    /// *Input*: the algorithm is asked for the first in the queue.
+    Request {
+        /// How urgently.
+        priority: u32,
+    },
+    /// *Output*: the client is let in.
+    Enter {
+        /// The entry's fence, where the algorithm has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fence: Option<u64>,
+        /// Whether the algorithm had been asked.
+        invited: bool,
+        /// The lock file that the kernel granted (cluster; none if it refused).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        witness: Option<u32>,
+    },
+    /// *Input*: the client leaves.
+    Release,
+    /// A client will not ask again.
+    Retire,
+    /// *Output*, the first time a number is sent: a message leaves, or a copy that a fault made of
+    /// it. One of these is one `sent` of `messages.csv`.
+    Send {
+        /// The addressee.
+        to: NodeId,
+        /// The message.
+        #[serde(flatten)]
+        letter: Letter,
+        /// The node whose latest request pays for it, if the algorithm says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        charge: Option<NodeId>,
+        /// The message in words.
+        text: String,
+    },
+    /// *Output*: a fault holds the message back; it is sent when that is over.
+    Hold {
+        /// The addressee.
+        to: NodeId,
+        /// The message.
+        #[serde(flatten)]
+        letter: Letter,
+        /// When it is to leave.
+        until_ns: u64,
+    },
+    /// *Output*: a message to oneself that travels. It is in no other file.
+    Post {
+        /// The message.
+        #[serde(flatten)]
+        letter: Letter,
+    },
+    /// *Input*: a message arrives. From another member it is one `received` of `messages.csv`.
+    Receive {
+        /// The sender; the member itself if it posted the message.
+        from: NodeId,
+        /// The message.
+        #[serde(flatten)]
+        letter: Letter,
+    },
+    /// A message of this member will never arrive: one `lost` of `messages.csv`. It is told when
+    /// that is known for good, perhaps only at the end. What a death takes with it is not told
+    /// between processes, unless links have sessions: nobody there knows what was under way.
+    Lose {
+        /// The addressee.
+        to: NodeId,
+        /// Which message of its sender.
+        number: u64,
+        /// Its kind.
+        kind: Cow<'static, str>,
+    },
+    /// *Output*: a timer is set, or moved.
+    SetTimer {
+        /// Its name.
+        timer: Cow<'static, str>,
+        /// Which of that name.
+        tag: u64,
+        /// When it goes off.
+        at_ns: u64,
+    },
+    /// *Output*: a timer is forgotten, if it was set.
+    CancelTimer {
+        /// Its name.
+        timer: Cow<'static, str>,
+        /// Which of that name.
+        tag: u64,
+    },
+    /// *Input*: a timer goes off.
+    Timer {
+        /// Its name.
+        timer: Cow<'static, str>,
+        /// Which of that name.
+        tag: u64,
+    },
+    /// *Input*: another member died, or is taken for dead.
+    PeerDown {
+        /// Which.
+        peer: NodeId,
+    },
+    /// *Input*: another member is there again.
+    PeerUp {
+        /// Which.
+        peer: NodeId,
+    },
+    /// *Input*: the session with a neighbour ended.
+    LinkDown {
+        /// Which.
+        neighbour: NodeId,
+    },
+    /// *Input*: there is a new session.
+    LinkUp {
+        /// Which.
+        neighbour: NodeId,
+    },
+    /// *Output*: a number that a claim is about.
+    Note {
+        /// What was counted or measured.
+        name: Cow<'static, str>,
+        /// How much.
+        value: u64,
+        /// The node whose latest request it belongs to, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        charge: Option<NodeId>,
+    },
+    /// *Output*: something that the paper says cannot happen.
+    ProtocolError {
+        /// What was wrong.
+        why: String,
+    },
+    /// A fault acted on what comes next: lost, doubled or held back a message, or hid a death.
+    Tamper {
+        /// Which fault.
+        fault: String,
+    },
+    /// The member waited for a fault to come into force (cluster).
+    Stall {
+        /// How long.
+        ns: u64,
+    },
+    /// A fault comes into force: a row of `faults.csv` that acted.
+    Fault {
+        /// What it is, as in `faults.csv`.
+        fault: String,
+        /// Whom or what it hits.
+        target: String,
+        /// What else is known of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remark: Option<String>,
+    },
+    /// It is over.
+    FaultOver {
+        /// What it was.
+        fault: String,
+        /// Whom or what it hit.
+        target: String,
+    },
+}
+
+/// A message as a trace tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Letter {
+    /// The how-manieth of its sender.
+    pub number: u64,
+    /// Its kind.
+    pub kind: Cow<'static, str>,
+    /// Whose request it is about, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<NodeId>,
+    /// The message as it travels between processes (postcard), in hexadecimal.
+    pub body: Body,
+}
+
+/// The bytes of a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Body(pub Vec<u8>);
+
+impl Event {
+    /// The event as a line, without its end.
+    pub fn line(&self) -> String {
+        serde_json::to_string(self).expect("an event is plain data")
+    }
+
+    /// When a fault began and when it was over, as far as it was and acted at all.
+    pub fn of_fault(outcome: &FaultOutcome, faults: &Timeline) -> Vec<Event> {
+        let Some(began_ns) = outcome.at_ns() else {
+            return Vec::new();
+        };
+        // Each time a fault acts on a message there is a `Tamper`.
+        if outcome.is_idle() || outcome.target == FaultTarget::Messages {
+            return Vec::new();
+        }
+        let node = outcome.victim();
+        let (fault, target) = (outcome.name(faults), outcome.target.to_string());
+        let mut events = vec![Event {
+            time_ns: began_ns,
+            node,
+            what: What::Fault {
+                fault: fault.clone(),
+                target: target.clone(),
+                remark: outcome.remark.clone(),
+            },
+        }];
+        let until_ns = outcome.until_ns().filter(|until_ns| *until_ns > began_ns);
+        events.extend(until_ns.map(|time_ns| Event {
+            time_ns,
+            node,
+            what: What::FaultOver { fault, target },
+        }));
+        events
+    }
+}
+
+impl Serialize for Body {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        serializer.serialize_str(&digits.map(digit).collect::<String>())
+    }
+}
+
+impl<'de> Deserialize<'de> for Body {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        let wrong = || de::Error::custom(format!("'{text}' is no message in hexadecimal"));
+        let half = |digit: &u8| {
+            let value = char::from(*digit).to_digit(16).ok_or_else(wrong)?;
+            Ok(value as u8)
+        };
+        let byte = |pair: &[u8]| match pair {
+            [high, low] => Ok(half(high)? << 4 | half(low)?),
+            _ => Err(wrong()),
+        };
+        let bytes = text.as_bytes().chunks(2).map(byte);
+        bytes.collect::<Result<_, _>>().map(Body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{FaultKind, Happened};
+
+    fn receive() -> Event {
+        Event {
+            time_ns: 8_000,
+            node: Some(NodeId(1)),
+            what: What::Receive {
+                from: NodeId(2),
+                letter: Letter {
+                    number: 1,
+                    kind: "TOKEN".into(),
+                    origin: Some(NodeId(4)),
+                    body: Body(vec![0, 0xaf, 0x10]),
+                },
+            },
+        }
+    }
+
+    #[test]
+    fn a_line_gives_the_event_back() {
+        let line = receive().line();
+        let expected = "{\"time_ns\":8000,\"node\":1,\"what\":\"receive\",\"from\":2,\"number\":1,\
+                        \"kind\":\"TOKEN\",\"origin\":4,\"body\":\"00af10\"}";
+        assert_eq!(line, expected);
+        let back: Event = serde_json::from_str(&line).expect("it was just written");
+        assert_eq!(back, receive());
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        for body in ["0", "0g", "ä"] {
+            let line = receive().line().replace("00af10", body);
+            let error = serde_json::from_str::<Event>(&line).expect_err(body);
+            assert!(error.to_string().contains("hexadecimal"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_fault_that_strikes_once_is_not_over_again() {
+        let kill = Happened::from(5, Some(5));
+        let mut fault = FaultOutcome::unasked(FaultKind::Kill, NodeId(3), kill);
+        let times = |fault: &FaultOutcome| {
+            let events = Event::of_fault(fault, &Timeline::default()).into_iter();
+            let events = events.map(|event| (event.time_ns, event.node));
+            events.collect::<Vec<_>>()
+        };
+        assert_eq!(times(&fault), [(5, Some(NodeId(3)))]);
+        fault.happened = Happened::from(5, Some(9));
+        fault.target = FaultTarget::Links(chaos::Reach::edge(1, 2));
+        assert_eq!(times(&fault), [(5, None), (9, None)]);
+        fault.acted = 0;
+        assert_eq!(times(&fault), []);
+    }
+}

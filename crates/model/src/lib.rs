@@ -1,0 +1,6 @@
+//! The vocabulary of a run: what is planned, what happens, and what is known when it is over.
+
+pub mod event;
+pub mod plan;
+pub mod run;
+pub mod workload;

@@ -1,0 +1,280 @@
+//! The plan of a run: a scenario with nothing left to decide.
+
+use std::time::Duration;
+
+use algorithms::erased::Machine;
+use algorithms::params::Params;
+use algorithms::printed::Printed;
+use algorithms::registry::{self, AlgorithmInfo, LinkContract, LinkOrder};
+use algorithms::topology::{Shape, TopologyError};
+use algorithms::{NodeId, Setting, Topology};
+use chaos::timeline::{Begin, FaultAction};
+use chaos::{AnyFault, Delay, Reach, Timeline};
+use serde::{Deserialize, Serialize};
+use transport::Contract;
+
+use crate::run::Engine;
+use crate::workload::{Arrivals, PerNode, Quota, Span, Urgency, Workload};
+
+/// Everything that decides what a run does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The algorithm's name in the registry.
+    pub algorithm: String,
+    /// How many members.
+    pub nodes: u32,
+    /// The links between them, as a person writes it: `tree:2`, `complete`, `edges:0-1,1-2`.
+    pub topology: String,
+    /// Who has the token, or is the controller, at the start.
+    pub holder: NodeId,
+    /// The algorithm's parameters, all of them.
+    pub params: Params,
+    /// The rules left out, where the printed text is run unrepaired.
+    pub printed: Printed,
+    /// Who asks, when, and for how long they stay inside.
+    pub workload: Workload,
+    /// How long a link takes (simulator, or the proxy).
+    pub delay: Delay,
+    /// Whether links keep the order of messages.
+    pub links: LinkOrder,
+    /// The bound on delays that algorithms are told, their T, in nanoseconds.
+    pub bound_ns: u64,
+    /// What all chance in the run comes from.
+    pub seed: u64,
+    /// When to give up, in nanoseconds from the start; virtual time in the simulator.
+    pub time_limit_ns: Option<u64>,
+    /// How many entries pass before measuring begins; with a warm-up, the window begins and ends at
+    /// an exit and excludes the drain.
+    pub warm_up_entries: u64,
+    /// Whether every send and receipt is recorded too.
+    pub trace: bool,
+    /// What goes wrong, and when.
+    #[serde(default)]
+    pub faults: Timeline,
+    /// How long it takes a member to learn that another has died: between the two, in nanoseconds.
+    #[serde(default = "default_detect_after_ns")]
+    pub detect_after_ns: (u64, u64),
+    /// Who says that a member has died.
+    #[serde(default)]
+    pub detector: Detector,
+    /// Silence after which a link's session ends, in nanoseconds, where links have sessions.
+    #[serde(default = "default_silence_ns")]
+    pub silence_ns: u64,
+    /// Where the simulator runs the reliable transport.
+    #[serde(default)]
+    pub transport: UseTransport,
+}
+
+/// Whether simulated messages travel through the reliable transport; on a cluster they always do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UseTransport {
+    /// As soon as a fault can lose, double or damage what travels.
+    #[default]
+    Auto,
+    /// In any case.
+    Always,
+    /// In no case: what a link loses is lost.
+    Never,
+}
+
+/// Who says that a member has died.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detector {
+    /// Whoever saw it die tells the others, each after a while of its own. Nobody is taken for dead
+    /// who is not.
+    #[default]
+    Told,
+    /// Everybody keeps asking everybody, and takes for dead who is silent for so many nanoseconds:
+    /// the dead, sooner or later, and sometimes one that is only slow.
+    Timeout(u64),
+}
+
+/// What the members of a run, and what is recorded of it, may take together by their estimates.
+pub const MEMORY_LIMIT_BYTES: u64 = 8 << 30;
+
+/// About what one request takes while it is recorded.
+pub const REQUEST_BYTES: u64 = 160;
+
+/// About what so many members take in one process.
+pub fn members_bytes(info: &AlgorithmInfo, nodes: u32) -> u64 {
+    /// About what one takes besides its algorithm's state.
+    const MEMBER_BYTES: u64 = 350;
+    let each = (info.state_bytes)(nodes.into()).saturating_add(MEMBER_BYTES);
+    each.saturating_mul(nodes.into())
+}
+
+/// Unless said otherwise, a death is known after 50 to 500 ms.
+pub fn default_detect_after_ns() -> (u64, u64) {
+    (50_000_000, 500_000_000)
+}
+
+/// Unless said otherwise, a link whose other end has been silent for a second has failed.
+pub fn default_silence_ns() -> u64 {
+    1_000_000_000
+}
+
+/// How long links take where nobody says it, besides what the machine itself takes.
+pub fn usual_delay(engine: Engine) -> Delay {
+    match engine {
+        Engine::Sim => Delay::Uniform {
+            mean_ns: 1_000_000,
+            jitter_ns: 500_000,
+        },
+        Engine::Cluster => Delay::NONE,
+    }
+}
+
+impl Plan {
+    /// The algorithm as it comes, on its usual graph, undisturbed: everybody asks five times, again
+    /// the moment it leaves, and stays for a millisecond, over links that take as long and keep
+    /// order. For those who make plans by hand, and then say what theirs is about.
+    pub fn usual(info: &AlgorithmInfo, nodes: u32, seed: u64) -> Self {
+        const MS: u64 = 1_000_000;
+        Self {
+            algorithm: info.name.to_owned(),
+            nodes,
+            topology: Shape::default_for(info.graph, nodes).to_string(),
+            holder: NodeId(0),
+            params: info.defaults(),
+            printed: Printed::repaired(),
+            workload: Workload {
+                arrivals: Arrivals::Closed {
+                    think: PerNode::All(Span::Constant(0)),
+                },
+                hold: PerNode::All(Span::Constant(MS)),
+                quota: Quota::PerNode(5),
+                priority: PerNode::All(Urgency::Constant(0)),
+                weights: Vec::new(),
+                clients: 1,
+            },
+            delay: Delay::Constant { ns: MS },
+            links: LinkOrder::Fifo,
+            bound_ns: MS,
+            seed,
+            time_limit_ns: None,
+            warm_up_entries: 0,
+            trace: false,
+            faults: Timeline::default(),
+            detect_after_ns: default_detect_after_ns(),
+            detector: Detector::default(),
+            silence_ns: default_silence_ns(),
+            transport: UseTransport::default(),
+        }
+    }
+
+    /// The algorithm's entry.
+    ///
+    /// # Panics
+    /// If the plan was not made from the registry.
+    pub fn info(&self) -> &'static AlgorithmInfo {
+        registry::find(&self.algorithm).expect("a plan names a registered algorithm")
+    }
+
+    /// The algorithm itself.
+    ///
+    /// # Panics
+    /// If the plan was not made from the registry.
+    pub fn machine(&self) -> &'static dyn Machine {
+        (self.info().machine)(&self.params, &self.printed)
+    }
+
+    /// Whether simulated messages travel through the reliable transport.
+    pub fn runs_transport(&self) -> bool {
+        match self.transport {
+            UseTransport::Auto => self.faults.harms() || self.suspects_after_ns().is_some(),
+            UseTransport::Always => true,
+            UseTransport::Never => false,
+        }
+    }
+
+    /// After how much silence members take another for dead, if that is how they learn it.
+    pub fn suspects_after_ns(&self) -> Option<u64> {
+        match self.detector {
+            Detector::Told => None,
+            Detector::Timeout(silence_ns) => Some(silence_ns),
+        }
+    }
+
+    /// How the links of its members behave.
+    pub fn transport_config(&self) -> transport::Config {
+        let contract = match self.info().link_contract {
+            LinkContract::Patient => Contract::Patient {
+                suspect_after_ns: self.suspects_after_ns(),
+            },
+            LinkContract::Sessions => Contract::Sessions {
+                silence_ns: self.silence_ns,
+            },
+        };
+        transport::Config::new(self.links, contract)
+    }
+
+    /// The links it names, if the algorithm can run on them. Every process builds them for itself,
+    /// from the same seed.
+    pub fn build_topology(&self) -> Result<Topology, TopologyError> {
+        let topology = self
+            .topology
+            .parse::<Shape>()?
+            .build(self.nodes, self.seed)?;
+        topology.fits(self.info().graph, self.holder)?;
+        Ok(topology)
+    }
+
+    /// For each member, whether it is connected with the first holder by links that are never cut,
+    /// whatever their direction; `None` where a cut may end, or members die.
+    pub fn connected_for_good(&self) -> Option<Vec<bool>> {
+        let mut cuts = Vec::new();
+        for step in &self.faults.steps {
+            let bad = match &step.action {
+                FaultAction::Links(bad) => bad,
+                FaultAction::Pause(_) | FaultAction::Resume(_) | FaultAction::Message(_) => {
+                    continue;
+                }
+                FaultAction::Isolate(..)
+                | FaultAction::Heal(_)
+                | FaultAction::Kill(_)
+                | FaultAction::Restart(..) => {
+                    return None;
+                }
+            };
+            let lasts = matches!(&step.begin, Begin::At(window) if window.over_ns() == u64::MAX
+                && window.every_ns.is_none());
+            for links in bad {
+                match links.fault {
+                    AnyFault::Cut(_) if lasts && links.churn.is_none() => cuts.push(&links.reach),
+                    AnyFault::Cut(_) => return None,
+                    _ => {}
+                }
+            }
+        }
+        let links = self.build_topology().ok()?.without_direction();
+        let is_cut = |a: NodeId, b: NodeId| {
+            let covers = |reach: &&Reach| reach.covers(a.0, b.0) || reach.covers(b.0, a.0);
+            cuts.iter().any(covers)
+        };
+        let mut connected = vec![false; self.nodes as usize];
+        connected[self.holder.index()] = true;
+        let mut found = vec![self.holder];
+        while let Some(node) = found.pop() {
+            for next in links.neighbours(node) {
+                if !connected[next.index()] && !is_cut(node, next) {
+                    connected[next.index()] = true;
+                    found.push(next);
+                }
+            }
+        }
+        Some(connected)
+    }
+
+    /// What the members are told.
+    pub fn setting(&self, topology: Topology) -> Setting {
+        Setting::new(
+            topology,
+            self.holder,
+            self.params.clone(),
+            self.printed.clone(),
+            Duration::from_nanos(self.bound_ns),
+        )
+    }
+}

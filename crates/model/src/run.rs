@@ -1,0 +1,304 @@
+//! What is known of a run when it is over, whichever engine ran it.
+//!
+//! The engines make it, the run's files hold it, and every check and metric is a function of it.
+
+mod faults;
+mod round_trips;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use algorithms::NodeId;
+use chaos::Totals;
+use serde::{Deserialize, Serialize};
+
+use transport::Counters;
+use transport::frame::Rejected;
+
+pub use faults::{FaultKind, FaultOutcome, FaultTarget, Happened, deaths, sort_by_time};
+pub use round_trips::{Lengths, RoundTrips, SHORTEST_INTERVAL_NS};
+
+/// Everything measured in one run. Times are nanoseconds from its start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// Which engine ran it.
+    pub engine: Engine,
+    /// One row per request, in order of arrival.
+    pub requests: Vec<RequestRow>,
+    /// Messages by (from, to, kind); above 100 nodes `to` is left out.
+    pub messages: BTreeMap<(NodeId, Option<NodeId>, &'static str), MessageRow>,
+    /// Notes by (node, name).
+    pub notes: BTreeMap<(NodeId, &'static str), NoteRow>,
+    /// Messages sent inside the measured window; all of them if there is no warm-up.
+    pub window: Window,
+    /// Things that arrived and could not, with when and where: at most the first hundred.
+    pub protocol_errors: Vec<(u64, NodeId, String)>,
+    /// How many there were in all.
+    pub protocol_error_count: u64,
+    /// Encoded size of the members' states at the end.
+    pub state_bytes: StateBytes,
+    /// Time from send to receipt, summed over all messages received, and how many.
+    pub link_delay_sum_ns: u64,
+    /// How many messages that is.
+    pub link_delay_count: u64,
+    /// Messages that took longer than the bound.
+    pub bound_broken: u64,
+    /// The most that were inside at once, counted event by event; `None` where no one place sees
+    /// every event in order.
+    pub most_inside: Option<u32>,
+    /// Round trips that the transport measured. Only the log of latencies has them; a run that was
+    /// read back has none.
+    pub round_trips: RoundTrips,
+    /// What the reliable transport did at each node; empty where messages went without it.
+    pub transport: BTreeMap<NodeId, TransportRow>,
+    /// What became of all datagrams at the proxy between the members, where one stood there.
+    pub proxy: Option<Totals>,
+    /// What each member took of the machine (cluster only).
+    pub usage: BTreeMap<NodeId, UsageRow>,
+    /// What became of the faults that were asked for, and what went wrong unasked, in the order it
+    /// came into force; what never did comes last.
+    pub faults: Vec<FaultOutcome>,
+    /// How many events its trace has, where it is traced.
+    pub events: Option<u64>,
+    /// How it ended.
+    pub end: End,
+    /// When.
+    pub ended_ns: u64,
+    /// What failed, where the testbed did.
+    pub failure: Option<String>,
+}
+
+/// One request, from its arrival to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestRow {
+    /// Who asked.
+    pub node: NodeId,
+    /// Which life of that member.
+    pub incarnation: u32,
+    /// How urgent.
+    pub priority: u32,
+    /// When the client wanted in.
+    pub arrived_ns: u64,
+    /// When the algorithm was asked.
+    pub asked_ns: Option<u64>,
+    /// When it let the client in.
+    pub entered_ns: Option<u64>,
+    /// When the client left.
+    pub left_ns: Option<u64>,
+    /// The entry's fence, where the algorithm has one.
+    pub fence: Option<u64>,
+    /// Which of the witness files the member locked (cluster only).
+    pub witness_slot: Option<u32>,
+    /// The witness refused: the kernel saw somebody else inside (cluster only).
+    pub witness_refused: bool,
+    /// Entered without having asked.
+    pub uninvited: bool,
+    /// Messages charged to it, where the algorithm says.
+    pub messages: Option<u64>,
+    /// Its place in the order of registration, where the algorithm notes `registered`: it rises
+    /// from one registration of the run to the next.
+    pub registered: Option<u64>,
+}
+
+impl RequestRow {
+    /// A client wants in, and nothing has come of it yet.
+    pub fn arrived(node: NodeId, priority: u32, arrived_ns: u64) -> Self {
+        Self {
+            node,
+            incarnation: 0,
+            priority,
+            arrived_ns,
+            asked_ns: None,
+            entered_ns: None,
+            left_ns: None,
+            fence: None,
+            witness_slot: None,
+            witness_refused: false,
+            uninvited: false,
+            messages: None,
+            registered: None,
+        }
+    }
+}
+
+/// What became of the messages of one kind on one link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageRow {
+    /// Handed to the link.
+    pub sent: u64,
+    /// Handed to the addressee.
+    pub received: u64,
+    /// Lost for good.
+    pub lost: u64,
+    /// Encoded size of those sent (cluster; in the simulator only with a trace).
+    pub bytes: u64,
+}
+
+/// All values noted under one name by one node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoteRow {
+    /// How many.
+    pub count: u64,
+    /// Their sum.
+    pub sum: u64,
+    /// The smallest.
+    pub min: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+impl NoteRow {
+    /// Adds a value.
+    pub fn add(&mut self, value: u64) {
+        self.min = if self.count == 0 {
+            value
+        } else {
+            self.min.min(value)
+        };
+        self.max = self.max.max(value);
+        self.count += 1;
+        self.sum += value;
+    }
+
+    /// Adds all values of another row.
+    pub fn merge(&mut self, other: &NoteRow) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = match self.count {
+            0 => other.min,
+            _ => self.min.min(other.min),
+        };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum += other.sum;
+    }
+}
+
+/// What was counted in the measured window: the whole run, or with a warm-up from the exit that ends
+/// it to the last exit before the drain that leaves a multiple of N entries in between (the last
+/// exit of all, if there were not that many).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// When it began.
+    pub from_ns: u64,
+    /// When it ended.
+    pub until_ns: u64,
+    /// Entries whose exit lies in it.
+    pub entries: u64,
+    /// Algorithm messages sent in it.
+    pub messages: u64,
+    /// Notes made in it, by name.
+    pub notes: BTreeMap<String, NoteRow>,
+    /// Messages sent from its beginning to every `stride`-th exit: how steady the rate was. From
+    /// 64 exits on there are 64 to 127 of them.
+    pub marks: Vec<u64>,
+    /// Exits from one mark to the next.
+    pub stride: u64,
+}
+
+/// What the reliable transport did at one node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransportRow {
+    /// Handed to the socket.
+    pub datagrams_sent: u64,
+    /// Taken from it.
+    pub datagrams_received: u64,
+    /// Datagrams sent only to acknowledge.
+    pub acks: u64,
+    /// Datagrams sent again.
+    pub retransmissions: u64,
+    /// Received again.
+    pub duplicates: u64,
+    /// Received and not believed.
+    pub rejected: u64,
+    /// Bytes handed to the socket.
+    pub bytes: u64,
+    /// Handed to the socket, which did not take them.
+    pub unsent: u64,
+    /// Dropped by the kernel because the member's socket was full, where that is known.
+    pub overflowed: Option<u64>,
+    /// Received and not believed, for each reason of [`Rejected::ALL`]. What the network doubled is
+    /// among these, and not in `rejected`.
+    pub rejected_for: [u64; Rejected::ALL.len()],
+}
+
+impl From<&Counters> for TransportRow {
+    fn from(counters: &Counters) -> Self {
+        TransportRow {
+            datagrams_sent: counters.datagrams_sent,
+            datagrams_received: counters.datagrams_received,
+            acks: counters.acks,
+            retransmissions: counters.retransmissions,
+            duplicates: counters.duplicates,
+            rejected: counters.rejected(),
+            bytes: counters.bytes_sent,
+            unsent: 0,
+            overflowed: None,
+            rejected_for: counters.rejected_for,
+        }
+    }
+}
+
+/// What one member took of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UsageRow {
+    /// Processor time since the run began.
+    pub cpu_ms: f64,
+    /// The most memory it had, in KiB.
+    pub max_rss_kib: u64,
+    /// Memory that is its alone at the end, in KiB.
+    pub private_kib: u64,
+    /// How often it had to make room for another process.
+    pub involuntary_switches: u64,
+}
+
+/// Sizes of encoded states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateBytes {
+    /// Over all members.
+    pub sum: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+/// What runs the members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// The simulator, in virtual time.
+    #[default]
+    Sim,
+    /// Processes that speak UDP.
+    Cluster,
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Engine::Sim => "sim",
+            Engine::Cluster => "cluster",
+        })
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// Everything was done and nothing moved any more.
+    #[default]
+    Finished,
+    /// Nothing moved any more, yet somebody waited.
+    Deadlock,
+    /// More than 1 000·N messages while nobody was inside, and somebody waited.
+    LiveLock,
+    /// The time limit came first.
+    TimeLimit,
+    /// Somebody interrupted it.
+    Interrupted,
+    /// The testbed failed: a process died unasked, a disk was full.
+    Failed,
+    /// The orchestrator was killed; what the members had recorded was found later.
+    Abandoned,
+}
