@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use analysis::Judgement;
+use model::engine::EngineError;
 use thiserror::Error;
 
 /// What the exit code says. Scripts rely on these numbers.
@@ -63,12 +64,11 @@ pub enum Failure {
     Testbed(String),
 }
 
-impl From<simulator::Stuck> for Failure {
-    fn from(stuck: simulator::Stuck) -> Self {
-        match stuck {
-            // Time stands still because the scenario says so.
-            simulator::Stuck::Standstill { .. } => Self::Usage(stuck.to_string()),
-            simulator::Stuck::Overflow(_) => Self::Testbed(stuck.to_string()),
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Plan(why) => Self::Usage(why),
+            EngineError::Testbed(why) => Self::Testbed(why),
         }
     }
 }

@@ -28,7 +28,7 @@ static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
 
 /// A flag that the first signal to stop raises; a second one, some time later, ends the program at
 /// once.
-pub(crate) fn flag_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+pub fn flag_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let raised = Arc::new(AtomicBool::new(false));
     let failed = |error| Failure::Testbed(format!("cannot watch for Ctrl-C: {error}"));
     // Who starts it with nohup wants it to go on when the terminal closes.

@@ -3,19 +3,18 @@
 //! Each command is a file in `commands`; what a run shall do is a [`scenario`], from flags, a file
 //! or both.
 
-mod bench;
 mod claims;
 mod cli;
-mod cluster;
 mod commands;
 mod embedded;
+mod engine;
 mod exit;
 mod files;
 #[cfg(test)]
 mod grammar;
-mod interrupt;
+pub mod interrupt;
 mod names;
-mod numbers;
+pub mod numbers;
 mod pictures;
 mod progress;
 mod repeat_line;
@@ -25,48 +24,15 @@ mod results;
 pub mod scenario;
 mod suggest;
 mod sweep;
-mod table;
+pub mod table;
 
-use std::ffi::{CString, OsString};
+use std::ffi::OsString;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use clap::Parser;
 use safe_io::to_stderr;
 
 pub use exit::{Exit, Failure};
-
-/// Is a member of a cluster, the proxy between them, or a process to compare one with, if the
-/// arguments say that this process was started to be one.
-///
-/// The orchestrator starts its members by running itself again, so a fresh clone, an installed copy
-/// and a test all have them. This comes before anything else looks at the arguments.
-pub fn child(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
-    let mut arguments = arguments.into_iter().skip(1);
-    let kind = arguments.next()?;
-    let main = match kind.to_str()? {
-        "--child=node" => node::main,
-        "--child=chaos" => cluster::proxy::main,
-        "--child=forwarder" => bench::forwarder::main,
-        "--child=ring" => return Some(bench::ring::child(arguments)),
-        _ => return None,
-    };
-    Some(match wire::ChildArgs::from_arguments(arguments) {
-        Ok(birth) => {
-            let name = match birth.member {
-                Some(member) => format!("member {member}"),
-                None => kind.to_string_lossy().replace("--child=", "orch. "),
-            };
-            // It is only for whoever looks at the list of processes.
-            let _ = CString::new(name).map(|name| rustix::thread::set_name(&name));
-            main(birth)
-        }
-        Err(why) => {
-            to_stderr(&format!("error: {why}\n"));
-            Exit::Usage.into()
-        }
-    })
-}
 
 /// Does what the arguments say, the first of which is the program itself.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
@@ -104,7 +70,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 /// Writes a result to stdout. A reader that has read enough, as `head` does, is no failure.
-fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let written = stdout
         .write_all(safe_io::visible(text).as_bytes())

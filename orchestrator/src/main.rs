@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match orchestrator::child(std::env::args_os()) {
+    match cluster::child_main(std::env::args_os()) {
         Some(exit) => exit,
         None => orchestrator::command_line(std::env::args_os()).into(),
     }

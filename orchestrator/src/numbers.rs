@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// A whole number with its thousands apart: `1,234,567`.
-pub(crate) fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -20,7 +20,7 @@ pub(crate) fn many(number: u64, one: &str, several: &str) -> String {
 }
 
 /// A number with so many digits after the point, and its thousands apart.
-pub(crate) fn decimal(number: f64, digits: usize) -> String {
+pub fn decimal(number: f64, digits: usize) -> String {
     let text = format!("{:.digits$}", number.abs());
     let (whole, fraction) = match text.split_once('.') {
         Some((whole, fraction)) => (whole, format!(".{fraction}")),

@@ -2,6 +2,8 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use model::engine::Progress;
+
 use crate::numbers::{count, time};
 use crate::scenario::Resolved;
 
@@ -23,21 +25,19 @@ impl Bar {
         Self { bar }
     }
 
-    /// Shows how many have entered.
-    pub(crate) fn show_entries(&self, entries: u64) {
-        self.bar.set_position(entries);
-        self.bar.set_message(format!("{} entries", count(entries)));
-    }
-
     /// Shows how far it has come.
-    pub(crate) fn show(&self, progress: &simulator::Progress) {
+    pub(crate) fn show(&self, progress: &Progress) {
         self.bar.set_position(progress.entries);
-        self.bar.set_message(format!(
-            "{} entries, {} events, {} of virtual time",
-            count(progress.entries),
-            count(progress.events),
-            time(progress.now_ns as f64 / 1e3),
-        ));
+        let entries = count(progress.entries);
+        self.bar.set_message(match progress.events {
+            // Of processes nobody counts the events.
+            0 => format!("{entries} entries"),
+            events => format!(
+                "{entries} entries, {} events, {} of virtual time",
+                count(events),
+                time(progress.now_ns as f64 / 1e3),
+            ),
+        });
     }
 }
 

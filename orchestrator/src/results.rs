@@ -10,9 +10,10 @@ use analysis::Judgement;
 use analysis::files::{self, Draft, Events, FilesError, Provenance, utc};
 use model::run::{End, Engine, Run};
 
+use crate::engine::Watch;
 use crate::result_table::warn;
 use crate::scenario::Resolved;
-use crate::{Failure, cluster, repeat_line, report};
+use crate::{Failure, repeat_line, report};
 
 /// Where results are kept unless said otherwise, below the current directory.
 pub(crate) const RESULTS: &str = "results";
@@ -225,7 +226,11 @@ fn salvage(dir: &Path) -> Result<(), Failure> {
     let head = files::head(dir).map_err(failed)?;
     let events = head.plan.trace.then(|| Events::begin(dir)).transpose();
     let mut events = events.map_err(failed)?;
-    let mut run = cluster::salvage(&head.plan, dir, events.as_mut())?;
+    let mut watch = Watch {
+        events: events.as_mut(),
+        ..Watch::until(&|| false)
+    };
+    let mut run = cluster::salvage(&head.plan, dir, &mut watch)?;
     events
         .map_or(Ok(()), |events| events.finish(&head.plan, &mut run))
         .map_err(failed)?;

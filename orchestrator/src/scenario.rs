@@ -383,7 +383,7 @@ impl Scenario {
     }
 
     /// What these flags say.
-    pub(crate) fn from_flags(flags: &[&str]) -> Result<Self, String> {
+    pub fn from_flags(flags: &[&str]) -> Result<Self, String> {
         #[derive(Parser)]
         struct Line {
             #[command(flatten)]

@@ -13,13 +13,13 @@ const WIDTHS: RangeInclusive<usize> = 60..=140;
 const LAST_AT_LEAST: usize = 24;
 
 /// Rows of cells, aligned when shown.
-pub(crate) struct Table {
+pub struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with these headings.
-    pub(crate) fn new<const N: usize>(headings: [&str; N]) -> Self {
+    pub fn new<const N: usize>(headings: [&str; N]) -> Self {
         Self::of(headings.map(str::to_owned).to_vec())
     }
 
@@ -31,7 +31,7 @@ impl Table {
     }
 
     /// Adds a row.
-    pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
+    pub fn row<const N: usize>(&mut self, cells: [&str; N]) {
         self.add(cells.map(str::to_owned).to_vec());
     }
 
@@ -65,7 +65,7 @@ impl Table {
     }
 
     /// The table as text: headings, a rule, rows; as wide as the terminal, if it goes to one.
-    pub(crate) fn show(&self) -> String {
+    pub fn show(&self) -> String {
         let terminal = match io::stdout().is_terminal() {
             true => terminal_size_of(io::stdout()),
             false => None,

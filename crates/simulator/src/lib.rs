@@ -1,58 +1,61 @@
 //! The same members in virtual time, and every schedule of a small world.
 //!
-//! [`simulate`] runs a plan from its first event to its last without waiting for anything. What a
-//! member does on an event is `node`'s, how long a link takes is `chaos`'s; the simulator keeps the
+//! [`run`] takes a plan from its first event to its last without waiting for anything. What a member
+//! does on an event is `member`'s, what a link does to a packet is `chaos`'s; the simulator keeps the
 //! time. The same plan gives the same run, to the byte. [`explore`] tries every schedule instead.
+//!
+//! ```
+//! use algorithms::registry;
+//! use model::engine::Silent;
+//! use model::plan::Plan;
+//!
+//! let raymond = registry::find("raymond").expect("it is registered");
+//! let plan = Plan::usual(raymond, 5, 1);
+//! let run = simulator::run(&plan, &mut Silent)?;
+//! assert!(run.requests.iter().all(|request| request.left_ns.is_some()));
+//! assert_eq!(run, simulator::run(&plan, &mut Silent)?);
+//! # Ok::<(), model::engine::EngineError>(())
+//! ```
 
-pub mod bench;
 pub mod explore;
 mod links;
 mod queue;
 mod world;
 
-use std::ops::ControlFlow;
-
 use algorithms::Topology;
 use algorithms::erased::Machine;
 use algorithms::registry::{AlgorithmInfo, LinkContract};
 use chaos::span::show_ns;
-use model::event::Event;
+use model::engine::{EngineError, Observer};
 use model::plan::Plan;
 use model::run::Run;
 use thiserror::Error;
 use transport::Overflow;
 
-/// Runs a plan on its topology. Now and then `watch` is told how far it has come, and may end it.
+/// Runs a plan in virtual time.
+pub fn run(plan: &Plan, observer: &mut dyn Observer) -> Result<Run, EngineError> {
+    let topology = plan.build_topology();
+    let topology = topology.map_err(|error| EngineError::Plan(error.to_string()))?;
+    Ok(simulate(plan, topology, observer)?)
+}
+
+/// Runs a plan on a topology that is already built.
 pub fn simulate(
     plan: &Plan,
     topology: Topology,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    observer: &mut dyn Observer,
 ) -> Result<Run, Stuck> {
-    simulate_machine(plan.machine(), plan, topology, watch)
+    simulate_machine(plan.machine(), plan, topology, observer)
 }
-
-/// The same for a plan that asks for a trace: whoever is given is told of every event.
-pub fn simulate_traced(
-    plan: &Plan,
-    topology: Topology,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    tracer: Tracer<'_>,
-) -> Result<Run, Stuck> {
-    let world = world::World::new(plan.machine(), Needs::of(plan.info()), plan, topology);
-    world.traced(tracer).run(watch)
-}
-
-/// Whoever is told of every event of a run.
-pub type Tracer<'a> = &'a mut dyn FnMut(&Event);
 
 /// The same with a machine that need not be registered and needs what the plan's algorithm needs.
 pub fn simulate_machine(
     machine: &dyn Machine,
     plan: &Plan,
     topology: Topology,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    observer: &mut dyn Observer,
 ) -> Result<Run, Stuck> {
-    simulate_needy(machine, Needs::of(plan.info()), plan, topology, watch)
+    simulate_needy(machine, Needs::of(plan.info()), plan, topology, observer)
 }
 
 /// The same with a machine that needs something else.
@@ -61,9 +64,9 @@ pub fn simulate_needy(
     needs: Needs,
     plan: &Plan,
     topology: Topology,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    observer: &mut dyn Observer,
 ) -> Result<Run, Stuck> {
-    world::World::new(machine, needs, plan, topology).run(watch)
+    world::World::new(machine, needs, plan, topology, observer).run()
 }
 
 /// What an algorithm needs of the world around it, besides messages.
@@ -88,19 +91,6 @@ impl Needs {
     }
 }
 
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Its virtual time.
-    pub now_ns: u64,
-    /// Entries so far.
-    pub entries: u64,
-    /// Events so far: messages that arrived and alarms that went off.
-    pub events: u64,
-    /// Events that are certain to come: messages under way and alarms armed.
-    pub in_flight: usize,
-}
-
 /// Why a run cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Stuck {
@@ -118,4 +108,14 @@ pub enum Stuck {
     /// A member has more to send than it may keep.
     #[error("a member must stop: {0}")]
     Overflow(#[from] Overflow),
+}
+
+impl From<Stuck> for EngineError {
+    fn from(stuck: Stuck) -> Self {
+        match stuck {
+            // Time stands still because the scenario says so.
+            Stuck::Standstill { .. } => Self::Plan(stuck.to_string()),
+            Stuck::Overflow(_) => Self::Testbed(stuck.to_string()),
+        }
+    }
 }

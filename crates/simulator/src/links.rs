@@ -40,7 +40,7 @@ const DELAY: u64 = 0x0064_656c_6179;
 
 impl Links {
     /// Where faults may change how long a message takes, order does not keep itself.
-    pub(crate) fn new(plan: &Plan, troubled: bool) -> Self {
+    pub(crate) fn new(plan: &Plan, faulty: bool) -> Self {
         let constant = plan.delay.constant_ns().is_some();
         let nodes = plan.nodes as usize;
         Self {
@@ -56,7 +56,7 @@ impl Links {
                     counts: vec![0; nodes],
                 },
             },
-            latest: (plan.links == LinkOrder::Fifo && (troubled || !constant))
+            latest: (plan.links == LinkOrder::Fifo && (faulty || !constant))
                 .then(|| Latest::new(plan.nodes)),
         }
     }
@@ -204,7 +204,11 @@ mod tests {
             }
             arrivals
         };
-        let plan = crate::bench::plan(3, 1);
+        let info = algorithms::registry::find("naimi-trehel").expect("a registered algorithm");
+        let plan = Plan {
+            delay: "5ms 1ms".parse().expect("a delay"),
+            ..Plan::usual(info, 3, 1)
+        };
         assert_eq!(carry(&plan, false), carry(&plan, true));
     }
 }

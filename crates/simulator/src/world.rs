@@ -1,8 +1,8 @@
 //! All members of a run, the links between them, and virtual time.
 
-mod ends;
-mod roads;
-mod trouble;
+mod faults;
+mod network;
+mod transports;
 
 use std::ops::ControlFlow;
 
@@ -15,15 +15,16 @@ use member::members::{Alarm, Effect, Event, Members, Record};
 use member::referee::{self, Referee, Seen};
 use member::tally::Tally;
 use member::trace;
+use model::engine::{Observer, Progress};
 use model::event::{self, What};
 use model::plan::Plan;
 use model::run::{End, Run, StateBytes};
 
 use crate::links::Links;
 use crate::queue::Queue;
-use crate::{Needs, Progress, Stuck, Tracer};
-use ends::{ChangeId, DatagramId};
-use trouble::{TaskId, Trouble};
+use crate::{Needs, Stuck};
+use faults::{Faults, TaskId};
+use transports::{ChangeId, DatagramId};
 
 /// More events than this in one moment, and time stands still.
 const EVENTS_IN_A_MOMENT: u64 = 10_000_000;
@@ -61,9 +62,9 @@ pub(crate) struct World<'a> {
     /// What a member wants done; empty between events.
     effects: Vec<Effect>,
     /// What the plan's faults do; an undisturbed world has none of it.
-    trouble: Option<Box<Trouble>>,
-    /// Whoever is told of every event, if anybody is.
-    tracer: Option<Tracer<'a>>,
+    faults: Option<Box<Faults>>,
+    /// Told of every event, where the plan asks for a trace.
+    observer: &'a mut dyn Observer,
 }
 
 /// Something that will happen.
@@ -99,8 +100,9 @@ impl<'a> World<'a> {
         needs: Needs,
         plan: &'a Plan,
         topology: Topology,
+        observer: &'a mut dyn Observer,
     ) -> Self {
-        let trouble = Trouble::new(plan, needs, &topology, machine.kinds()).map(Box::new);
+        let faults = Faults::new(plan, needs, &topology, machine.kinds()).map(Box::new);
         let live_lock_messages = plan.info().live_lock_messages(&topology);
         let setting = plan.setting(topology);
         let mut members = Members::of_machine(machine, plan, &setting, 0..plan.nodes);
@@ -113,7 +115,7 @@ impl<'a> World<'a> {
             now_ns: 0,
             members,
             conductor: Conductor::new(plan),
-            links: Links::new(plan, trouble.is_some()),
+            links: Links::new(plan, faults.is_some()),
             queue,
             flights: Vec::new(),
             under_way: 0,
@@ -129,26 +131,15 @@ impl<'a> World<'a> {
             sent: 0,
             referee: Referee::new(live_lock_messages),
             effects: Vec::new(),
-            trouble,
-            tracer: None,
+            faults,
+            observer,
         };
-        world.open_trouble();
+        world.open_faults();
         world
     }
 
-    /// The same world, in which somebody is told of every event; its plan asks for that.
-    pub(crate) fn traced(self, tracer: Tracer<'a>) -> Self {
-        Self {
-            tracer: Some(tracer),
-            ..self
-        }
-    }
-
     /// Lets everything happen until it is over.
-    pub(crate) fn run(
-        mut self,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Run, Stuck> {
+    pub(crate) fn run(mut self) -> Result<Run, Stuck> {
         let limit_ns = self.plan.time_limit_ns.unwrap_or(HORIZON_NS);
         let end = loop {
             if self.is_settled() {
@@ -179,7 +170,7 @@ impl<'a> World<'a> {
                 break End::LiveLock;
             }
             if self.events.is_multiple_of(EVENTS_BETWEEN_REPORTS)
-                && watch(self.progress()).is_break()
+                && self.observer.progress(self.progress()).is_break()
             {
                 break End::Interrupted;
             }
@@ -216,7 +207,7 @@ impl<'a> World<'a> {
     }
 
     fn is_live_locked(&mut self) -> bool {
-        let stopped = self.trouble.as_ref().map_or(0, |all| all.paused_inside());
+        let stopped = self.faults.as_ref().map_or(0, |all| all.paused_inside());
         let seen = Seen {
             sent: self.sent,
             entries: self.ledger.served(),
@@ -267,7 +258,7 @@ impl<'a> World<'a> {
     }
 
     fn happen(&mut self, due: Due) {
-        if self.trouble.is_some() && (!self.comes_through(due) || self.is_put_off(due)) {
+        if self.faults.is_some() && (!self.comes_through(due) || self.is_put_off(due)) {
             return;
         }
         self.reach(due);
@@ -287,9 +278,9 @@ impl<'a> World<'a> {
             Due::Message(message) => {
                 let Flight { from, to, sent_ns } = self.flights[message.0 as usize];
                 self.under_way -= 1;
-                if let Some(trouble) = &mut self.trouble {
+                if let Some(faults) = &mut self.faults {
                     let kind = self.members.group().kind(message);
-                    trouble.received(self.now_ns, to, kind);
+                    faults.received(self.now_ns, to, kind);
                 }
                 let held_ns = self.held_ns(message);
                 if from != to {
@@ -317,7 +308,7 @@ impl<'a> World<'a> {
                 } => {
                     self.count_sent(node, to, message, charge);
                     if held_ns > 0 {
-                        self.trouble().held_ns.insert(message, held_ns);
+                        self.faults().held_ns.insert(message, held_ns);
                     }
                     self.let_go(node, to, message);
                 }
@@ -329,11 +320,11 @@ impl<'a> World<'a> {
                     self.count_sent(node, to, message, None);
                     self.lose(node, to, message);
                 }
-                Effect::Hit { step } => self.trouble().hits.push(step),
+                Effect::Hit { step } => self.faults().hits.push(step),
                 Effect::Arm { at_ns, alarm } => self.queue.push(at_ns, Due::Alarm(alarm)),
                 Effect::Record(record) => {
-                    if let Some(trouble) = &mut self.trouble {
-                        trouble.watch(self.now_ns, node, &record);
+                    if let Some(faults) = &mut self.faults {
+                        faults.watch(self.now_ns, node, &record);
                     }
                     self.trace_record(node, &record);
                     self.ledger.record(self.now_ns, node, record);
@@ -341,7 +332,7 @@ impl<'a> World<'a> {
             }
         }
         self.effects = effects;
-        if self.trouble.is_some() {
+        if self.faults.is_some() {
             self.let_out(node);
         }
     }
@@ -352,23 +343,23 @@ impl<'a> World<'a> {
         self.tally.sent(from, to, kind, bytes);
         self.ledger.sent(charge);
         self.sent += 1;
-        if let Some(trouble) = &mut self.trouble {
-            trouble.sent(self.now_ns, from, to, kind);
+        if let Some(faults) = &mut self.faults {
+            faults.sent(self.now_ns, from, to, kind);
         }
     }
 
-    /// Sends a message, in a troubled world once the faults that wait for this event are in force.
+    /// Sends a message, in a world with faults once the faults that wait for this event are in force.
     fn let_go(&mut self, from: NodeId, to: NodeId, message: MessageId) {
-        match &mut self.trouble {
+        match &mut self.faults {
             None => self.send(from, to, message),
-            Some(trouble) => trouble.outgoing.push((to, message)),
+            Some(faults) => faults.outgoing.push((to, message)),
         }
     }
 
     /// How long a fault held this message back before it left; the answer is used up.
     fn held_ns(&mut self, message: MessageId) -> u64 {
-        let held = |trouble: &mut Box<Trouble>| trouble.held_ns.remove(&message);
-        self.trouble.as_mut().and_then(held).unwrap_or(0)
+        let held = |faults: &mut Box<Faults>| faults.held_ns.remove(&message);
+        self.faults.as_mut().and_then(held).unwrap_or(0)
     }
 
     /// A message will never arrive.
@@ -389,7 +380,7 @@ impl<'a> World<'a> {
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, message: MessageId) {
-        if self.trouble.is_some() && self.has_another_way(from, to, message) {
+        if self.faults.is_some() && self.has_another_way(from, to, message) {
             return;
         }
         let at_ns = self.links.carry(self.now_ns, from, to);
@@ -411,19 +402,20 @@ impl<'a> World<'a> {
         self.flights[place] = Flight { from, to, sent_ns };
     }
 
-    /// Tells whoever is told of every event.
+    /// Tells what happened, where the plan asks for that.
     fn trace(&mut self, node: NodeId, what: impl FnOnce(&Members) -> What) {
-        if let Some(tracer) = &mut self.tracer {
-            tracer(&event::Event {
+        if self.plan.trace {
+            let what = what(&self.members);
+            self.observer.event(&event::Event {
                 time_ns: self.now_ns,
                 node: Some(node),
-                what: what(&self.members),
+                what,
             });
         }
     }
 
     fn trace_record(&mut self, node: NodeId, record: &Record) {
-        if self.tracer.is_some()
+        if self.plan.trace
             && let Some(what) = trace::of_record(record, None, &self.plan.faults)
         {
             self.trace(node, |_| what);
@@ -473,8 +465,8 @@ impl<'a> World<'a> {
             state_bytes.max = state_bytes.max.max(bytes);
         }
         let mut run = self.ledger.close(end, self.now_ns);
-        if let Some(trouble) = self.trouble {
-            trouble.tell(&self.plan.faults, &mut run);
+        if let Some(faults) = self.faults {
+            faults.tell(&self.plan.faults, &mut run);
         }
         Run {
             messages,

@@ -1,204 +1,48 @@
-//! `orchestrator bench`: how fast it is, as a ratio to a limit measured in the same run.
+//! `orchestrator bench`: the benchmarks, which are a program of their own.
 
-use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
 
-use clap::{Args, Subcommand};
+use clap::{Args, ValueEnum};
 
-use crate::bench::chaos::{Kept, Punctuality};
-use crate::bench::goodput::Goodput;
-use crate::bench::{self, Comparison, Wanted};
-use crate::numbers::{count, decimal};
-use crate::table::Table;
-use crate::{Exit, Failure, interrupt, print};
+use crate::{Exit, Failure};
 
 /// Measures how fast it is here, against a limit measured in the same run
 ///
 /// Product and limit take turns, five times; the median of their ratios counts. Exit code 1 if a
-/// ratio is missed: machines are noisy, so look at the range before believing it.
+/// ratio is missed: machines are noisy, so look at the range before believing it. The benchmarks are a
+/// program of their own, `bench`, beside this one: `cargo build --release -p bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    #[command(subcommand)]
+    /// What to measure; `bench --help` says against what
+    #[arg(value_enum)]
     what: What,
 }
 
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum What {
-    /// The simulator against a loop that only takes events out of a heap and puts them in
     Sim,
-    /// The cluster against processes that only pass a datagram on, and what it gets through when
-    /// datagrams are lost
-    ///
-    /// The second table has suzuki-kasami with 50, 200 and 400 members, one entry each, through the
-    /// proxy, which loses 0, 5 and 20 % of all datagrams. Goodput is messages of the algorithm that
-    /// arrived, per second from the first request to the end of the run; the limit is the datagrams per
-    /// second that the proxy carries between two members without a fault, measured right before. No
-    /// ratio is wanted of these rows; one is missed if not every member entered within 30 s.
     Cluster,
-    /// The proxy against a process that only passes datagrams on, and against the delays asked for
     Chaos,
 }
 
 impl Bench {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
-        match self.what {
-            What::Sim => sim(),
-            What::Cluster => cluster(),
-            What::Chaos => chaos(),
-        }
+        let this = std::env::current_exe()
+            .map_err(|error| Failure::Testbed(format!("cannot find this program: {error}")))?;
+        let bench = this.with_file_name("bench");
+        let what = self.what.to_possible_value();
+        let what = what.expect("every choice has a name");
+        // It takes the place of this process; coming back means that it could not.
+        let error = Command::new(&bench).arg(what.get_name()).exec();
+        Err(Failure::Usage(explained(&bench, &error)))
     }
 }
 
-fn sim() -> Result<Exit, Failure> {
-    let compare = |nodes| {
-        note(&format!("{} nodes", count(u64::from(nodes))));
-        let race = simulator::bench::race(nodes, 3_000_000, 5);
-        let pairs = race.pairs.iter().map(|pair| (pair.simulated, pair.bare));
-        Comparison {
-            what: format!("naimi-trehel, {} nodes", count(u64::from(nodes))),
-            unit: "events/s",
-            pairs: pairs.collect(),
-            wanted: Wanted::AtLeast(0.4),
-        }
-    };
-    let comparisons = [1_000, 100_000].map(compare);
-    let mut text = bench::show(&comparisons);
-    note("100,000 nodes, one entry each");
-    let crowd = simulator::bench::crowd(100_000);
-    let peak_mib = peak_mib();
-    text += &format!(
-        "100,000 nodes, one entry each: {} entries in {} s (wanted: 30), at most {} MiB (wanted: \
-         2,048)\n",
-        count(crowd.entries),
-        decimal(crowd.took.as_secs_f64(), 1),
-        count(peak_mib),
-    );
-    note("a million nodes, one entry each");
-    let million = simulator::bench::crowd(1_000_000);
-    text += &format!(
-        "1,000,000 nodes, one entry each: {} entries in {} s\n",
-        count(million.entries),
-        decimal(million.took.as_secs_f64(), 1),
-    );
-    note("every schedule of three nodes");
-    let search = simulator::bench::search();
-    text += &format!(
-        "explore ricart-agrawala, 3 nodes, three entries each: {} states, {} per second (wanted: \
-         150,000)\n",
-        count(search.states),
-        count(search.per_second() as u64),
-    );
-    print(&text)?;
-    let enough = crowd.entries == 100_000
-        && crowd.took.as_secs() < 30
-        && peak_mib < 2_048
-        && million.entries == 1_000_000
-        && search.complete
-        && search.per_second() >= 150_000.0;
-    Ok(if enough {
-        exit(&comparisons)
-    } else {
-        Exit::Violated
-    })
-}
-
-/// The most memory this process has had, in MiB.
-fn peak_mib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    kib.unwrap_or(0) / 1024
-}
-
-fn cluster() -> Result<Exit, Failure> {
-    let executable = this_program()?;
-    let interrupted = interrupt::flag_on_interrupt()?;
-    let report = bench::cluster::measure(&executable, &interrupted, &note)?;
-    let mut text = bench::show(&report.comparisons);
-    text += &bench::goodput::show(&report.goodput);
-    text += &format!(
-        "memory of a member among 1,000, its alone: at most {} KiB (wanted: 1,536)\n\
-         an idle group of 100 takes {} % of one processor (wanted: 5)\n",
-        count(report.private_kib),
-        decimal(report.idle_share * 100.0, 1),
-    );
-    print(&text)?;
-    let served = report.goodput.iter().all(Goodput::is_met);
-    let fits = report.private_kib <= 1_536 && report.idle_share < 0.05 && served;
-    Ok(if fits {
-        exit(&report.comparisons)
-    } else {
-        Exit::Violated
-    })
-}
-
-fn chaos() -> Result<Exit, Failure> {
-    let measured = bench::chaos::measure(&this_program()?, &note)?;
-    let mut text = bench::show(&measured.comparisons);
-    let headings = [
-        "delay given",
-        "percentile",
-        "off by",
-        "wanted",
-        "bare timer",
-        "",
-    ];
-    let mut table = Table::new(headings);
-    for punctuality in &measured.punctuality {
-        for (percentile, most_us) in punctuality.wanted_us {
-            let late_us = punctuality.at_us(*percentile);
-            table.row([
-                &punctuality.what,
-                &format!("{percentile}"),
-                &format!("{} µs", decimal(late_us, 0)),
-                &format!("< {most_us} µs"),
-                &format!("{} µs", decimal(punctuality.machine_at_us(*percentile), 0)),
-                match punctuality.kept(*percentile, *most_us) {
-                    Kept::Met => "met",
-                    Kept::Missed => "missed",
-                    Kept::Busy => "unknown: the machine is not idle",
-                },
-            ]);
-        }
-    }
-    text += &table.show();
-    let crowd = &measured.crowd;
-    text += &format!(
-        "{} members, every pair active, {} packets/s: {} of {} arrived, 99 % of them late by at most {} \
-         ms (wanted: all, 100)\n",
-        crowd.members,
-        count(crowd.per_second),
-        count(crowd.arrived),
-        count(crowd.sent),
-        decimal(crowd.late_p99_ms, 1),
-    );
-    print(&text)?;
-    let kept = measured.punctuality.iter().map(Punctuality::all_kept);
-    let kept = kept.collect::<Vec<_>>();
-    Ok(if kept.contains(&Kept::Missed) || !crowd.is_met() {
-        Exit::Violated
-    } else if kept.contains(&Kept::Busy) {
-        Exit::Inconclusive
-    } else {
-        exit(&measured.comparisons)
-    })
-}
-
-fn this_program() -> Result<PathBuf, Failure> {
-    std::env::current_exe()
-        .map_err(|error| Failure::Testbed(format!("cannot find this program: {error}")))
-}
-
-fn exit(comparisons: &[Comparison]) -> Exit {
-    match comparisons.iter().all(Comparison::is_met) {
-        true => Exit::Holds,
-        false => Exit::Violated,
-    }
-}
-
-/// Says what is being measured, to those who watch.
-fn note(what: &str) {
-    if std::io::stderr().is_terminal() {
-        safe_io::to_stderr(&format!("measuring: {what}\n"));
-    }
+fn explained(bench: &Path, error: &std::io::Error) -> String {
+    format!(
+        "cannot start {}: {error}; build it with `cargo build --release -p bench`",
+        bench.display()
+    )
 }

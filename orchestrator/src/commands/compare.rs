@@ -1,11 +1,11 @@
 //! `orchestrator compare`: one scenario, several algorithms.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use analysis::aggregate::Aggregate;
 use chaos::span::show_ns;
 use clap::{Args, ValueEnum};
+use model::engine::Silent;
 use toml::{Table as Toml, Value};
 
 use super::sweep::{cells, report, verdict, verdicts, with_interval};
@@ -434,8 +434,7 @@ impl<'a> Comparison<'a> {
         let wait_us = |bound_ns: u64| {
             let mut plan = sim.plan.clone();
             plan.bound_ns = bound_ns;
-            let mut go_on = |_| ControlFlow::Continue(());
-            let run = simulator::simulate(&plan, sim.topology.clone(), &mut go_on).ok()?;
+            let run = simulator::run(&plan, &mut Silent).ok()?;
             analysis::judge(&plan, &sim.topology, &run)
                 .summary
                 .wait_mean_us

@@ -1,20 +1,16 @@
 //! `orchestrator run`: one scenario, from start to verdict.
 
-use std::cell::Cell;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::Judgement;
 use analysis::files::{Events, FilesError, State};
 use clap::Args;
-use model::event::Event;
 use model::plan::Plan;
 use model::run::{End, Engine};
-use tracing::{debug, info};
+use tracing::info;
 
-use crate::cluster::Cluster;
-use crate::cluster::child::THIS_PROGRAM;
+use crate::engine::{self, Watch};
 use crate::progress::Bar;
 use crate::result_table::{self, Where};
 use crate::results::Pending;
@@ -117,10 +113,19 @@ fn execute(
     let unwritten = |error: FilesError| Failure::Testbed(error.to_string());
     let events = resolved.plan.trace.then(|| Events::begin(dir));
     let mut events = events.transpose().map_err(unwritten)?;
-    let mut run = match resolved.engine {
-        Engine::Sim => simulate(resolved, &bar, interrupted, events.as_mut())?,
-        Engine::Cluster => launch(resolved, &bar, dir, interrupted, events.as_mut())?,
+    // Asked once, so that a run of which nobody wants to know more costs nothing.
+    let logged = resolved.engine == Engine::Sim && tracing::enabled!(tracing::Level::DEBUG);
+    let stopped = || interrupted.load(Ordering::Relaxed);
+    let mut watch = Watch {
+        bar: Some(&bar),
+        events: events.as_mut(),
+        logged,
+        ..Watch::until(&stopped)
     };
+    let mut plan = resolved.plan.clone();
+    // Only a plan that asks for a trace has all of it told.
+    plan.trace |= logged;
+    let mut run = engine::run(resolved.engine, &plan, dir, &mut watch)?;
     for fault in &run.faults {
         info!(
             fault = fault.told(&resolved.plan.faults),
@@ -133,69 +138,6 @@ fn execute(
         .map_or(Ok(()), |events| events.finish(&resolved.plan, &mut run))
         .map_err(unwritten)?;
     Ok(run)
-}
-
-fn simulate(
-    resolved: &Resolved,
-    bar: &Bar,
-    interrupted: &AtomicBool,
-    events: Option<&mut Events>,
-) -> Result<model::run::Run, Failure> {
-    // A run whose events cannot be written has failed, however long it would still take.
-    let failed = Cell::new(false);
-    let mut watch = |progress: simulator::Progress| {
-        bar.show(&progress);
-        match interrupted.load(Ordering::Relaxed) || failed.get() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    };
-    let (plan, topology) = (&resolved.plan, resolved.topology.clone());
-    // Asked once, so that a run of which nobody wants to know more costs nothing.
-    let logged = tracing::enabled!(tracing::Level::DEBUG);
-    let simulated = match events {
-        None if logged => {
-            // Only a plan that asks for a trace has all of it told.
-            let trace = true;
-            let plan = Plan {
-                trace,
-                ..plan.clone()
-            };
-            simulator::simulate_traced(&plan, topology, &mut watch, &mut log)
-        }
-        None => simulator::simulate(plan, topology, &mut watch),
-        Some(events) => simulator::simulate_traced(plan, topology, &mut watch, &mut |event| {
-            if logged {
-                log(event);
-            }
-            events.add(event);
-            failed.set(events.has_failed());
-        }),
-    };
-    simulated.map_err(Failure::from)
-}
-
-/// Says what happened in a simulated world, as members that are processes say it themselves.
-fn log(event: &Event) {
-    debug!("{}", event.line());
-}
-
-fn launch(
-    resolved: &Resolved,
-    bar: &Bar,
-    dir: &Path,
-    interrupted: &AtomicBool,
-    events: Option<&mut Events>,
-) -> Result<model::run::Run, Failure> {
-    let cluster = Cluster {
-        plan: &resolved.plan,
-        executable: Path::new(THIS_PROGRAM),
-        dir,
-        cores: Vec::new(),
-        interrupted,
-        progress: &|entries| bar.show_entries(entries),
-    };
-    cluster.run_traced(events)
 }
 
 fn exit(run: &model::run::Run, judgement: &Judgement) -> Exit {

@@ -1,7 +1,6 @@
 //! Who runs the cells: simulated ones side by side on all processors, clusters one after another.
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -12,8 +11,7 @@ use model::run::{End, Engine};
 
 use super::{Done, Grid};
 use crate::Failure;
-use crate::cluster::Cluster;
-use crate::cluster::child::THIS_PROGRAM;
+use crate::engine::{self, Watch};
 use crate::results::Pending;
 use crate::scenario::Resolved;
 
@@ -101,11 +99,7 @@ fn simulate(
     stopped: &dyn Fn() -> bool,
 ) -> Result<Option<Done>, Failure> {
     let resolved = grid.resolve(cell, repetition).map_err(Failure::Usage)?;
-    let mut watch = |_| match stopped() {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    };
-    let run = simulator::simulate(&resolved.plan, resolved.topology.clone(), &mut watch)?;
+    let run = simulator::run(&resolved.plan, &mut Watch::until(stopped))?;
     Ok(judged(grid, &resolved, &run, (cell, repetition)))
 }
 
@@ -120,17 +114,11 @@ fn launch(
     let (cell, repetition) = place;
     let first = failed.join(format!("cell-{cell}.repetition-{repetition}"));
     let pending = Pending::begin_kept(&first, resolved)?;
-    let cluster = Cluster {
-        plan: &resolved.plan,
-        executable: Path::new(THIS_PROGRAM),
-        dir: pending.dir(),
-        cores: Vec::new(),
-        interrupted,
-        progress: &|_| {},
-    };
-    let run = match cluster.run() {
+    let stopped = || interrupted.load(Ordering::Relaxed);
+    let mut watch = Watch::until(&stopped);
+    let run = match engine::run(resolved.engine, &resolved.plan, pending.dir(), &mut watch) {
         Ok(run) => run,
-        Err(failure) => return Err(pending.give_up(resolved, failure)),
+        Err(error) => return Err(pending.give_up(resolved, error.into())),
     };
     let Some(why) = &run.failure else {
         pending.discard();

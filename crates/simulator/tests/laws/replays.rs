@@ -1,7 +1,6 @@
 //! What a trace tells of a run is enough to have the same of its machines again.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use algorithms::NodeId;
 use algorithms::printed::Printed;
@@ -27,12 +26,8 @@ fn traced(info: &AlgorithmInfo, seed: u64) -> Plan {
 }
 
 fn events(plan: &Plan) -> Vec<Event> {
-    let topology = plan.build_topology().expect("the usual shape always fits");
-    let mut events = Vec::new();
-    let mut tracer = |event: &Event| events.push(event.clone());
-    let mut watch = |_| ControlFlow::Continue(());
-    simulator::simulate_traced(plan, topology, &mut watch, &mut tracer)
-        .unwrap_or_else(|stuck| panic!("{stuck}: {plan:?}"));
+    let mut events = Vec::<Event>::new();
+    simulator::run(plan, &mut events).unwrap_or_else(|stuck| panic!("{stuck}: {plan:?}"));
     events
 }
 

@@ -7,44 +7,47 @@ use node::control::Order;
 use rustix::process::Signal;
 use tokio::time::{Instant, timeout_at};
 
-use super::place::Life;
-use super::{PATIENCE, PATIENCE_PER_MEMBER, Stage};
-use crate::Failure;
-use crate::cluster::proxy;
-use crate::result_table::warn;
+use super::seat::Life;
+use super::{PATIENCE, PATIENCE_PER_MEMBER, Supervisor};
+use crate::proxy;
+use model::engine::EngineError;
 
 /// How long all members together may take to finish where nobody waits for a result.
 const SHORT_PATIENCE: Duration = Duration::from_secs(2);
 
-impl Stage<'_> {
+impl Supervisor<'_> {
     /// Has everybody finish, and kills whoever does not: what they have recorded is on disk. The
     /// first thing that fails is an error, unless the run was given up anyway.
-    pub(super) async fn stop(&mut self, watched: &Result<End, Failure>) -> Result<(), Failure> {
-        for place in &mut self.places {
-            if place.life == Life::Paused {
-                place.life = Life::Running;
+    pub(crate) async fn stop(
+        &mut self,
+        watched: &Result<End, EngineError>,
+    ) -> Result<(), EngineError> {
+        for seat in &mut self.seats {
+            if seat.life == Life::Paused {
+                seat.life = Life::Running;
             }
             // Whoever was stopped from outside finishes as well.
-            place.signal(Signal::CONT);
+            seat.signal(Signal::CONT);
         }
         let patience = match watched {
             Ok(End::Interrupted | End::Failed | End::Abandoned) | Err(_) => SHORT_PATIENCE,
             Ok(End::Finished | End::Deadlock | End::LiveLock | End::TimeLimit) => PATIENCE,
         };
-        let patience = patience + PATIENCE_PER_MEMBER * self.places.len() as u32;
+        let patience = patience + PATIENCE_PER_MEMBER * self.seats.len() as u32;
         self.tell_all(&Order::Finish);
         let mut failed = self.reap(patience, Self::late_member).await;
         if let Some(proxy) = &self.proxy {
             proxy.tell(proxy::Order::Finish);
-            let late = |stage: &Self| {
-                let late = stage.proxy.as_ref().is_some_and(|proxy| !proxy.ended);
+            let late = |supervisor: &Self| {
+                let late = supervisor.proxy.as_ref().is_some_and(|proxy| !proxy.ended);
                 late.then(|| "the proxy".to_owned())
             };
             failed = failed.and(self.reap(patience, late).await);
         }
         match (watched, failed) {
             (Ok(End::Interrupted), Err(failure)) => {
-                warn(&format!("{failure}.\nWhat was recorded before is here."));
+                let text = format!("{failure}.\nWhat was recorded before is here.");
+                self.observer.warning(&text);
                 Ok(())
             }
             (_, failed) => failed,
@@ -56,13 +59,13 @@ impl Stage<'_> {
         &mut self,
         patience: Duration,
         late: impl Fn(&Self) -> Option<String>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), EngineError> {
         let mut failed = Ok(());
         let deadline = Instant::now() + patience;
         while let Some(who) = late(self) {
             match timeout_at(deadline, self.heard.recv()).await {
                 Ok(heard) => {
-                    let heard = self.hear(heard.expect("the stage keeps an ear of its own"));
+                    let heard = self.hear(heard.expect("the supervisor keeps a sender of its own"));
                     failed = failed.and(heard.map(drop));
                 }
                 Err(_) => {
@@ -75,10 +78,10 @@ impl Stage<'_> {
     }
 
     /// Kills whoever is left, and waits until all are reaped.
-    async fn kill_all(&mut self, why: String) -> Result<(), Failure> {
-        for place in &mut self.places {
-            place.given_up = true;
-            place.signal(Signal::KILL);
+    async fn kill_all(&mut self, why: String) -> Result<(), EngineError> {
+        for seat in &mut self.seats {
+            seat.given_up = true;
+            seat.signal(Signal::KILL);
         }
         if let Some(proxy) = &mut self.proxy {
             proxy.give_up();
@@ -91,11 +94,11 @@ impl Stage<'_> {
             };
             drop(self.hear(heard));
         }
-        Err(Failure::Testbed(why))
+        Err(EngineError::Testbed(why))
     }
 
     fn late_member(&self) -> Option<String> {
-        let late = self.places.iter().position(|place| place.child.is_some());
+        let late = self.seats.iter().position(|seat| seat.child.is_some());
         late.map(|node| format!("member {node}"))
     }
 }

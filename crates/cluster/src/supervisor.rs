@@ -1,12 +1,12 @@
 //! All members of a run, from launch to finish.
 //!
-//! [`place`] is one member as the stage sees it, [`introduction`] makes them known to each other,
-//! [`hearing`] takes in what they say, [`watch`] decides when the run is over, [`stop`] ends it, and
+//! [`seat`] is one member as the supervisor sees it, [`handshake`] makes them known to each other,
+//! [`reports`] takes in what they say, [`watch`] decides when the run is over, [`stop`] ends it, and
 //! [`unasked`] takes note of what nobody asked for.
 
-mod hearing;
-mod introduction;
-mod place;
+mod handshake;
+mod reports;
+mod seat;
 mod stop;
 mod unasked;
 mod watch;
@@ -33,62 +33,65 @@ use super::child::{Heard, Launcher, allow_files};
 use super::faults::Faults;
 use super::proxy::{self, Proxy};
 use super::settled::Rounds;
-use crate::Failure;
+use model::engine::{EngineError, Observer};
+use model::plan::Plan;
 
-pub(super) use self::place::Life;
-use self::place::Place;
+pub(crate) use self::seat::Life;
+use self::seat::Seat;
 
 /// How long all members together may take to say hello, to be ready, or to finish.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE_PER_MEMBER: Duration = Duration::from_millis(20);
 
 /// The members and what is known of them.
-pub(super) struct Stage<'a> {
-    pub(super) cluster: &'a Cluster<'a>,
+pub(crate) struct Supervisor<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) cluster: &'a Cluster,
+    pub(crate) observer: &'a mut dyn Observer,
     launcher: Launcher,
     heard: mpsc::UnboundedReceiver<Heard>,
-    pub(super) places: Vec<Place>,
+    pub(crate) seats: Vec<Seat>,
     /// Moment zero on the monotonic clock, once the run has begun.
     zero_ns: u64,
     conductor: Option<Conductor>,
-    pub(super) rounds: Rounds,
+    pub(crate) rounds: Rounds,
     ask_at: Instant,
     /// Says whether messages go round in circles.
     referee: Referee,
     entries: u64,
     /// When the group was last not known to be settled.
     moved_ns: u64,
-    pub(super) faults: Faults,
+    pub(crate) faults: Faults,
     /// What happened to members that no fault asked for.
     unasked: Vec<FaultOutcome>,
     look_for_stops_at: Instant,
     /// What stands between the members, where links misbehave.
-    pub(super) proxy: Option<Proxy>,
+    pub(crate) proxy: Option<Proxy>,
     /// Who is who, and the key of this run, as the line that everybody is told.
     group: Option<Arc<[u8]>>,
 }
 
-/// What the stage knows when the run is over.
-pub(super) struct Played {
-    pub(super) end: End,
-    pub(super) ended_ns: u64,
-    pub(super) usage: BTreeMap<NodeId, UsageRow>,
-    pub(super) state_bytes: StateBytes,
+/// What the supervisor knows when the run is over.
+pub(crate) struct Played {
+    pub(crate) end: End,
+    pub(crate) ended_ns: u64,
+    pub(crate) usage: BTreeMap<NodeId, UsageRow>,
+    pub(crate) state_bytes: StateBytes,
     /// What was done to members, or would have been.
-    pub(super) faults: Vec<FaultOutcome>,
+    pub(crate) faults: Vec<FaultOutcome>,
     /// What the faults of links did.
-    pub(super) on_links: Vec<LinkFaultOutcome>,
+    pub(crate) on_links: Vec<LinkFaultOutcome>,
     /// What failed, if the testbed did.
-    pub(super) failure: Option<String>,
+    pub(crate) failure: Option<String>,
     /// What became of all datagrams between the members, where the proxy stands there.
-    pub(super) proxy: Option<Totals>,
+    pub(crate) proxy: Option<Totals>,
     /// Datagrams that the kernel dropped at members' sockets, where that is known.
-    pub(super) overflowed: BTreeMap<NodeId, u64>,
+    pub(crate) overflowed: BTreeMap<NodeId, u64>,
 }
 
 impl Played {
     /// That of a run whose orchestrator was killed: nothing but what the members recorded.
-    pub(super) fn abandoned() -> Self {
+    pub(crate) fn abandoned() -> Self {
         Self {
             end: End::Abandoned,
             ended_ns: 0,
@@ -103,57 +106,64 @@ impl Played {
     }
 }
 
-impl<'a> Stage<'a> {
-    pub(super) fn new(cluster: &'a Cluster<'a>, members: PathBuf) -> Result<Self, Failure> {
-        let (ear, heard) = mpsc::unbounded_channel();
-        let nodes = cluster.plan.nodes as usize;
+impl<'a> Supervisor<'a> {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        cluster: &'a Cluster,
+        members: PathBuf,
+        observer: &'a mut dyn Observer,
+    ) -> Result<Self, EngineError> {
+        let (reports, heard) = mpsc::unbounded_channel();
+        let nodes = plan.nodes as usize;
         allow_files(nodes)?;
-        let topology = cluster.plan.build_topology();
-        let topology = topology.map_err(|error| Failure::Testbed(error.to_string()))?;
-        let mut stage = Self {
+        let topology = plan.build_topology();
+        let topology = topology.map_err(|error| EngineError::Testbed(error.to_string()))?;
+        let mut supervisor = Self {
+            plan,
             cluster,
+            observer,
             launcher: Launcher {
                 executable: cluster.executable.to_owned(),
                 members,
-                ear,
+                reports,
                 cores: cluster.cores.clone(),
             },
             heard,
-            places: (0..nodes).map(|_| Place::default()).collect(),
+            seats: (0..nodes).map(|_| Seat::default()).collect(),
             zero_ns: 0,
-            conductor: Conductor::new(cluster.plan),
-            rounds: Rounds::new(nodes, cluster.plan.info().link_contract),
+            conductor: Conductor::new(plan),
+            rounds: Rounds::new(nodes, plan.info().link_contract),
             ask_at: Instant::now(),
-            referee: Referee::new(cluster.plan.info().live_lock_messages(&topology)),
+            referee: Referee::new(plan.info().live_lock_messages(&topology)),
             entries: 0,
             moved_ns: 0,
-            faults: Faults::new(&cluster.plan.faults),
+            faults: Faults::new(&plan.faults),
             unasked: Vec::new(),
             look_for_stops_at: Instant::now(),
             proxy: None,
             group: None,
         };
         for node in 0..nodes {
-            let child = stage.launcher.start(NodeId(node as u32), 0, 0);
+            let child = supervisor.launcher.start(NodeId(node as u32), 0, 0);
             let child = child.map_err(|error| {
-                Failure::Testbed(format!("cannot start member {node}: {error}"))
+                EngineError::Testbed(format!("cannot start member {node}: {error}"))
             })?;
-            stage.places[node].child = Some(child);
+            supervisor.seats[node].child = Some(child);
         }
-        Ok(stage)
+        Ok(supervisor)
     }
 
     /// Plays the whole run. What fails before it begins is an error; what fails later ends it, and
     /// what was recorded until then counts.
-    pub(super) async fn play(mut self) -> Result<Played, Failure> {
-        self.until_all("say hello", |place| place.port != 0).await?;
-        if proxy::is_needed(self.cluster.plan) {
+    pub(crate) async fn play(mut self) -> Result<Played, EngineError> {
+        self.until_all("say hello", |seat| seat.port != 0).await?;
+        if proxy::is_needed(self.plan) {
             self.put_proxy_between().await?;
         }
         self.introduce()?;
-        self.until_all("be ready", |place| place.ready).await?;
+        self.until_all("be ready", |seat| seat.ready).await?;
         // Far enough ahead that everybody has heard of it when it comes.
-        let nodes = self.places.len() as u64;
+        let nodes = self.seats.len() as u64;
         self.zero_ns = monotonic_ns() + 1_000_000 + 50_000 * nodes;
         let zero_ns = self.zero_ns;
         if let Some(proxy) = &self.proxy {
@@ -191,36 +201,47 @@ impl<'a> Stage<'a> {
     }
 
     /// Nanoseconds since the run began.
-    pub(super) fn now_ns(&self) -> u64 {
+    pub(crate) fn now_ns(&self) -> u64 {
         monotonic_ns().saturating_sub(self.zero_ns)
     }
 
     /// The members that run the algorithm, paused or not.
-    pub(super) fn living(&self) -> impl Iterator<Item = NodeId> {
-        let places = self.places.iter().enumerate();
-        let living = places.filter(|(_, place)| place.is_alive());
+    pub(crate) fn living(&self) -> impl Iterator<Item = NodeId> {
+        let seats = self.seats.iter().enumerate();
+        let living = seats.filter(|(_, seat)| seat.is_alive());
         living.map(|(node, _)| NodeId(node as u32))
     }
 
     /// The members that can answer.
-    pub(super) fn running(&self) -> impl Iterator<Item = NodeId> {
+    pub(crate) fn running(&self) -> impl Iterator<Item = NodeId> {
         self.living()
-            .filter(|node| self.places[node.index()].life == Life::Running)
+            .filter(|node| self.seats[node.index()].life == Life::Running)
     }
 
     /// Listens until every member has got so far.
-    async fn until_all(&mut self, what: &str, so_far: fn(&Place) -> bool) -> Result<(), Failure> {
-        let late = |stage: &Self| {
-            let late = stage.places.iter().position(|place| !so_far(place));
+    async fn until_all(
+        &mut self,
+        what: &str,
+        so_far: fn(&Seat) -> bool,
+    ) -> Result<(), EngineError> {
+        let late = |supervisor: &Self| {
+            let late = supervisor.seats.iter().position(|seat| !so_far(seat));
             late.map(|node| format!("member {node}"))
         };
         self.until(what, late).await
     }
 
     /// Listens until the proxy has got so far.
-    async fn until_proxy(&mut self, what: &str, so_far: fn(&Proxy) -> bool) -> Result<(), Failure> {
-        let late = |stage: &Self| {
-            let late = stage.proxy.as_ref().is_some_and(|proxy| !so_far(proxy));
+    async fn until_proxy(
+        &mut self,
+        what: &str,
+        so_far: fn(&Proxy) -> bool,
+    ) -> Result<(), EngineError> {
+        let late = |supervisor: &Self| {
+            let late = supervisor
+                .proxy
+                .as_ref()
+                .is_some_and(|proxy| !so_far(proxy));
             late.then(|| "the proxy".to_owned())
         };
         self.until(what, late).await
@@ -231,14 +252,16 @@ impl<'a> Stage<'a> {
         &mut self,
         what: &str,
         late: impl Fn(&Self) -> Option<String>,
-    ) -> Result<(), Failure> {
-        let patience = PATIENCE + PATIENCE_PER_MEMBER * self.places.len() as u32;
+    ) -> Result<(), EngineError> {
+        let patience = PATIENCE + PATIENCE_PER_MEMBER * self.seats.len() as u32;
         let deadline = Instant::now() + patience;
         while let Some(late) = late(self) {
             match timeout_at(deadline, self.heard.recv()).await {
-                Ok(heard) => drop(self.hear(heard.expect("the stage keeps an ear of its own"))?),
+                Ok(heard) => {
+                    self.hear(heard.expect("the supervisor keeps a sender of its own"))?;
+                }
                 Err(_) => {
-                    return Err(Failure::Testbed(format!(
+                    return Err(EngineError::Testbed(format!(
                         "{late} did not {what} within {patience:?}"
                     )));
                 }
@@ -248,31 +271,30 @@ impl<'a> Stage<'a> {
     }
 
     /// Starts a killed member anew, on its old port, in a life in which it only listens.
-    pub(super) fn revive(&mut self, node: NodeId) -> Result<(), Failure> {
-        let place = &mut self.places[node.index()];
-        if place.life != Life::Dead {
+    pub(crate) fn revive(&mut self, node: NodeId) -> Result<(), EngineError> {
+        let seat = &mut self.seats[node.index()];
+        if seat.life != Life::Dead {
             return Ok(());
         }
-        place.incarnation += 1;
-        place.life = Life::Revived;
-        info!(%node, incarnation = place.incarnation, "restarts a member");
-        let child = self.launcher.start(node, place.incarnation, place.port);
-        place.child =
-            Some(child.map_err(|error| {
-                Failure::Testbed(format!("cannot restart member {node}: {error}"))
-            })?);
+        seat.incarnation += 1;
+        seat.life = Life::Revived;
+        info!(%node, incarnation = seat.incarnation, "restarts a member");
+        let child = self.launcher.start(node, seat.incarnation, seat.port);
+        seat.child = Some(child.map_err(|error| {
+            EngineError::Testbed(format!("cannot restart member {node}: {error}"))
+        })?);
         Ok(())
     }
 
     fn tell_all(&self, order: &Order) {
-        for place in &self.places {
-            place.tell(order.clone());
+        for seat in &self.seats {
+            seat.tell(order.clone());
         }
     }
 
     fn played(self, end: End, ended_ns: u64, failure: Option<String>) -> Played {
-        let done = self.places.iter().enumerate();
-        let done = done.filter_map(|(node, place)| Some((NodeId(node as u32), place.done?)));
+        let done = self.seats.iter().enumerate();
+        let done = done.filter_map(|(node, seat)| Some((NodeId(node as u32), seat.done?)));
         let mut usage = BTreeMap::new();
         let mut state_bytes = StateBytes::default();
         for (node, (bytes, took)) in done {

@@ -17,7 +17,7 @@ const SOCKET_BUFFER: usize = 4 << 20;
 
 /// Is the forwarder, until it is told to finish or its stdin ends.
 pub(crate) fn main(birth: ChildArgs) -> ExitCode {
-    crate::cluster::proxy::be(birth, forward())
+    cluster::child::be(birth, forward())
 }
 
 async fn forward() -> Result<(), String> {

@@ -10,12 +10,12 @@ use model::plan::Plan;
 use rustix::process::Signal;
 use wire::ChildArgs;
 
-pub(super) use chaos::proxy::child::{Order, Report};
+pub(crate) use chaos::proxy::child::{Order, Report};
 
-use super::child::Child;
+use crate::child::{Child, be};
 
 /// Whether something goes wrong between the members, so that the proxy has to stand there.
-pub(super) fn is_needed(plan: &Plan) -> bool {
+pub(crate) fn is_needed(plan: &Plan) -> bool {
     let about_links = |action: &FaultAction| match action {
         FaultAction::Links(_) | FaultAction::Isolate(..) | FaultAction::Heal(_) => true,
         FaultAction::Kill(_)
@@ -34,23 +34,23 @@ pub(super) fn is_needed(plan: &Plan) -> bool {
 
 /// The proxy as the orchestrator sees it.
 #[derive(Debug)]
-pub(super) struct Proxy {
+pub(crate) struct Proxy {
     child: Child<Order>,
     /// Where the members reach each other, once that is known.
-    pub(super) aliases: Vec<SocketAddr>,
+    pub(crate) aliases: Vec<SocketAddr>,
     /// What the faults of links did, once it is over.
-    pub(super) did: Option<Vec<LinkFaultOutcome>>,
+    pub(crate) did: Option<Vec<LinkFaultOutcome>>,
     /// What became of all datagrams, once it is over.
-    pub(super) totals: Option<Totals>,
+    pub(crate) totals: Option<Totals>,
     /// It has been reaped.
-    pub(super) ended: bool,
+    pub(crate) ended: bool,
     /// It did not finish in time, and was killed.
-    pub(super) given_up: bool,
+    pub(crate) given_up: bool,
 }
 
 impl Proxy {
     /// One that has been started, and stands between these members.
-    pub(super) fn new(child: Child<Order>, plan: &Plan, members: Vec<SocketAddr>) -> Self {
+    pub(crate) fn new(child: Child<Order>, plan: &Plan, members: Vec<SocketAddr>) -> Self {
         child.tell(Order::Begin(Box::new(Between {
             members,
             delay: plan.delay,
@@ -66,17 +66,17 @@ impl Proxy {
         }
     }
 
-    pub(super) fn tell(&self, order: Order) {
+    pub(crate) fn tell(&self, order: Order) {
         self.child.tell(order);
     }
 
-    pub(super) fn give_up(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         self.given_up = true;
         self.child.signal(Signal::KILL);
     }
 
     /// Takes in what it said; the step that is in force now comes back.
-    pub(super) fn hear(&mut self, report: Report) -> Option<usize> {
+    pub(crate) fn hear(&mut self, report: Report) -> Option<usize> {
         match report {
             Report::Bound { aliases } => self.aliases = aliases,
             Report::Enacted { step } => return Some(step),
@@ -89,30 +89,12 @@ impl Proxy {
     }
 
     /// What the faults of links did.
-    pub(super) fn report(self) -> Vec<LinkFaultOutcome> {
+    pub(crate) fn report(self) -> Vec<LinkFaultOutcome> {
         self.did.unwrap_or_default()
     }
 }
 
 /// Is the proxy, until it is told to finish or its stdin ends.
-pub(crate) fn main(birth: ChildArgs) -> ExitCode {
-    be(birth, child::serve())
-}
-
-/// Is a process that does this.
-pub(crate) fn be(birth: ChildArgs, serve: impl Future<Output = Result<(), String>>) -> ExitCode {
-    let served = birth.settle().and_then(|()| {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .build()
-            .map_err(|error| format!("cannot start a runtime: {error}"))?;
-        runtime.block_on(serve)
-    });
-    match served {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            safe_io::to_stderr(&format!("error: {why}\n"));
-            ExitCode::from(4)
-        }
-    }
+pub(crate) fn main(arguments: ChildArgs) -> ExitCode {
+    be(arguments, child::serve())
 }

@@ -8,7 +8,7 @@ use model::plan::Plan;
 use super::{Due, World};
 
 /// The network between the members.
-pub(super) struct Roads {
+pub(super) struct FaultyNetwork {
     pub(super) network: Network,
     /// The last moment at which the network is known to change by itself, but for what comes and
     /// goes for ever.
@@ -20,7 +20,7 @@ pub(super) struct Roads {
 /// About what an envelope takes: the header of a frame with small numbers, and its mac.
 const ENVELOPE_BYTES: usize = 36;
 
-impl Roads {
+impl FaultyNetwork {
     pub(super) fn new(plan: &Plan) -> Self {
         let network = match plan.faults.steps.is_empty() {
             true => Network::new(plan.seed, plan.nodes),
@@ -50,16 +50,16 @@ impl World<'_> {
     /// A step about links comes into force.
     pub(super) fn change_links(&mut self, step: usize, who: Option<NodeId>) {
         let (plan, now_ns) = (self.plan, self.now_ns);
-        let trouble = self.trouble();
-        trouble.process_faults.changed_links(step);
-        let roads = trouble.roads.as_mut();
-        let roads = roads.expect("a plan with steps about links has roads");
+        let faults = self.faults();
+        faults.process_faults.changed_links(step);
+        let network = faults.network.as_mut();
+        let network = network.expect("a plan with steps about links has network");
         let who = who.map(|node| node.0);
-        plan.faults.enact(step, now_ns, who, &mut roads.network);
+        plan.faults.enact(step, now_ns, who, &mut network.network);
         let over_ns = plan.faults.steps[step].over_ns(now_ns);
-        roads.last_change_ns = roads.last_change_ns.max(over_ns.unwrap_or(now_ns));
+        network.last_change_ns = network.last_change_ns.max(over_ns.unwrap_or(now_ns));
         // What waits for a change that nobody foresaw asks again.
-        for due in std::mem::take(&mut roads.held) {
+        for due in std::mem::take(&mut network.held) {
             self.queue.push(now_ns, due);
         }
     }
@@ -68,12 +68,12 @@ impl World<'_> {
     pub(super) fn comes_through(&mut self, due: Due) -> bool {
         let now_ns = self.now_ns;
         let flights = &self.flights;
-        let trouble = self.trouble.as_mut().expect("only a troubled world asks");
-        let Some(roads) = &mut trouble.roads else {
+        let faults = self.faults.as_mut().expect("only a world with faults asks");
+        let Some(network) = &mut faults.network else {
             return true;
         };
-        let (from, to, sent_ns) = match (due, &trouble.ends) {
-            (Due::Datagram(id), Some(ends)) => ends.journey(id),
+        let (from, to, sent_ns) = match (due, &faults.transports) {
+            (Due::Datagram(id), Some(transports)) => transports.journey(id),
             (Due::Message(message), None) => {
                 let flight = flights[message.0 as usize];
                 (flight.from, flight.to, flight.sent_ns)
@@ -83,14 +83,14 @@ impl World<'_> {
         if from == to {
             return true;
         }
-        match roads.network.arrive(now_ns, from.0, to.0, sent_ns) {
+        match network.network.arrive(now_ns, from.0, to.0, sent_ns) {
             Arrival::Deliver => return true,
             Arrival::Hold {
                 until_ns: Some(until_ns),
             } => self.queue.push(until_ns, due),
-            Arrival::Hold { until_ns: None } => roads.held.push(due),
-            Arrival::Drop(_) => match (due, &mut trouble.ends) {
-                (Due::Datagram(id), Some(ends)) => ends.drop_datagram(id),
+            Arrival::Hold { until_ns: None } => network.held.push(due),
+            Arrival::Drop(_) => match (due, &mut faults.transports) {
+                (Due::Datagram(id), Some(transports)) => transports.drop_datagram(id),
                 (Due::Message(message), _) => {
                     self.under_way -= 1;
                     self.lose(from, to, message);
@@ -106,8 +106,8 @@ impl World<'_> {
         let now_ns = self.now_ns;
         let mut bytes = Vec::new();
         self.members.group().encode(message, &mut bytes);
-        let roads = self.trouble().roads.as_mut().expect("it has a road");
-        let fate = roads.fate(now_ns, from, to, ENVELOPE_BYTES + bytes.len());
+        let network = self.faults().network.as_mut().expect("it has a road");
+        let fate = network.fate(now_ns, from, to, ENVELOPE_BYTES + bytes.len());
         // A mac would not verify what was cut short or turned over: it is as good as lost.
         let copies = fate.copies.iter().filter(|copy| copy.is_intact());
         let copies = copies.map(|copy| copy.delay_ns).collect::<Vec<_>>();

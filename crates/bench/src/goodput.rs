@@ -3,8 +3,8 @@
 
 use model::run::Run;
 
-use crate::numbers::{count, decimal};
-use crate::table::Table;
+use orchestrator::numbers::{count, decimal};
+use orchestrator::table::Table;
 
 /// The sizes of the groups, and how much of what they send is lost, in percent.
 pub(crate) const MEMBERS: [usize; 3] = [50, 200, 400];

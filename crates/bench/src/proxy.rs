@@ -12,9 +12,9 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
 use wire::{Alarm, Bundle, Inbox, Port, monotonic_ns};
 
-use super::{Comparison, Wanted, sorted};
-use crate::Failure;
-use crate::cluster::child::{Child, Heard, Launcher, Voice};
+use crate::comparison::{Comparison, Wanted, directory, median, sorted};
+use cluster::child::{Child, Heard, Launcher, Output};
+use orchestrator::Failure;
 
 /// How often each comparison is repeated, and for how long each side runs.
 const PAIRS: usize = 5;
@@ -139,7 +139,7 @@ fn block_on<T>(
         .enable_all()
         .build()
         .map_err(failed)?;
-    let dir = super::directory()?;
+    let dir = directory()?;
     let bench = Bench {
         executable,
         dir: dir.path(),
@@ -318,11 +318,11 @@ impl Bench<'_> {
         delay: Delay,
         core: Option<usize>,
     ) -> io::Result<Group> {
-        let (ear, mut heard) = mpsc::unbounded_channel();
+        let (reports, mut heard) = mpsc::unbounded_channel();
         let launcher = Launcher {
             executable: self.executable.to_owned(),
             members: self.dir.to_owned(),
-            ear,
+            reports,
             cores: Vec::new(),
         };
         let mut group = Group::open(members)?;
@@ -337,7 +337,9 @@ impl Bench<'_> {
             timeline: quiet(members as u32),
         })));
         match heard.recv().await {
-            Some(Heard::Proxy(Voice::Said(Report::Bound { aliases }))) => group.aliases = aliases,
+            Some(Heard::Proxy(Output::Report(Report::Bound { aliases }))) => {
+                group.aliases = aliases;
+            }
             other => return Err(io::Error::other(format!("expected aliases, got {other:?}"))),
         }
         group.middle = Some((child, heard));
@@ -402,7 +404,7 @@ impl Group {
             }
             took_ns.push((monotonic_ns() - sent_ns) as f64);
         }
-        Ok(super::median(&sorted(took_ns.into_iter())))
+        Ok(median(&sorted(took_ns.into_iter())))
     }
 
     /// Sends datagrams at a steady pace, and writes down when each arrives.
@@ -466,7 +468,7 @@ impl Group {
         child.tell(Order::Finish);
         loop {
             match heard.recv().await {
-                None | Some(Heard::Proxy(Voice::Ended(_))) => return Ok(()),
+                None | Some(Heard::Proxy(Output::Ended(_))) => return Ok(()),
                 Some(_) => {}
             }
         }

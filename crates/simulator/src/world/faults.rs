@@ -20,18 +20,18 @@ use model::plan::Plan;
 use model::run::{FaultOutcome, Run, sort_by_time};
 use transport::Overflow;
 
-use super::ends::Ends;
-use super::roads::Roads;
+use super::network::FaultyNetwork;
+use super::transports::Transports;
 use super::{Due, World};
 use crate::Needs;
 
 /// How far the plan's faults have come.
-pub(super) struct Trouble {
+pub(super) struct Faults {
     pub(super) process_faults: ProcessFaults,
     /// The network, where links can be bad.
-    pub(super) roads: Option<Roads>,
+    pub(super) network: Option<FaultyNetwork>,
     /// The transport at the ends of its links, where it is needed.
-    pub(super) ends: Option<Ends>,
+    pub(super) transports: Option<Transports>,
     /// Whether the survivors of a death are told; they may have to find out.
     peer_events: bool,
     /// Everything that was ever to be done, by its number.
@@ -75,8 +75,8 @@ struct PutOff {
     dues: Vec<Due>,
 }
 
-impl Trouble {
-    /// The trouble of the planned run, if it has any.
+impl Faults {
+    /// The faults of the planned run, if it has any.
     pub(super) fn new(
         plan: &Plan,
         needs: Needs,
@@ -103,8 +103,8 @@ impl Trouble {
         }
         Some(Self {
             process_faults: ProcessFaults::new(&plan.faults),
-            roads: (bad_links || transport).then(|| Roads::new(plan)),
-            ends: transport.then(|| Ends::new(plan, needs, topology)),
+            network: (bad_links || transport).then(|| FaultyNetwork::new(plan)),
+            transports: transport.then(|| Transports::new(plan, needs, topology)),
             peer_events: needs.peer_events && plan.suspects_after_ns().is_none(),
             tasks: Vec::new(),
             tasks_left: 0,
@@ -155,8 +155,8 @@ impl Trouble {
         let token = self.token;
         let struck = self.process_faults.outcomes().into_iter();
         run.faults.extend(struck.map(|fault| token.explain(fault)));
-        if let Some(roads) = &self.roads {
-            let report = timeline.report(&roads.network, run.ended_ns);
+        if let Some(network) = &self.network {
+            let report = timeline.report(&network.network, run.ended_ns);
             let ended_ns = run.ended_ns;
             let report = report.into_iter();
             let report = report.map(|did| FaultOutcome::on_links(did, timeline, ended_ns));
@@ -164,9 +164,9 @@ impl Trouble {
         }
         run.faults.extend(self.false_suspicions);
         sort_by_time(&mut run.faults);
-        if let Some(ends) = self.ends {
-            run.transport = ends.rows();
-            run.round_trips = ends.round_trips;
+        if let Some(transports) = self.transports {
+            run.transport = transports.rows();
+            run.round_trips = transports.round_trips;
         }
     }
 
@@ -205,11 +205,8 @@ fn few(kind: usize) -> u8 {
 
 impl World<'_> {
     /// What has a moment of its own is in the queue from the beginning.
-    pub(super) fn open_trouble(&mut self) {
-        let tasks = self
-            .trouble
-            .as_ref()
-            .map(|all| all.process_faults.opening());
+    pub(super) fn open_faults(&mut self) {
+        let tasks = self.faults.as_ref().map(|all| all.process_faults.opening());
         for (at_ns, task) in tasks.unwrap_or_default() {
             self.schedule(at_ns, task);
         }
@@ -221,23 +218,23 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn trouble(&mut self) -> &mut Trouble {
-        let trouble = self.trouble.as_mut();
-        trouble.expect("only a world with faults has such events")
+    pub(super) fn faults(&mut self) -> &mut Faults {
+        let faults = self.faults.as_mut();
+        faults.expect("only a world with faults has such events")
     }
 
     /// Whether something may set a settled world in motion: what is yet to go wrong or to be told,
     /// a link that is cut or healed, or a silence that is not yet taken for a death.
     pub(super) fn expects_faults(&self) -> bool {
-        let trouble = self.trouble.as_ref();
-        trouble.is_some_and(|trouble| trouble.tasks_left > 0)
+        let faults = self.faults.as_ref();
+        faults.is_some_and(|faults| faults.tasks_left > 0)
             || self.tells_of_links()
             || self.expects_suspicion()
     }
 
     fn expects_suspicion(&self) -> bool {
-        let roads = self.trouble.as_ref().and_then(|all| all.roads.as_ref());
-        let changed_ns = roads.map_or(0, |roads| roads.last_change_ns);
+        let network = self.faults.as_ref().and_then(|all| all.network.as_ref());
+        let changed_ns = network.map_or(0, |network| network.last_change_ns);
         self.plan.suspects_after_ns().is_some_and(|silence_ns| {
             referee::expects_suspicion(silence_ns, self.now_ns, self.moved_ns, changed_ns)
         })
@@ -245,15 +242,15 @@ impl World<'_> {
 
     /// Whether members are told of links that go down or come up.
     pub(super) fn tells_of_links(&self) -> bool {
-        let ends = self.trouble.as_ref().and_then(|all| all.ends.as_ref());
-        ends.is_some_and(|ends| ends.tells_of_links)
+        let transports = self.faults.as_ref().and_then(|all| all.transports.as_ref());
+        transports.is_some_and(|transports| transports.tells_of_links)
     }
 
     /// Whether it is more than a fault that has come before and comes again.
     pub(super) fn is_news(&self, due: Due) -> bool {
-        match (due, &self.trouble) {
-            (Due::Task(TaskId(number)), Some(trouble)) => match trouble.tasks[number as usize] {
-                Task::Begin { step } => !trouble.process_faults.has_begun(step),
+        match (due, &self.faults) {
+            (Due::Task(TaskId(number)), Some(faults)) => match faults.tasks[number as usize] {
+                Task::Begin { step } => !faults.process_faults.has_begun(step),
                 Task::Resume { .. } | Task::Revive { .. } => false,
                 Task::Tell { .. } => true,
             },
@@ -265,24 +262,24 @@ impl World<'_> {
 
     /// Whether links will yet become better or worse.
     pub(super) fn expects_change(&self, now_ns: u64) -> bool {
-        let roads = self.trouble.as_ref().and_then(|all| all.roads.as_ref());
-        roads.is_some_and(|roads| roads.expects_change(now_ns))
+        let network = self.faults.as_ref().and_then(|all| all.network.as_ref());
+        network.is_some_and(|network| network.expects_change(now_ns))
     }
 
     /// The peer to which more is queued than may be, if there is one.
     pub(super) fn overflow(&self) -> Option<Overflow> {
-        self.trouble.as_ref()?.ends.as_ref()?.overflow()
+        self.faults.as_ref()?.transports.as_ref()?.overflow()
     }
 
-    /// Lets a message go the way that messages go in a troubled world, if that is another way.
+    /// Lets a message go the way that messages go in a world with faults, if that is another way.
     pub(super) fn has_another_way(&mut self, from: NodeId, to: NodeId, message: MessageId) -> bool {
-        let trouble = self.trouble();
-        let (roads, ends) = (trouble.roads.is_some(), trouble.ends.is_some());
-        if from != to && ends {
+        let faults = self.faults();
+        let (network, transports) = (faults.network.is_some(), faults.transports.is_some());
+        if from != to && transports {
             self.dispatch(from, to, message);
         } else if self.is_over(to) {
             self.lose(from, to, message);
-        } else if from != to && roads {
+        } else if from != to && network {
             self.carry(from, to, message);
         } else {
             return false;
@@ -293,10 +290,13 @@ impl World<'_> {
     /// Whether something may happen though nothing is known to: somebody is paused, or a message
     /// that was given up arrives.
     pub(super) fn may_surprise(&self) -> bool {
-        let trouble = self.trouble.as_ref();
-        trouble.is_some_and(|trouble| {
-            let given_up = trouble.ends.as_ref().is_some_and(Ends::may_surprise);
-            !trouble.put_off.is_empty() || given_up
+        let faults = self.faults.as_ref();
+        faults.is_some_and(|faults| {
+            let given_up = faults
+                .transports
+                .as_ref()
+                .is_some_and(Transports::may_surprise);
+            !faults.put_off.is_empty() || given_up
         })
     }
 
@@ -311,15 +311,15 @@ impl World<'_> {
             Due::Alarm(alarm) => self.members.owner(alarm),
             Due::Message(message) => self.flights[message.0 as usize].to,
             Due::Tick(node) => node,
-            Due::Datagram(id) => match &self.trouble().ends {
-                Some(ends) => ends.journey(id).1,
+            Due::Datagram(id) => match &self.faults().transports {
+                Some(transports) => transports.journey(id).1,
                 None => return false,
             },
-            Due::Link(change) => match &self.trouble().ends {
-                Some(ends) => ends.who_hears(change),
+            Due::Link(change) => match &self.faults().transports {
+                Some(transports) => transports.who_hears(change),
                 None => return false,
             },
-            Due::Task(TaskId(number)) => match self.trouble().tasks[number as usize] {
+            Due::Task(TaskId(number)) => match self.faults().tasks[number as usize] {
                 Task::Tell { node, .. } => node,
                 Task::Begin { .. } | Task::Resume { .. } | Task::Revive { .. } => return false,
             },
@@ -328,7 +328,7 @@ impl World<'_> {
             // A later life of a dead member listens, and no algorithm hears of it.
             (Life::Running, _) | (Life::Over, Due::Datagram(_) | Due::Tick(_)) => return false,
             (Life::Paused, _) => {
-                let waits = self.trouble().put_off.entry(node).or_default();
+                let waits = self.faults().put_off.entry(node).or_default();
                 waits.dues.push(due);
             }
             (Life::Over, _) => self.forget(node, due),
@@ -339,13 +339,13 @@ impl World<'_> {
     /// Does what is due.
     pub(super) fn perform(&mut self, TaskId(number): TaskId) {
         let now_ns = self.now_ns;
-        let trouble = self.trouble();
-        trouble.tasks_left -= 1;
-        match trouble.tasks[number as usize] {
+        let faults = self.faults();
+        faults.tasks_left -= 1;
+        match faults.tasks[number as usize] {
             Task::Begin { step } => {
-                let again_ns = trouble.process_faults.again_ns(step, now_ns);
-                let living = trouble.living();
-                let target = trouble.process_faults.begin(step, &living);
+                let again_ns = faults.process_faults.again_ns(step, now_ns);
+                let living = faults.living();
+                let target = faults.process_faults.begin(step, &living);
                 if let Some(at_ns) = again_ns {
                     self.schedule(at_ns, Task::Begin { step });
                 }
@@ -362,12 +362,12 @@ impl World<'_> {
 
     /// The event is handled: puts in force what waited for it, and lets out what the member sends.
     pub(super) fn let_out(&mut self, node: NodeId) {
-        let trouble = self.trouble();
-        let outgoing = std::mem::take(&mut trouble.outgoing);
-        for step in std::mem::take(&mut trouble.hits) {
-            let trouble = self.trouble();
-            let living = trouble.living();
-            let target = trouble.process_faults.hit(step, node, &living);
+        let faults = self.faults();
+        let outgoing = std::mem::take(&mut faults.outgoing);
+        for step in std::mem::take(&mut faults.hits) {
+            let faults = self.faults();
+            let living = faults.living();
+            let target = faults.process_faults.hit(step, node, &living);
             self.aim(step, target);
         }
         match self.life(node) {
@@ -378,7 +378,7 @@ impl World<'_> {
                 self.flush(node);
             }
             Life::Paused => {
-                let waits = self.trouble().put_off.entry(node).or_default();
+                let waits = self.faults().put_off.entry(node).or_default();
                 waits.unsent.extend(outgoing);
             }
             Life::Over => {
@@ -393,7 +393,7 @@ impl World<'_> {
     /// hands of the transport.
     pub(super) fn messages_elsewhere(&self) -> Vec<(NodeId, NodeId, usize)> {
         let mut messages = Vec::new();
-        for (&node, waits) in self.trouble.iter().flat_map(|trouble| &trouble.put_off) {
+        for (&node, waits) in self.faults.iter().flat_map(|faults| &faults.put_off) {
             messages.extend(
                 waits
                     .unsent
@@ -412,9 +412,9 @@ impl World<'_> {
         let kind = |message| self.members.group().kind(message);
         let others = messages.into_iter().filter(|(from, to, _)| from != to);
         let others = others.map(|(from, to, message)| (from, to, kind(message)));
-        let ends = self.trouble.as_ref().and_then(|all| all.ends.as_ref());
+        let transports = self.faults.as_ref().and_then(|all| all.transports.as_ref());
         others
-            .chain(ends.into_iter().flat_map(Ends::undelivered))
+            .chain(transports.into_iter().flat_map(Transports::undelivered))
             .collect()
     }
 
@@ -423,26 +423,26 @@ impl World<'_> {
     }
 
     fn life(&self, node: NodeId) -> Life {
-        let trouble = self.trouble.as_ref();
-        trouble.map_or(Life::Running, |trouble| trouble.lives[node.index()])
+        let faults = self.faults.as_ref();
+        faults.map_or(Life::Running, |faults| faults.lives[node.index()])
     }
 
     fn schedule(&mut self, at_ns: u64, task: Task) {
-        let trouble = self.trouble();
-        let number = u32::try_from(trouble.tasks.len()).expect("fewer than 2^32 tasks in a run");
-        trouble.tasks.push(task);
-        trouble.tasks_left += 1;
+        let faults = self.faults();
+        let number = u32::try_from(faults.tasks.len()).expect("fewer than 2^32 tasks in a run");
+        faults.tasks.push(task);
+        faults.tasks_left += 1;
         self.queue.push(at_ns, Due::Task(TaskId(number)));
     }
 
     /// Strikes; who is sought can be seen at once.
     fn aim(&mut self, step: usize, target: Target) {
-        let trouble = self.trouble();
+        let faults = self.faults();
         let victim = match target {
             Target::Nobody => None,
             Target::Links => return self.change_links(step, None),
             Target::Member(node) => Some(node),
-            Target::Sought => trouble.process_faults.found(step, &trouble.sightings()),
+            Target::Sought => faults.process_faults.found(step, &faults.sightings()),
         };
         if let Some(victim) = victim
             && !self.is_over(victim)
@@ -453,7 +453,7 @@ impl World<'_> {
 
     fn strike(&mut self, step: usize, victim: NodeId) {
         let now_ns = self.now_ns;
-        match self.trouble().process_faults.strike(step, now_ns, victim) {
+        match self.faults().process_faults.strike(step, now_ns, victim) {
             ProcessAction::Kill { revive_after_ns } => {
                 self.kill(victim);
                 if let Some(after_ns) = revive_after_ns {
@@ -462,9 +462,9 @@ impl World<'_> {
                 }
             }
             ProcessAction::Pause { until_ns } => {
-                let trouble = self.trouble();
-                trouble.lives[victim.index()] = Life::Paused;
-                trouble.put_off.entry(victim).or_default();
+                let faults = self.faults();
+                faults.lives[victim.index()] = Life::Paused;
+                faults.put_off.entry(victim).or_default();
                 if let Some(at_ns) = until_ns {
                     self.schedule(at_ns.max(now_ns), Task::Resume { node: victim });
                 }
@@ -477,12 +477,12 @@ impl World<'_> {
     /// A paused member goes on: first with what it was about to send, then with what has happened.
     fn resume(&mut self, node: NodeId) {
         let now_ns = self.now_ns;
-        let trouble = self.trouble();
-        let Some(waits) = trouble.put_off.remove(&node) else {
+        let faults = self.faults();
+        let Some(waits) = faults.put_off.remove(&node) else {
             return;
         };
-        trouble.lives[node.index()] = Life::Running;
-        trouble.process_faults.resumed(now_ns, node);
+        faults.lives[node.index()] = Life::Running;
+        faults.process_faults.resumed(now_ns, node);
         for (to, message) in waits.unsent {
             self.send(node, to, message);
         }
@@ -498,11 +498,11 @@ impl World<'_> {
     /// A member is no more: nothing wakes it up, and what is under way to it never arrives.
     fn kill(&mut self, node: NodeId) {
         let now_ns = self.now_ns;
-        let trouble = self.trouble();
-        trouble.lives[node.index()] = Life::Over;
-        trouble.inside_since_ns[node.index()] = None;
-        trouble.process_faults.died(now_ns, node);
-        let waits = trouble.put_off.remove(&node).unwrap_or_default();
+        let faults = self.faults();
+        faults.lives[node.index()] = Life::Over;
+        faults.inside_since_ns[node.index()] = None;
+        faults.process_faults.died(now_ns, node);
+        let waits = faults.put_off.remove(&node).unwrap_or_default();
         for (to, message) in waits.unsent {
             self.lose(node, to, message);
         }
@@ -538,7 +538,7 @@ impl World<'_> {
                 self.lose(from, node, message);
             }
             // Nobody is left to be told.
-            Due::Task(_) => self.trouble().tasks_left -= 1,
+            Due::Task(_) => self.faults().tasks_left -= 1,
             Due::Datagram(id) => self.drop_datagram(id),
             Due::Tick(_) | Due::Link(_) => {}
         }
@@ -546,10 +546,10 @@ impl World<'_> {
 
     /// Every survivor learns of a death, each in its own time.
     fn spread_the_news(&mut self, dead: NodeId) {
-        if !self.trouble().peer_events {
+        if !self.faults().peer_events {
             return;
         }
-        for witness in self.trouble().living().into_iter().map(NodeId) {
+        for witness in self.faults().living().into_iter().map(NodeId) {
             let takes_ns = news_takes_ns(self.plan, dead, witness);
             let at_ns = self.now_ns.saturating_add(takes_ns);
             self.schedule(

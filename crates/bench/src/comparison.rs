@@ -1,19 +1,13 @@
-//! How fast the product is, as a ratio to a limit measured in the same run.
+//! A ratio of the product to a limit measured in the same run.
 //!
 //! Product and limit take turns, at least five times, so that whatever else the machine does hits
 //! both; what counts is the median of the ratios.
 
-pub(crate) mod chaos;
-pub(crate) mod cluster;
-pub(crate) mod forwarder;
-pub(crate) mod goodput;
-pub(crate) mod ring;
-
 use tempfile::TempDir;
 
-use crate::Failure;
-use crate::numbers::count;
-use crate::table::Table;
+use orchestrator::Failure;
+use orchestrator::numbers::count;
+use orchestrator::table::Table;
 
 /// One comparison.
 #[derive(Debug)]
@@ -82,14 +76,14 @@ pub(crate) fn directory() -> Result<TempDir, Failure> {
     made.map_err(|error| Failure::Testbed(format!("no temporary directory: {error}")))
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+pub(crate) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut values = values.collect::<Vec<_>>();
     values.sort_by(f64::total_cmp);
     values
 }
 
 /// The middle of sorted values.
-fn median(sorted: &[f64]) -> f64 {
+pub(crate) fn median(sorted: &[f64]) -> f64 {
     let (low, high) = ((sorted.len() - 1) / 2, sorted.len() / 2);
     f64::midpoint(sorted[low], sorted[high])
 }

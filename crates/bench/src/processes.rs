@@ -1,18 +1,21 @@
 //! The cluster against processes that only pass a datagram on.
 
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use model::engine::Progress;
 use model::plan::Plan;
 use model::run::Run;
 
-use super::goodput::{self, Goodput};
-use super::ring::Ring;
-use super::{Comparison, Wanted, chaos, directory};
-use crate::Failure;
-use crate::cluster::{Cluster, launch_time};
-use crate::scenario::{Layers, Scenario};
+use crate::comparison::{Comparison, Wanted, directory};
+use crate::goodput::{self, Goodput};
+use crate::proxy;
+use crate::ring::Ring;
+use cluster::{Cluster, launch_time};
+use orchestrator::Failure;
+use orchestrator::scenario::{Layers, Scenario};
 
 /// How long each measurement lasts, and how often it is repeated.
 const TIME: Duration = Duration::from_secs(1);
@@ -140,7 +143,7 @@ impl Bench<'_> {
     /// A group whose every message passes the proxy, which loses some, right after what the proxy alone
     /// can do was measured.
     fn goodput(&self, members: usize, loss_percent: u32) -> Result<Goodput, Failure> {
-        let capacity = chaos::capacity(self.executable)?;
+        let capacity = proxy::capacity(self.executable)?;
         let (nodes, fault) = (members.to_string(), Goodput::fault(loss_percent));
         let flags = [
             "-n",
@@ -174,14 +177,15 @@ impl Bench<'_> {
         let dir = directory()?;
         let plan = plan(algorithm, flags)?;
         let cluster = Cluster {
-            plan: &plan,
-            executable: self.executable,
-            dir: dir.path(),
+            executable: self.executable.to_owned(),
+            dir: dir.path().to_owned(),
             cores: cores.to_vec(),
-            interrupted: self.interrupted,
-            progress: &|_| {},
         };
-        let run = cluster.run()?;
+        let mut watch = |_: Progress| match self.interrupted.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let run = cluster.run(&plan, &mut watch)?;
         match run.failure {
             Some(why) => Err(Failure::Testbed(why)),
             None => Ok(run),

@@ -9,16 +9,16 @@ use member::faults::processes::Sighting;
 use node::control::{Order, Report};
 use tokio::time::Instant;
 
-use super::Stage;
-use super::place::Life;
-use crate::Failure;
-use crate::cluster::child::{Heard, Voice, last_lines};
-use crate::cluster::proxy;
-use crate::cluster::settled::Finding;
+use super::Supervisor;
+use super::seat::Life;
+use crate::child::{Heard, Output, last_lines};
+use crate::proxy;
+use crate::settled::Finding;
+use model::engine::EngineError;
 
-impl Stage<'_> {
+impl Supervisor<'_> {
     /// Takes in what a child said, or that it ended. A completed round of answers comes back.
-    pub(super) fn hear(&mut self, heard: Heard) -> Result<Option<Finding>, Failure> {
+    pub(crate) fn hear(&mut self, heard: Heard) -> Result<Option<Finding>, EngineError> {
         let (from, incarnation, what) = match heard {
             Heard::Member {
                 from,
@@ -27,18 +27,18 @@ impl Stage<'_> {
             } => (from, incarnation, what),
             Heard::Proxy(what) => return self.hear_proxy(what).map(|()| None),
         };
-        let place = &mut self.places[from.index()];
-        if incarnation != place.incarnation {
+        let seat = &mut self.seats[from.index()];
+        if incarnation != seat.incarnation {
             return Ok(None);
         }
         let report = match what {
-            Voice::Said(report) => report,
-            Voice::Muttered(line) => {
-                return Err(Failure::Testbed(format!(
+            Output::Report(report) => report,
+            Output::Unparsable(line) => {
+                return Err(EngineError::Testbed(format!(
                     "member {from} said something that is no report: {line}"
                 )));
             }
-            Voice::Ended(status) => {
+            Output::Ended(status) => {
                 let died = Death {
                     node: from,
                     incarnation,
@@ -49,21 +49,21 @@ impl Stage<'_> {
         };
         match report {
             Report::Hello { port } => {
-                place.port = port;
-                if place.life == Life::Revived {
+                seat.port = port;
+                if seat.life == Life::Revived {
                     self.introduce_to(from);
                 }
             }
             Report::Ready => {
-                place.ready = true;
-                if place.life == Life::Revived {
-                    place.tell(Order::Go {
+                seat.ready = true;
+                if seat.life == Life::Revived {
+                    seat.tell(Order::Go {
                         zero_ns: self.zero_ns,
                     });
                 }
             }
             Report::Idle => {
-                place.idle = true;
+                seat.idle = true;
                 if self.all_idle() {
                     self.ask_at = Instant::now();
                 }
@@ -82,61 +82,61 @@ impl Stage<'_> {
                     token_since_ns,
                 });
             }
-            Report::Done { state_bytes, usage } => place.done = Some((state_bytes, usage)),
+            Report::Done { state_bytes, usage } => seat.done = Some((state_bytes, usage)),
             Report::Failed { why } => {
-                return Err(Failure::Testbed(format!("member {from} failed: {why}")));
+                return Err(EngineError::Testbed(format!("member {from} failed: {why}")));
             }
         }
         Ok(None)
     }
 
     /// Takes in what the proxy said, or that it ended.
-    fn hear_proxy(&mut self, what: Voice<proxy::Report>) -> Result<(), Failure> {
+    fn hear_proxy(&mut self, what: Output<proxy::Report>) -> Result<(), EngineError> {
         let Some(proxy) = &mut self.proxy else {
             return Ok(());
         };
         match what {
-            Voice::Said(report) => {
+            Output::Report(report) => {
                 if let Some(step) = proxy.hear(report) {
                     self.in_force(step);
                 }
                 Ok(())
             }
-            Voice::Muttered(line) => Err(Failure::Testbed(format!(
+            Output::Unparsable(line) => Err(EngineError::Testbed(format!(
                 "the proxy said something that is no report: {line}"
             ))),
-            Voice::Ended(_) if proxy.did.is_some() || proxy.given_up => {
+            Output::Ended(_) if proxy.did.is_some() || proxy.given_up => {
                 proxy.ended = true;
                 Ok(())
             }
-            Voice::Ended(status) => {
+            Output::Ended(status) => {
                 proxy.ended = true;
-                let last_words = self.launcher.proxys_last_words();
-                Err(died_unasked("the proxy", status, &last_words))
+                let stderr_log = self.launcher.proxy_stderr_log();
+                Err(died_unasked("the proxy", status, &stderr_log))
             }
         }
     }
 
     /// A child has been reaped: as it should, or unasked.
-    fn ended(&mut self, death: Death) -> Result<(), Failure> {
+    fn ended(&mut self, death: Death) -> Result<(), EngineError> {
         let Death {
             node,
             incarnation,
             status,
         } = death;
-        let place = &mut self.places[node.index()];
-        place.child = None;
-        match place.life {
+        let seat = &mut self.seats[node.index()];
+        seat.child = None;
+        match seat.life {
             Life::Killed(revive_after_ns) => {
-                place.life = Life::Dead;
-                self.buried(node, revive_after_ns);
+                seat.life = Life::Dead;
+                self.reaped(node, revive_after_ns);
                 Ok(())
             }
-            _ if place.done.is_some() || place.given_up => Ok(()),
+            _ if seat.done.is_some() || seat.given_up => Ok(()),
             _ => {
                 self.died_unasked(node);
-                let last_words = self.launcher.last_words(node, incarnation);
-                Err(died_unasked(&format!("member {node}"), status, &last_words))
+                let stderr_log = self.launcher.stderr_log(node, incarnation);
+                Err(died_unasked(&format!("member {node}"), status, &stderr_log))
             }
         }
     }
@@ -150,11 +150,11 @@ struct Death {
 }
 
 /// What there is to say of a child that should have lived.
-fn died_unasked(who: &str, status: io::Result<ExitStatus>, last_words: &Path) -> Failure {
+fn died_unasked(who: &str, status: io::Result<ExitStatus>, stderr_log: &Path) -> EngineError {
     let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-    let said = match last_lines(last_words).as_str() {
+    let said = match last_lines(stderr_log).as_str() {
         "" => "it said nothing on stderr".to_owned(),
-        words => format!("its last words:\n{words}"),
+        words => format!("the end of its stderr:\n{words}"),
     };
-    Failure::Testbed(format!("{who} died unasked ({status}); {said}"))
+    EngineError::Testbed(format!("{who} died unasked ({status}); {said}"))
 }

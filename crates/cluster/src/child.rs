@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::{ExitCode, ExitStatus, Stdio};
 use std::sync::Arc;
 
 use algorithms::NodeId;
@@ -18,53 +18,55 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdout, Command};
 use tokio::sync::mpsc;
+use wire::ChildArgs;
 
-use crate::Failure;
-
-/// This very program, even if its file is replaced meanwhile.
-pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
+use model::engine::EngineError;
 
 /// What is heard of the children, all in one place.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub enum Heard {
     /// Of a member, in one of its lives.
     Member {
+        /// The member that it is.
         from: NodeId,
+        /// The life of that member.
         incarnation: u32,
-        what: Voice<Report>,
+        /// What it wrote, or that it ended.
+        what: Output<Report>,
     },
     /// Of the proxy between the members.
-    Proxy(Voice<chaos::proxy::child::Report>),
+    Proxy(Output<chaos::proxy::child::Report>),
 }
 
 /// What is heard of one child.
 #[derive(Debug)]
-pub(crate) enum Voice<R> {
-    /// It said something.
-    Said(R),
+pub enum Output<R> {
+    /// A report.
+    Report(R),
     /// It said something that cannot be understood.
-    Muttered(String),
+    Unparsable(String),
     /// It ended, and has been reaped.
     Ended(io::Result<ExitStatus>),
 }
 
 /// Starts children.
 #[derive(Clone, Debug)]
-pub(crate) struct Launcher {
+pub struct Launcher {
     /// The program that is a child when told so.
-    pub(crate) executable: PathBuf,
-    /// Where the children's last words go.
-    pub(crate) members: PathBuf,
-    pub(crate) ear: mpsc::UnboundedSender<Heard>,
+    pub executable: PathBuf,
+    /// Where the children's stderr goes.
+    pub members: PathBuf,
+    /// Where everything that children say goes.
+    pub reports: mpsc::UnboundedSender<Heard>,
     /// Processors to deal the members to in turn; none to let the kernel decide.
-    pub(crate) cores: Vec<usize>,
+    pub cores: Vec<usize>,
 }
 
 /// A child's process as long as it lives.
 #[derive(Debug)]
-pub(crate) struct Child<O> {
+pub struct Child<O> {
     pid: Pid,
-    mouth: mpsc::UnboundedSender<Line<O>>,
+    orders: mpsc::UnboundedSender<Line<O>>,
 }
 
 /// A line that a child is told.
@@ -90,14 +92,14 @@ impl Launcher {
         incarnation: u32,
         port: u16,
     ) -> io::Result<Child<Order>> {
-        let ear = self.ear.clone();
-        let mut command = self.command("node", &self.last_words(node, incarnation))?;
+        let reports = self.reports.clone();
+        let mut command = self.command("node", &self.stderr_log(node, incarnation))?;
         command
             .arg(format!("--member={node}"))
             .arg(format!("--port={port}"))
             .args(self.core_of(node).map(|core| format!("--core={core}")));
         spawn(command, move |what| {
-            drop(ear.send(Heard::Member {
+            drop(reports.send(Heard::Member {
                 from: node,
                 incarnation,
                 what,
@@ -106,18 +108,18 @@ impl Launcher {
     }
 
     /// Starts what stands between the members: the proxy, or something to compare it with.
-    pub(crate) fn start_between(
+    pub fn start_between(
         &self,
         kind: &str,
         core: Option<usize>,
     ) -> io::Result<Child<chaos::proxy::child::Order>> {
-        let ear = self.ear.clone();
-        let mut command = self.command(kind, &self.proxys_last_words())?;
+        let reports = self.reports.clone();
+        let mut command = self.command(kind, &self.proxy_stderr_log())?;
         command.args(core.map(|core| format!("--core={core}")));
-        spawn(command, move |what| drop(ear.send(Heard::Proxy(what))))
+        spawn(command, move |what| drop(reports.send(Heard::Proxy(what))))
     }
 
-    fn command(&self, kind: &str, last_words: &Path) -> io::Result<Command> {
+    fn command(&self, kind: &str, stderr_log: &Path) -> io::Result<Command> {
         let mut command = Command::new(&self.executable);
         let program = std::env::args_os().next().unwrap_or_default();
         let run = self.members.parent().unwrap_or(&self.members);
@@ -128,7 +130,7 @@ impl Launcher {
             .arg(format!("--parent={}", std::process::id()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(File::create(last_words)?)
+            .stderr(File::create(stderr_log)?)
             // Ctrl-C is for the orchestrator, which then tells its children.
             .process_group(0)
             .kill_on_drop(true);
@@ -141,20 +143,20 @@ impl Launcher {
     }
 
     /// The file that holds what a member wrote to stderr.
-    pub(crate) fn last_words(&self, node: NodeId, incarnation: u32) -> PathBuf {
+    pub(crate) fn stderr_log(&self, node: NodeId, incarnation: u32) -> PathBuf {
         self.members.join(format!("{node}.{incarnation}.log"))
     }
 
     /// The file that holds what the proxy wrote to stderr.
-    pub(crate) fn proxys_last_words(&self) -> PathBuf {
+    pub(crate) fn proxy_stderr_log(&self) -> PathBuf {
         self.members.join("chaos.log")
     }
 }
 
-/// Starts a process, gives it a mouth and an ear, and reaps it when it ends.
+/// Starts a process, gives it a orders and an reports, and reaps it when it ends.
 fn spawn<O, R>(
     mut command: Command,
-    hear: impl Fn(Voice<R>) + Send + Sync + 'static,
+    hear: impl Fn(Output<R>) + Send + Sync + 'static,
 ) -> io::Result<Child<O>>
 where
     O: Serialize + Send + 'static,
@@ -165,7 +167,7 @@ where
     let pid = Pid::from_raw(id as i32).expect("a process id is not 0");
     let mut stdin = process.stdin.take().expect("stdin is a pipe");
     let stdout = process.stdout.take().expect("stdout is a pipe");
-    let (mouth, mut lines) = mpsc::unbounded_channel::<Line<O>>();
+    let (orders, mut lines) = mpsc::unbounded_channel::<Line<O>>();
     tokio::spawn(async move {
         while let Some(told) = lines.recv().await {
             let written = match told {
@@ -180,20 +182,20 @@ where
     });
     tokio::spawn(async move {
         listen(stdout, &hear).await;
-        hear(Voice::Ended(process.wait().await));
+        hear(Output::Ended(process.wait().await));
     });
-    Ok(Child { pid, mouth })
+    Ok(Child { pid, orders })
 }
 
 impl<O> Child<O> {
     /// Tells the child something; a child that is gone does not hear it.
-    pub(crate) fn tell(&self, order: O) {
-        drop(self.mouth.send(Line::Order(order)));
+    pub fn tell(&self, order: O) {
+        drop(self.orders.send(Line::Order(order)));
     }
 
     /// The same for a line that others are told as well.
     pub(crate) fn tell_line(&self, line: Arc<[u8]>) {
-        drop(self.mouth.send(Line::Shared(line)));
+        drop(self.orders.send(Line::Shared(line)));
     }
 
     /// Whether it has stopped (`true`) or gone on since this was last asked.
@@ -204,26 +206,44 @@ impl<O> Child<O> {
     }
 
     /// Sends it a signal. One that has just ended does not get it.
-    pub(crate) fn signal(&self, signal: Signal) {
+    pub fn signal(&self, signal: Signal) {
         let _ = kill_process(self.pid, signal);
     }
 }
 
-async fn listen<R: DeserializeOwned>(stdout: ChildStdout, hear: &(impl Fn(Voice<R>) + Sync)) {
+async fn listen<R: DeserializeOwned>(stdout: ChildStdout, hear: &(impl Fn(Output<R>) + Sync)) {
     let mut lines = BufReader::new(stdout).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         hear(match serde_json::from_str(&line) {
-            Ok(report) => Voice::Said(report),
-            Err(_) => Voice::Muttered(line),
+            Ok(report) => Output::Report(report),
+            Err(_) => Output::Unparsable(line),
         });
     }
 }
 
-/// The last lines of a file of last words, for an error message.
+/// The last lines of a log, for an error message.
 pub(crate) fn last_lines(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let lines = text.lines().collect::<Vec<_>>();
     lines[lines.len().saturating_sub(5)..].join("\n")
+}
+
+/// Is a child that does this until it is told to finish, or its stdin ends.
+pub fn be(arguments: ChildArgs, serve: impl Future<Output = Result<(), String>>) -> ExitCode {
+    let served = arguments.settle().and_then(|()| {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()
+            .map_err(|error| format!("cannot start a runtime: {error}"))?;
+        runtime.block_on(serve)
+    });
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            safe_io::to_stderr(&format!("error: {why}\n"));
+            ExitCode::from(4)
+        }
+    }
 }
 
 /// Descriptors that one member takes here: its stdin, its stdout, and the one by which it is reaped.
@@ -233,7 +253,7 @@ const FILES_PER_MEMBER: u64 = 3;
 const OTHER_FILES: u64 = 64;
 
 /// Raises the limit of open files where so many members need it; the usual limit is 1 024.
-pub(super) fn allow_files(members: usize) -> Result<(), Failure> {
+pub(crate) fn allow_files(members: usize) -> Result<(), EngineError> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let Some(needed) = missing_files(members, limit.current, limit.maximum)? else {
@@ -243,8 +263,9 @@ pub(super) fn allow_files(members: usize) -> Result<(), Failure> {
         current: Some(needed),
         maximum: limit.maximum,
     };
-    setrlimit(Resource::Nofile, raised)
-        .map_err(|error| Failure::Testbed(format!("cannot raise the limit of open files: {error}")))
+    setrlimit(Resource::Nofile, raised).map_err(|error| {
+        EngineError::Testbed(format!("cannot raise the limit of open files: {error}"))
+    })
 }
 
 /// The limit of open files that so many members need, if the present one is lower.
@@ -252,13 +273,13 @@ fn missing_files(
     members: usize,
     soft: Option<u64>,
     hard: Option<u64>,
-) -> Result<Option<u64>, Failure> {
+) -> Result<Option<u64>, EngineError> {
     let needed = FILES_PER_MEMBER * members as u64 + OTHER_FILES;
     if soft.is_none_or(|soft| soft >= needed) {
         return Ok(None);
     }
     match hard {
-        Some(hard) if hard < needed => Err(Failure::Usage(format!(
+        Some(hard) if hard < needed => Err(EngineError::Plan(format!(
             "{members} members need {needed} open files, and this user may have {hard}; raise the \
              hard limit (ulimit -Hn {needed}) or run at most {} members",
             hard.saturating_sub(OTHER_FILES) / FILES_PER_MEMBER
@@ -284,7 +305,7 @@ mod tests {
     fn a_hard_limit_that_is_too_low_is_named_with_what_would_do() {
         let refused = missing_files(400, Some(1_024), Some(1_100)).expect_err("1,264 are needed");
         let told = match refused {
-            Failure::Usage(told) => told,
+            EngineError::Plan(told) => told,
             other => panic!("{other:?}"),
         };
         for words in [

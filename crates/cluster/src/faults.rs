@@ -14,15 +14,15 @@ use node::control::Order;
 use tracing::info;
 
 use super::proxy;
-use super::stage::{Life, Stage};
-use crate::Failure;
+use super::supervisor::{Life, Supervisor};
+use model::engine::EngineError;
 
 /// How far the plan's faults have come.
 #[derive(Debug)]
-pub(super) struct Faults {
-    pub(super) queue: TimerQueue<Task>,
+pub(crate) struct Faults {
+    pub(crate) queue: TimerQueue<Task>,
     /// Who is struck, and what happened.
-    pub(super) process_faults: ProcessFaults,
+    pub(crate) process_faults: ProcessFaults,
     search: Option<Search>,
     /// Steps that wait for another search to end.
     deferred: Vec<usize>,
@@ -31,7 +31,7 @@ pub(super) struct Faults {
     /// Steps that the proxy has been told of, and has not put in force yet.
     enacting: Vec<usize>,
     /// The last moment at which links are known to have changed, or to change.
-    pub(super) links_changed_ns: u64,
+    pub(crate) links_changed_ns: u64,
 }
 
 /// A search for the holder or the token: everybody stops and answers.
@@ -48,7 +48,7 @@ struct Search {
 
 impl Faults {
     /// Nothing has happened; what has a moment of its own is on the queue.
-    pub(super) fn new(faults: &Timeline) -> Self {
+    pub(crate) fn new(faults: &Timeline) -> Self {
         let process_faults = ProcessFaults::new(faults);
         let mut queue = TimerQueue::default();
         for (at_ns, task) in process_faults.opening() {
@@ -72,9 +72,9 @@ impl Faults {
     }
 }
 
-impl Stage<'_> {
+impl Supervisor<'_> {
     /// Does what is due.
-    pub(super) fn perform(&mut self, task: Task) -> Result<(), Failure> {
+    pub(crate) fn perform(&mut self, task: Task) -> Result<(), EngineError> {
         match task {
             Task::Begin { step } => {
                 let now_ns = self.now_ns();
@@ -87,13 +87,13 @@ impl Stage<'_> {
             }
             Task::Resume { node } => self.resume(node),
             Task::Revive { node } => self.revive(node)?,
-            Task::Tell { node, dead } => self.places[node.index()].tell(Order::Down { peer: dead }),
+            Task::Tell { node, dead } => self.seats[node.index()].tell(Order::Down { peer: dead }),
         }
         Ok(())
     }
 
     /// A member reports an event that a step waits for; it stands still until it may go on.
-    pub(super) fn hit(&mut self, step: usize, by: NodeId) {
+    pub(crate) fn hit(&mut self, step: usize, by: NodeId) {
         self.faults.hitters.push((step, by));
         let living = self.living_numbers();
         let target = self.faults.process_faults.hit(step, by, &living);
@@ -104,8 +104,8 @@ impl Stage<'_> {
     }
 
     /// The proxy has put a step in force.
-    pub(super) fn in_force(&mut self, step: usize) {
-        let fault = &self.cluster.plan.faults.steps[step].name;
+    pub(crate) fn in_force(&mut self, step: usize) {
+        let fault = &self.plan.faults.steps[step].name;
         info!(fault, "a fault of links is in force");
         self.faults.enacting.retain(|enacting| *enacting != step);
         self.end_search();
@@ -118,7 +118,7 @@ impl Stage<'_> {
     fn let_go(&mut self, step: usize) {
         for (waited_for, node) in std::mem::take(&mut self.faults.hitters) {
             match waited_for == step {
-                true => self.places[node.index()].tell(Order::GoOn { catch: None }),
+                true => self.seats[node.index()].tell(Order::GoOn { catch: None }),
                 false => self.faults.hitters.push((waited_for, node)),
             }
         }
@@ -146,12 +146,12 @@ impl Stage<'_> {
             catch: None,
         });
         for node in asked {
-            self.places[node.index()].tell(Order::Halt);
+            self.seats[node.index()].tell(Order::Halt);
         }
     }
 
     /// A member has stopped and answered.
-    pub(super) fn halted(&mut self, sighting: Sighting) {
+    pub(crate) fn halted(&mut self, sighting: Sighting) {
         if let Some(search) = &mut self.faults.search {
             search.answers.push(sighting);
             search.missing -= 1;
@@ -190,7 +190,7 @@ impl Stage<'_> {
             let go_on = Order::GoOn {
                 catch: search.catch,
             };
-            self.places[answer.node.index()].tell(go_on);
+            self.seats[answer.node.index()].tell(go_on);
         }
         self.let_go(search.step);
         if !self.faults.deferred.is_empty() {
@@ -202,7 +202,7 @@ impl Stage<'_> {
     /// Has the proxy put a step in force.
     fn enact(&mut self, step: usize, who: Option<NodeId>) {
         let now_ns = self.now_ns();
-        let over_ns = self.cluster.plan.faults.steps[step].over_ns(now_ns);
+        let over_ns = self.plan.faults.steps[step].over_ns(now_ns);
         let changed_ns = over_ns.unwrap_or(now_ns);
         self.faults.links_changed_ns = self.faults.links_changed_ns.max(changed_ns);
         self.faults.process_faults.changed_links(step);
@@ -216,16 +216,16 @@ impl Stage<'_> {
     /// Does to a member what the step says.
     fn strike(&mut self, step: usize, victim: NodeId) {
         let now_ns = self.now_ns();
-        let place = &mut self.places[victim.index()];
-        if !place.is_alive() {
+        let seat = &mut self.seats[victim.index()];
+        if !seat.is_alive() {
             return;
         }
-        let fault = &self.cluster.plan.faults.steps[step].name;
+        let fault = &self.plan.faults.steps[step].name;
         info!(now_ns, fault, member = %victim, "a fault strikes");
         match self.faults.process_faults.strike(step, now_ns, victim) {
-            ProcessAction::Kill { revive_after_ns } => place.kill(revive_after_ns),
+            ProcessAction::Kill { revive_after_ns } => seat.kill(revive_after_ns),
             ProcessAction::Pause { until_ns } => {
-                place.pause();
+                seat.pause();
                 self.rounds.abandon();
                 if let Some(at_ns) = until_ns {
                     self.faults.queue.add(at_ns, Task::Resume { node: victim });
@@ -238,17 +238,17 @@ impl Stage<'_> {
 
     fn resume(&mut self, node: NodeId) {
         let now_ns = self.now_ns();
-        let place = &mut self.places[node.index()];
-        if place.life != Life::Paused {
+        let seat = &mut self.seats[node.index()];
+        if seat.life != Life::Paused {
             return;
         }
         info!(now_ns, member = %node, "resumes a member");
-        place.resume();
+        seat.resume();
         self.faults.process_faults.resumed(now_ns, node);
     }
 
     /// A member that was killed on purpose has been reaped.
-    pub(super) fn buried(&mut self, node: NodeId, revive_after_ns: Option<u64>) {
+    pub(crate) fn reaped(&mut self, node: NodeId, revive_after_ns: Option<u64>) {
         let now_ns = self.now_ns();
         self.rounds.abandon();
         self.faults.process_faults.died(now_ns, node);
@@ -263,10 +263,10 @@ impl Stage<'_> {
             search.missing -= 1;
             self.conclude_search();
         }
-        let plan = self.cluster.plan;
+        let plan = self.plan;
         if plan.info().wants_peer_events() && plan.suspects_after_ns().is_none() {
             for witness in self.living().collect::<Vec<_>>() {
-                let at_ns = now_ns + news_takes_ns(self.cluster.plan, node, witness);
+                let at_ns = now_ns + news_takes_ns(self.plan, node, witness);
                 let news = Task::Tell {
                     node: witness,
                     dead: node,

@@ -14,63 +14,44 @@ use algorithms::printed::Printed;
 use algorithms::registry;
 use algorithms::{NodeId, Setting, Topology};
 use chaos::{Delay, Draw};
+use model::engine::Progress;
 use model::plan::Plan;
-use model::run::End;
 use model::workload::{Arrivals, PerNode, Quota, Span, Workload};
 
-use crate::explore::{Options, explore};
-use crate::{Progress, simulate};
-
-/// Naimi and Trehel's algorithm in a closed loop against the bare loop, several times in turn.
-#[derive(Clone, Debug)]
-pub struct Race {
-    /// How many nodes.
-    pub nodes: u32,
-    /// Events in one simulated run.
-    pub events: u64,
-    /// Events in flight on average, in both.
-    pub in_flight: usize,
-    /// One simulated run and one bare loop, one right after the other.
-    pub pairs: Vec<Pair>,
-}
+use simulator::explore::{Options, explore};
+use simulator::simulate;
 
 /// Events per second, measured one right after the other.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair {
+pub(crate) struct Pair {
     /// Of the simulator.
-    pub simulated: f64,
+    pub(crate) simulated: f64,
     /// Of the bare loop.
-    pub bare: f64,
+    pub(crate) bare: f64,
 }
 
-/// One entry each.
+/// A run in which everybody enters once.
 #[derive(Clone, Copy, Debug)]
-pub struct Crowd {
-    /// How many nodes.
-    pub nodes: u32,
-    /// How many entered.
-    pub entries: u64,
-    /// Events it took.
-    pub events: u64,
+pub(crate) struct Crowd {
+    /// How many members entered.
+    pub(crate) entries: u64,
     /// How long it took, from making the members to the finished run.
-    pub took: Duration,
-    /// How it ended.
-    pub end: End,
+    pub(crate) took: Duration,
 }
 
 /// Every schedule of a small world.
 #[derive(Clone, Copy, Debug)]
-pub struct Search {
+pub(crate) struct Search {
     /// Distinct states visited.
-    pub states: u64,
+    pub(crate) states: u64,
     /// How long it took.
-    pub took: Duration,
+    pub(crate) took: Duration,
     /// Whether all states were visited and nothing was found.
-    pub complete: bool,
+    pub(crate) complete: bool,
 }
 
 /// Races a simulated run of about so many events against the bare loop, after one run to warm up.
-pub fn race(nodes: u32, events: u64, pairs: usize) -> Race {
+pub(crate) fn race(nodes: u32, events: u64, pairs: usize) -> Vec<Pair> {
     // An entry takes about ln N messages, one arrival and one exit.
     let per_entry = f64::from(nodes).ln() + 2.0;
     let per_node = (events as f64 / per_entry / f64::from(nodes)).ceil();
@@ -80,29 +61,21 @@ pub fn race(nodes: u32, events: u64, pairs: usize) -> Race {
         simulated: run(&plan).per_second(),
         bare: bare(nth as u64, warm.in_flight, warm.events),
     });
-    Race {
-        nodes,
-        events: warm.events,
-        in_flight: warm.in_flight,
-        pairs: pairs.collect(),
-    }
+    pairs.collect()
 }
 
 /// Lets everybody in once.
-pub fn crowd(nodes: u32) -> Crowd {
+pub(crate) fn crowd(nodes: u32) -> Crowd {
     let run = run(&plan(nodes, 1));
     Crowd {
-        nodes,
         entries: run.entries,
-        events: run.events,
         took: run.took,
-        end: run.end,
     }
 }
 
 /// Explores Ricart and Agrawala's algorithm: three nodes, three entries each, trapped states looked
 /// for.
-pub fn search() -> Search {
+pub(crate) fn search() -> Search {
     let entry = registry::find("ricart-agrawala").expect("it is registered");
     let nodes = 3;
     let setting = Setting::new(
@@ -131,16 +104,8 @@ pub fn search() -> Search {
 
 impl Search {
     /// Distinct states per second, on the one core it used.
-    pub fn per_second(&self) -> f64 {
+    pub(crate) fn per_second(&self) -> f64 {
         self.states as f64 / self.took.as_secs_f64()
-    }
-}
-
-impl Race {
-    /// How fast the simulator was relative to the bare loop, pair by pair.
-    pub fn ratios(&self) -> Vec<f64> {
-        let ratios = self.pairs.iter().map(|pair| pair.simulated / pair.bare);
-        ratios.collect()
     }
 }
 
@@ -175,7 +140,6 @@ struct Measured {
     in_flight: usize,
     entries: u64,
     took: Duration,
-    end: End,
 }
 
 impl Measured {
@@ -203,7 +167,6 @@ fn run(plan: &Plan) -> Measured {
         in_flight: in_flight / reports.max(1),
         entries,
         took,
-        end: run.end,
     }
 }
 

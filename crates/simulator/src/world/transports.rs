@@ -20,7 +20,7 @@ use super::{Due, World};
 use crate::Needs;
 
 /// The ends of all links.
-pub(super) struct Ends {
+pub(super) struct Transports {
     config: Config,
     seal: Seal,
     members: u32,
@@ -86,13 +86,13 @@ pub(super) struct DatagramId(u32);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChangeId(u32);
 
-impl Ends {
+impl Transports {
     pub(super) fn new(plan: &Plan, needs: Needs, topology: &Topology) -> Self {
         // Nobody outside could speak here, so the key need not be secret, only the same every time.
         let mut key = [0; 32];
         key[..8].copy_from_slice(&plan.seed.to_le_bytes());
         let suspects_after_ns = plan.suspects_after_ns();
-        let mut ends = Self {
+        let mut transports = Self {
             config: plan.transport_config(),
             seal: Seal::new(&plan.algorithm, plan.seed, Key::new(key)),
             members: plan.nodes,
@@ -111,8 +111,8 @@ impl Ends {
         };
         let links = topology.without_direction();
         for me in (0..plan.nodes).map(NodeId) {
-            let transport = Some(ends.transport(me, 0));
-            ends.ends.push(End {
+            let transport = Some(transports.transport(me, 0));
+            transports.ends.push(End {
                 transport,
                 incarnation: 0,
                 tick_ns: None,
@@ -124,7 +124,7 @@ impl Ends {
                 counted: None,
             });
         }
-        ends
+        transports
     }
 
     /// From whom to whom a datagram goes, and since when.
@@ -232,24 +232,25 @@ impl World<'_> {
         let kind = self.members.group().kind(message);
         let number = self.members.number(message);
         let is_over = self.is_over(to);
-        let trouble = self.trouble.as_mut().expect("it has a transport");
-        let ends = trouble.ends.as_mut().expect("it has a transport");
-        let transport = ends.ends[from.index()].transport.as_mut();
+        let faults = self.faults.as_mut().expect("it has a transport");
+        let transports = faults.transports.as_mut().expect("it has a transport");
+        let transport = transports.ends[from.index()].transport.as_mut();
         let transport = transport.expect("only the living send");
         // The time it was sent travels with it, as on a cluster.
-        let bytes = &mut ends.message;
+        let bytes = &mut transports.message;
         header::write(sent_ns, None, bytes);
         self.members.group().encode(message, bytes);
         self.members.group_mut().discard(message);
         let arrives = transport.is_up(to) && !is_over;
         transport.send(to, bytes);
-        ends.overflow = ends.overflow.or(transport.overflow());
+        transports.overflow = transports.overflow.or(transport.overflow());
         if arrives {
             let bytes = match self.plan.trace {
                 true => bytes.clone(),
                 false => Vec::new(),
             };
-            ends.undelivered
+            transports
+                .undelivered
                 .entry((from, to))
                 .or_default()
                 .push(Undelivered {
@@ -267,27 +268,28 @@ impl World<'_> {
     /// Lets everything out that a member's transport wants to send now, and sees to its timer.
     pub(super) fn flush(&mut self, node: NodeId) {
         let now_ns = self.now_ns;
-        let trouble = self.trouble.as_mut().expect("only a troubled world has");
-        let (Some(roads), Some(ends)) = (&mut trouble.roads, &mut trouble.ends) else {
+        let faults = self.faults.as_mut().expect("only a world with faults has");
+        let (Some(network), Some(transports)) = (&mut faults.network, &mut faults.transports)
+        else {
             return;
         };
         let End {
             transport,
             detector,
             ..
-        } = &mut ends.ends[node.index()];
+        } = &mut transports.ends[node.index()];
         if let (Some(transport), Some(detector)) = (transport, detector) {
             detector.look(now_ns, self.members.waits(node), transport);
         }
-        let mut bytes = std::mem::take(&mut ends.datagram);
-        while let Some(transport) = &mut ends.ends[node.index()].transport
+        let mut bytes = std::mem::take(&mut transports.datagram);
+        while let Some(transport) = &mut transports.ends[node.index()].transport
             && let Some(to) = transport.poll_transmit(now_ns, &mut bytes)
         {
-            for copy in &roads.fate(now_ns, node, to, bytes.len()).copies {
+            for copy in &network.fate(now_ns, node, to, bytes.len()).copies {
                 let mut bytes = bytes.clone();
                 let length = copy.mangle(&mut bytes);
                 bytes.truncate(length);
-                let id = ends.keep(Datagram {
+                let id = transports.keep(Datagram {
                     from: node,
                     to,
                     sent_ns: now_ns,
@@ -297,10 +299,10 @@ impl World<'_> {
                 self.queue.push(at_ns, Due::Datagram(id));
             }
         }
-        ends.datagram = bytes;
+        transports.datagram = bytes;
         let End {
             transport, tick_ns, ..
-        } = &mut ends.ends[node.index()];
+        } = &mut transports.ends[node.index()];
         let deadline_ns = transport.as_ref().and_then(|own| own.next_deadline());
         if let Some(deadline_ns) = deadline_ns
             && tick_ns.is_none_or(|known_ns| deadline_ns < known_ns)
@@ -314,7 +316,7 @@ impl World<'_> {
     /// A datagram has arrived.
     pub(super) fn land(&mut self, id: DatagramId) {
         let now_ns = self.now_ns;
-        let datagram = self.ends().take(id);
+        let datagram = self.transports().take(id);
         self.listen(datagram.to, |transport, sink| {
             // What is not believed has been counted by its reason.
             let _ = transport.receive(now_ns, &datagram.bytes, sink);
@@ -324,7 +326,7 @@ impl World<'_> {
     /// Tells a member's transport the time, if it still wants to be told.
     pub(super) fn tick(&mut self, node: NodeId) {
         let now_ns = self.now_ns;
-        let tick_ns = &mut self.ends().ends[node.index()].tick_ns;
+        let tick_ns = &mut self.transports().ends[node.index()].tick_ns;
         if tick_ns.is_none_or(|at_ns| at_ns > now_ns) {
             return;
         }
@@ -334,7 +336,7 @@ impl World<'_> {
 
     /// A link went down or came up at a member.
     pub(super) fn change_link(&mut self, ChangeId(id): ChangeId) {
-        let (node, neighbour, change) = self.ends().changes[id as usize];
+        let (node, neighbour, change) = self.transports().changes[id as usize];
         self.tell(node, Event::Link { neighbour, change });
     }
 
@@ -342,18 +344,21 @@ impl World<'_> {
     /// arrive, but nobody repeats it.
     pub(super) fn end_transport(&mut self, node: NodeId) {
         let nodes = self.plan.nodes;
-        let Some(ends) = self.trouble.as_mut().and_then(|all| all.ends.as_mut()) else {
+        let Some(transports) = self.faults.as_mut().and_then(|all| all.transports.as_mut()) else {
             return;
         };
-        let end = &mut ends.ends[node.index()];
+        let end = &mut transports.ends[node.index()];
         if let Some(transport) = end.transport.take() {
             end.counted = end.counted.or(Some(transport.counters().into()));
         }
         end.tick_ns = None;
         let mut lost = Vec::new();
         for other in (0..nodes).map(NodeId) {
-            self.under_way -= ends.abandon((node, other));
-            let sent = ends.undelivered.remove(&(other, node)).unwrap_or_default();
+            self.under_way -= transports.abandon((node, other));
+            let sent = transports
+                .undelivered
+                .remove(&(other, node))
+                .unwrap_or_default();
             self.under_way -= sent.len();
             lost.extend(sent.into_iter().map(|sent| (other, sent)));
         }
@@ -364,10 +369,10 @@ impl World<'_> {
 
     /// What was given up and never arrived is lost.
     pub(super) fn count_abandoned(&mut self) {
-        let Some(ends) = self.trouble.as_mut().and_then(|all| all.ends.as_mut()) else {
+        let Some(transports) = self.faults.as_mut().and_then(|all| all.transports.as_mut()) else {
             return;
         };
-        for ((from, to), all) in std::mem::take(&mut ends.abandoned) {
+        for ((from, to), all) in std::mem::take(&mut transports.abandoned) {
             for sent in all {
                 self.count_lost(from, to, sent.kind, sent.number);
             }
@@ -376,12 +381,12 @@ impl World<'_> {
 
     /// A dead member begins another life: its transport answers, and no algorithm runs there.
     pub(super) fn revive(&mut self, node: NodeId) {
-        let Some(ends) = self.trouble().ends.as_mut() else {
+        let Some(transports) = self.faults().transports.as_mut() else {
             return;
         };
-        let incarnation = ends.ends[node.index()].incarnation + 1;
-        let transport = ends.transport(node, incarnation);
-        let end = &mut ends.ends[node.index()];
+        let incarnation = transports.ends[node.index()].incarnation + 1;
+        let transport = transports.transport(node, incarnation);
+        let end = &mut transports.ends[node.index()];
         end.incarnation = incarnation;
         end.transport = Some(transport);
     }
@@ -391,12 +396,12 @@ impl World<'_> {
         if !self.runs(node) {
             return;
         }
-        let Some(ends) = self.trouble().ends.as_mut() else {
+        let Some(transports) = self.faults().transports.as_mut() else {
             return;
         };
         let End {
             transport, clogged, ..
-        } = &mut ends.ends[node.index()];
+        } = &mut transports.ends[node.index()];
         let now_clogged = transport.as_ref().is_some_and(|own| own.congested());
         if now_clogged != *clogged {
             *clogged = now_clogged;
@@ -406,12 +411,12 @@ impl World<'_> {
 
     /// A datagram that a dead member's socket had and nobody took.
     pub(super) fn drop_datagram(&mut self, id: DatagramId) {
-        self.ends().drop_datagram(id);
+        self.transports().drop_datagram(id);
     }
 
-    fn ends(&mut self) -> &mut Ends {
-        let ends = self.trouble().ends.as_mut();
-        ends.expect("only where the transport runs there are datagrams")
+    fn transports(&mut self) -> &mut Transports {
+        let transports = self.faults().transports.as_mut();
+        transports.expect("only where the transport runs there are datagrams")
     }
 
     /// Lets something happen to a member's transport, and to the member what comes out of it.
@@ -420,9 +425,9 @@ impl World<'_> {
         node: NodeId,
         happen: impl FnOnce(&mut Transport, &mut dyn FnMut(transport::Event<'_>)),
     ) {
-        let trouble = self.trouble.as_mut().expect("only a troubled world has");
-        let ends = trouble.ends.as_mut().expect("it has a transport");
-        let Some(transport) = &mut ends.ends[node.index()].transport else {
+        let faults = self.faults.as_mut().expect("only a world with faults has");
+        let transports = faults.transports.as_mut().expect("it has a transport");
+        let Some(transport) = &mut transports.ends[node.index()].transport else {
             return;
         };
         let (group, traced) = (self.members.group_mut(), self.plan.trace);
@@ -463,7 +468,7 @@ impl World<'_> {
 
     /// A member that runs takes another for dead, if it has not yet.
     fn suspect(&mut self, node: NodeId, peer: NodeId) {
-        let detector = self.ends().ends[node.index()].detector.as_mut();
+        let detector = self.transports().ends[node.index()].detector.as_mut();
         let news = detector.is_some_and(|detector| detector.suspect(peer));
         if !news || !self.runs(node) {
             return;
@@ -471,7 +476,7 @@ impl World<'_> {
         if !self.is_over(peer) {
             let now_ns = self.now_ns;
             let untrue = FaultOutcome::false_suspicion(now_ns, node, peer);
-            self.trouble().false_suspicions.push(untrue);
+            self.faults().false_suspicions.push(untrue);
         }
         let change = Change::Down;
         self.tell(node, Event::Peer { peer, change });
@@ -490,7 +495,7 @@ impl World<'_> {
                     return self.members.group_mut().discard(message);
                 }
                 let kind = self.members.group().kind(message);
-                let (number, counted) = self.ends().hand_over((from, node), kind, &stamped);
+                let (number, counted) = self.transports().hand_over((from, node), kind, &stamped);
                 self.members.set_number(message, number);
                 self.under_way += usize::from(!counted);
                 self.remember(message, from, node, sent_ns);
@@ -498,16 +503,16 @@ impl World<'_> {
             }
             Heard::Link(peer, change) => {
                 if change == Change::Down {
-                    self.under_way -= self.ends().abandon((node, peer));
+                    self.under_way -= self.transports().abandon((node, peer));
                 }
-                let changes = &mut self.ends().changes;
+                let changes = &mut self.transports().changes;
                 changes.push((node, peer, change));
                 Due::Link(ChangeId(changes.len() as u32 - 1))
             }
             Heard::Silence(peer) => return self.suspect(node, peer),
             Heard::RoundTrip(ns) => {
                 let now_ns = self.now_ns;
-                return self.ends().round_trips.add(now_ns, ns);
+                return self.transports().round_trips.add(now_ns, ns);
             }
         };
         if !self.is_put_off(due) {

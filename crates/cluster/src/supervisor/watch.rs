@@ -1,6 +1,5 @@
 //! Watching a run until it is over: asking round, conducting, and doing what is due.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use algorithms::NodeId;
@@ -11,10 +10,10 @@ use model::run::End;
 use node::control::Order;
 use tokio::time::{Instant, sleep_until};
 
-use super::Stage;
-use super::place::{Life, Place};
-use crate::Failure;
-use crate::cluster::settled::Finding;
+use super::Supervisor;
+use super::seat::{Life, Seat};
+use crate::settled::Finding;
+use model::engine::{EngineError, Progress};
 
 /// How often the group is asked whether it still moves, while it may.
 const ASK_EVERY: Duration = Duration::from_millis(200);
@@ -25,15 +24,15 @@ const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
 /// So many silences after the last loss every session that ended has begun anew.
 const SESSIONS_SETTLE: u64 = 5;
 
-impl Stage<'_> {
+impl Supervisor<'_> {
     /// Watches the run until it is over.
-    pub(super) async fn watch(&mut self) -> Result<End, Failure> {
-        let limit_ns = self.cluster.plan.time_limit_ns.unwrap_or(u64::MAX);
+    pub(crate) async fn watch(&mut self) -> Result<End, EngineError> {
+        let limit_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX);
         loop {
             let (next_task, may_ask) = (self.next_task(), self.may_ask());
             tokio::select! {
                 heard = self.heard.recv() => {
-                    let heard = heard.expect("the stage keeps an ear of its own");
+                    let heard = heard.expect("the supervisor keeps a sender of its own");
                     if let Some(finding) = self.hear(heard)?
                         && let Some(end) = self.judge(finding)
                     {
@@ -49,7 +48,12 @@ impl Stage<'_> {
                 }
             }
             self.look_for_stops();
-            if self.cluster.interrupted.load(Ordering::Relaxed) {
+            let progress = Progress {
+                now_ns: self.now_ns(),
+                entries: self.entries,
+                ..Progress::default()
+            };
+            if self.observer.progress(progress).is_break() {
                 return Ok(End::Interrupted);
             }
             if self.now_ns() >= limit_ns {
@@ -70,24 +74,24 @@ impl Stage<'_> {
 
     /// Whether a round of questions would be answered: nobody is paused, or about to be reaped.
     fn may_ask(&self) -> bool {
-        let answers = |place: &Place| match place.life {
+        let answers = |seat: &Seat| match seat.life {
             Life::Running | Life::Dead | Life::Revived => true,
             Life::Paused | Life::Killed(_) => false,
         };
-        !self.rounds.is_open() && self.places.iter().all(answers)
+        !self.rounds.is_open() && self.seats.iter().all(answers)
     }
 
     /// Begins a round of questions.
     fn ask(&mut self) {
         let asked = self.running().collect::<Vec<_>>();
-        let nodes = (0..self.places.len() as u32).map(NodeId);
+        let nodes = (0..self.seats.len() as u32).map(NodeId);
         let dead = nodes
             .filter(|node| !asked.contains(node))
             .collect::<Vec<_>>();
         let round = self.rounds.begin(asked.len());
         for node in asked {
             let dead = dead.clone();
-            self.places[node.index()].tell(Order::Count { round, dead });
+            self.seats[node.index()].tell(Order::Count { round, dead });
         }
     }
 
@@ -95,7 +99,6 @@ impl Stage<'_> {
     fn judge(&mut self, Finding { settled, sum }: Finding) -> Option<End> {
         if sum.entries > self.entries {
             self.entries = sum.entries;
-            (self.cluster.progress)(sum.entries);
         }
         let seen = Seen {
             sent: sum.sent,
@@ -120,8 +123,8 @@ impl Stage<'_> {
         };
         let conductor = self.conductor.as_mut();
         if let Some((node, cue)) = conductor.and_then(|conductor| conductor.next(world)) {
-            self.places[node.index()].idle = false;
-            self.places[node.index()].tell(Order::Cue { cue });
+            self.seats[node.index()].idle = false;
+            self.seats[node.index()].tell(Order::Cue { cue });
             self.referee.got_on(sum.sent);
             return None;
         }
@@ -134,7 +137,7 @@ impl Stage<'_> {
     /// Whether a session may just have ended, or may be about to begin anew: where links have them,
     /// and something could get lost until a moment ago.
     fn sessions_may_end(&self) -> bool {
-        let plan = self.cluster.plan;
+        let plan = self.plan;
         let until_ns = plan.faults.harms_until_ns();
         let settle_ns = SESSIONS_SETTLE * plan.silence_ns;
         let over_ns = until_ns.map(|until_ns| until_ns.saturating_add(settle_ns));
@@ -144,15 +147,13 @@ impl Stage<'_> {
 
     fn expects_suspicion(&self) -> bool {
         let changed_ns = self.faults.links_changed_ns;
-        let suspects_after_ns = self.cluster.plan.suspects_after_ns();
+        let suspects_after_ns = self.plan.suspects_after_ns();
         suspects_after_ns.is_some_and(|silence_ns| {
             referee::expects_suspicion(silence_ns, self.now_ns(), self.moved_ns, changed_ns)
         })
     }
 
-    pub(super) fn all_idle(&self) -> bool {
-        self.places
-            .iter()
-            .all(|place| place.idle || !place.is_alive())
+    pub(crate) fn all_idle(&self) -> bool {
+        self.seats.iter().all(|seat| seat.idle || !seat.is_alive())
     }
 }

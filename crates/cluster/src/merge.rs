@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use algorithms::NodeId;
 use algorithms::registry::LinkContract;
-use analysis::files::Events;
 use member::faults::processes::TokenTrail;
 use member::ledger::Ledger;
 use member::members;
@@ -20,17 +19,17 @@ use model::run::{End, Engine, FaultOutcome, MessageRow, Run, deaths, sort_by_tim
 use node::record::{Record, RecordReader};
 use safe_io::input;
 
-use super::stage::Played;
-use crate::Failure;
+use super::supervisor::Played;
+use model::engine::{EngineError, Observer};
 
 /// Reads every member's records in order of time, and tells them to the ledger; what is traced goes
 /// to the events.
-pub(super) fn merge(
+pub(crate) fn merge(
     plan: &Plan,
     members: &Path,
     played: Played,
-    events: Option<&mut Events>,
-) -> Result<Run, Failure> {
+    observer: &mut dyn Observer,
+) -> Result<Run, EngineError> {
     let mut files = Vec::new();
     let mut next = BinaryHeap::new();
     for node in (0..plan.nodes).map(NodeId) {
@@ -38,7 +37,7 @@ pub(super) fn merge(
         next.extend(file.read()?.map(|at_ns| Reverse((at_ns, node))));
         files.push(file);
     }
-    let mut account = Account::new(plan, events);
+    let mut account = Account::new(plan, observer);
     // Receipts that have the time of a send which is not told yet.
     let mut early = VecDeque::new();
     while let Some(Reverse((at_ns, node))) = next.pop() {
@@ -74,10 +73,10 @@ struct Records {
 
 impl Records {
     /// Only a member's first life runs the algorithm; later ones have nothing to tell.
-    fn open(members: &Path, node: NodeId) -> Result<Self, Failure> {
+    fn open(members: &Path, node: NodeId) -> Result<Self, EngineError> {
         let path = members.join(format!("{node}.0.rec"));
         let file = input::open(&path, input::LOG_BYTES).map_err(|error| {
-            Failure::Testbed(format!("cannot read {}: {error}", path.display()))
+            EngineError::Testbed(format!("cannot read {}: {error}", path.display()))
         })?;
         Ok(Self {
             path,
@@ -87,10 +86,10 @@ impl Records {
     }
 
     /// Reads the next record; says when that was.
-    fn read(&mut self) -> Result<Option<u64>, Failure> {
+    fn read(&mut self) -> Result<Option<u64>, EngineError> {
         let next = self.reader.read();
-        let next =
-            next.map_err(|error| Failure::Testbed(format!("{}: {error}", self.path.display())))?;
+        let next = next
+            .map_err(|error| EngineError::Testbed(format!("{}: {error}", self.path.display())))?;
         let (at_ns, record) = next.unzip();
         self.record = record;
         Ok(at_ns)
@@ -111,14 +110,14 @@ struct Account<'a> {
     rest: Run,
     /// When the last thing happened that the files tell.
     last_ns: u64,
-    /// Where what is traced goes.
-    events: Option<&'a mut Events>,
+    /// Told of what is traced.
+    observer: &'a mut dyn Observer,
     /// Messages that may have been lost with their sessions, where that is traced.
     unreceived: Unreceived,
 }
 
 impl<'a> Account<'a> {
-    fn new(plan: &'a Plan, events: Option<&'a mut Events>) -> Self {
+    fn new(plan: &'a Plan, observer: &'a mut dyn Observer) -> Self {
         let machine = (plan.info().machine)(&plan.params, &plan.printed);
         Self {
             plan,
@@ -128,7 +127,7 @@ impl<'a> Account<'a> {
             suspicions: Vec::new(),
             rest: Run::default(),
             last_ns: 0,
-            events,
+            observer,
             unreceived: Unreceived::default(),
         }
     }
@@ -142,10 +141,8 @@ impl<'a> Account<'a> {
             for row in self.rest.messages.values_mut() {
                 row.lost = row.sent.saturating_sub(row.received);
             }
-            if let Some(events) = self.events {
-                let lost = self.unreceived.lost(ended_ns);
-                lost.for_each(|event| events.add(&event));
-            }
+            let lost = self.unreceived.lost(ended_ns);
+            lost.for_each(|event| self.observer.event(&event));
         }
         for (node, row) in &mut self.rest.transport {
             row.overflowed = played.overflowed.get(node).copied();
@@ -259,12 +256,14 @@ impl<'a> Account<'a> {
             Record::RoundTrip { ns } => self.rest.round_trips.add(at_ns, ns),
             Record::Suspected { peer } => self.suspicions.push((at_ns, node, peer)),
             Record::Traced { line } => {
-                if let Some(events) = &mut self.events {
-                    events.add_line(&line);
-                }
+                // Only members of this build write them.
+                let Ok(event) = serde_json::from_str(&line) else {
+                    return;
+                };
                 if self.plan.info().link_contract == LinkContract::Sessions {
-                    self.unreceived.note(&line);
+                    self.unreceived.note(&event);
                 }
+                self.observer.event(&event);
             }
         }
     }
@@ -296,23 +295,23 @@ impl<'a> Account<'a> {
 struct Unreceived(BTreeMap<(NodeId, u64), (u64, NodeId, Cow<'static, str>)>);
 
 impl Unreceived {
-    /// Takes note of a line of the trace. Only members of this build write them.
-    fn note(&mut self, line: &str) {
-        let Ok(Event {
+    /// Takes note of an event of the trace.
+    fn note(&mut self, event: &Event) {
+        let Event {
             node: Some(node),
             what,
             ..
-        }) = serde_json::from_str(line)
+        } = event
         else {
             return;
         };
         match what {
             What::Send { to, letter, .. } => {
-                let unheard = (0, to, letter.kind);
-                self.0.entry((node, letter.number)).or_insert(unheard).0 += 1;
+                let unheard = (0, *to, letter.kind.clone());
+                self.0.entry((*node, letter.number)).or_insert(unheard).0 += 1;
             }
-            What::Receive { from, letter } => self.arrived(from, letter.number),
-            What::Lose { number, .. } => self.arrived(node, number),
+            What::Receive { from, letter } => self.arrived(*from, letter.number),
+            What::Lose { number, .. } => self.arrived(*node, *number),
             _ => {}
         }
     }
@@ -370,13 +369,22 @@ mod tests {
             kind,
             delay_ns,
         };
-        let told = |what: &str| Record::Traced {
-            line: format!("{{\"time_ns\":5,\"what\":\"{what}\"}}").into(),
+        let told = |ns| {
+            let what = What::Stall { ns };
+            let (time_ns, node) = (5, None);
+            let event = Event {
+                time_ns,
+                node,
+                what,
+            };
+            Record::Traced {
+                line: event.line().into(),
+            }
         };
         let records = [
-            vec![received(1), told("0 receives")],
-            vec![received(2), told("1 receives"), told("1 sends"), sent(0)],
-            vec![told("2 sends"), sent(1)],
+            vec![received(1), told(4)],
+            vec![received(2), told(2), told(3), sent(0)],
+            vec![told(1), sent(1)],
         ];
         for (node, records) in records.iter().enumerate() {
             let mut writer = RecordWriter::default();
@@ -395,14 +403,10 @@ mod tests {
             proxy: None,
             overflowed: BTreeMap::new(),
         };
-        let mut events = Events::begin(dir.path()).expect("a file");
-        let mut run = merge(&plan, dir.path(), played, Some(&mut events)).expect("an account");
-        events.finish(&plan, &mut run).expect("a complete file");
-        let text = fs::read_to_string(dir.path().join("events.jsonl")).expect("events");
-        let order = text.lines().map(|line| &line[line.len() - 12..]);
-        let order = order.map(|end| end.trim_start_matches([':', '"']));
-        let order = order.map(|end| end.trim_end_matches(['"', '}']));
-        let order = order.collect::<Vec<_>>();
-        assert_eq!(order, ["2 sends", "1 receives", "1 sends", "0 receives"]);
+        let mut events = Vec::<Event>::new();
+        merge(&plan, dir.path(), played, &mut events).expect("an account");
+        let order = events.into_iter().map(|event| event.what);
+        let expected = [1, 2, 3, 4].map(|ns| What::Stall { ns });
+        assert_eq!(order.collect::<Vec<_>>(), expected);
     }
 }
