@@ -6,7 +6,6 @@
 use crate::ControlChannel;
 use crate::control::{Order, Report};
 use crate::event_loop::Member;
-use crate::record::Record;
 use model::event::What;
 
 impl Member {
@@ -63,8 +62,7 @@ impl Member {
         }
         let now_ns = self.now_ns();
         let ns = now_ns - since_ns;
-        self.recorder.add(now_ns, &Record::Stalled { ns });
-        self.trace(now_ns, |_| What::Stall { ns });
+        self.keep(now_ns, What::Stall { ns });
         Ok(())
     }
 }

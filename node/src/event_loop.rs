@@ -1,19 +1,16 @@
 //! The member itself: one event after another, each on disk before it shows.
 //!
 //! Here is its life, from hello to done, and what it is told on the way. [`datagrams`] is what comes and
-//! goes through the socket, [`events`] what happens here and what is done about it; [`tracer`] tells
-//! all of it, if asked.
+//! goes through the socket, [`events`] what happens here and what is done about it.
 
 mod datagrams;
 mod events;
-mod tracer;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
 
 use algorithms::{Change, NodeId};
-use chaos::Timeline;
 use tracing::info;
 use wire::{self, Bundle, Inbox, Port, monotonic_ns};
 
@@ -114,8 +111,8 @@ pub(crate) struct Member {
     members: Option<Members>,
     witness: Witness,
     pub(crate) recorder: Recorder,
-    /// Set where everything is traced: the faults that a trace names.
-    traced: Option<Timeline>,
+    /// Whether messages travel with their numbers, because everything is traced.
+    numbered: bool,
     wake_up: wire::Alarm,
     alarms: TimerQueue<Alarm>,
     arrivals: VecDeque<Arrival>,
@@ -199,7 +196,7 @@ impl Member {
                 .map_err(|error| format!("cannot open the witness files: {error}"))?,
             recorder: Recorder::create(&records)
                 .map_err(|error| format!("cannot make {}: {error}", records.display()))?,
-            traced: plan.trace.then(|| plan.faults.clone()),
+            numbered: plan.trace,
             wake_up: wire::Alarm::new().map_err(|error| format!("cannot make a timer: {error}"))?,
             alarms: TimerQueue::default(),
             arrivals: VecDeque::new(),
@@ -366,7 +363,7 @@ impl Member {
         if now_ns >= self.counters_due_ns {
             self.counters_due_ns = now_ns + COUNTERS_EVERY_NS;
             let counts = self.wire_counts();
-            self.recorder.add(now_ns, &Record::Transport(counts));
+            self.recorder.add(now_ns, &Record::Counters(counts));
         }
     }
 
@@ -430,7 +427,7 @@ impl Member {
     fn finish(&mut self, control: &ControlChannel) -> Result<(), String> {
         let now_ns = self.now_ns();
         let counts = self.wire_counts();
-        self.recorder.add(now_ns, &Record::Transport(counts));
+        self.recorder.add(now_ns, &Record::Counters(counts));
         self.flush()?;
         let state_bytes = self
             .members

@@ -4,139 +4,26 @@
 //! variable-length form, so that a token's whole visit takes some twenty bytes. There is no footer
 //! and no index: whatever was written before a `kill -9` can be read.
 
-use std::borrow::Cow;
 use std::io::Read;
 
-use algorithms::NodeId;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use member::members;
+use model::event::What;
 use model::run::TransportRow;
 
-/// Something that happened to a member, as its file holds it.
+/// One record of a member's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Record<'a> {
-    /// A client wants in.
-    Arrived {
-        /// How urgently.
-        priority: u32,
-    },
-    /// The algorithm was asked.
-    Asked,
-    /// The algorithm let the client in.
-    Entered {
-        /// The entry's fence, where the algorithm has one.
-        fence: Option<u64>,
-        /// Whether it had been asked.
-        invited: bool,
-        /// The lock file the kernel granted; `None` if it refused.
-        witness: Option<u32>,
-    },
-    /// The client left.
-    Left,
-    /// A client will not ask again.
-    Retired,
-    /// A number that a claim is about.
-    Note {
-        /// What was counted or measured.
-        name: Cow<'a, str>,
-        /// How much.
-        value: u64,
-        /// The node whose latest request it belongs to, if any.
-        charge: Option<NodeId>,
-    },
-    /// Something that the paper says cannot happen.
-    ProtocolError {
-        /// What was wrong.
-        why: Cow<'a, str>,
-    },
-    /// A fault did something to a message, or kept a piece of news from the algorithm.
-    Tampered {
-        /// Which step of the plan's faults.
-        step: u32,
-    },
-    /// An algorithm message was sent, and a fault took it.
-    Lost {
-        /// The addressee.
-        to: NodeId,
-        /// Its kind, as the machine numbers them.
-        kind: u8,
-    },
-    /// An algorithm message was sent.
-    Sent {
-        /// The addressee.
-        to: NodeId,
-        /// Its kind, as the machine numbers them.
-        kind: u8,
-        /// Its size.
-        bytes: u32,
-    },
-    /// An algorithm message arrived.
-    Received {
-        /// The sender.
-        from: NodeId,
-        /// Its kind, as the machine numbers them.
-        kind: u8,
-        /// How long it was under way.
-        delay_ns: u64,
-    },
-    /// What the transport has done so far.
-    Transport(TransportRow),
-    /// The member waited for a fault to come into force.
-    Stalled {
-        /// How long.
-        ns: u64,
-    },
-    /// The member took another for dead.
-    Suspected {
-        /// Whom.
-        peer: NodeId,
-    },
+pub enum Record {
+    /// Something happened.
+    Event(#[serde(with = "model::event::binary")] What),
+    /// What the transport has counted so far.
+    Counters(TransportRow),
     /// The transport measured a round trip.
     RoundTrip {
         /// How long it took.
         ns: u64,
     },
-    /// Something that only a trace tells.
-    Traced {
-        /// A line of the run's `events.jsonl`.
-        line: Cow<'a, str>,
-    },
-}
-
-impl<'a> Record<'a> {
-    /// What the core says happened. An entry gets its witness where the lock is taken. What only a
-    /// trace tells is told there.
-    pub fn of(record: &'a members::Record, witness: Option<u32>) -> Option<Self> {
-        Some(match record {
-            members::Record::Arrived { priority } => Record::Arrived {
-                priority: *priority,
-            },
-            members::Record::Asked => Record::Asked,
-            members::Record::Entered { fence, invited } => Record::Entered {
-                fence: *fence,
-                invited: *invited,
-                witness,
-            },
-            members::Record::Left => Record::Left,
-            members::Record::Retired => Record::Retired,
-            members::Record::Tampered { step } => Record::Tampered { step: *step as u32 },
-            members::Record::Note {
-                name,
-                value,
-                charge,
-            } => Record::Note {
-                name: Cow::Borrowed(name),
-                value: *value,
-                charge: *charge,
-            },
-            members::Record::ProtocolError { why } => Record::ProtocolError {
-                why: Cow::Borrowed(why),
-            },
-            members::Record::Traced(_) => return None,
-        })
-    }
 }
 
 /// Turns records into bytes.
@@ -148,7 +35,7 @@ pub struct RecordWriter {
 
 impl RecordWriter {
     /// Adds a record. Times never go back.
-    pub fn add(&mut self, now_ns: u64, record: &Record<'_>) {
+    pub fn add(&mut self, now_ns: u64, record: &Record) {
         let since_ns = now_ns.saturating_sub(self.last_ns);
         self.last_ns += since_ns;
         postcard::to_io(&(since_ns, record), &mut self.bytes).expect("a record is plain data");
@@ -205,10 +92,10 @@ impl<R: Read> RecordReader<R> {
     }
 
     /// The next record with its time; none at the end.
-    pub fn read(&mut self) -> Result<Option<(u64, Record<'static>)>, RecordError> {
+    pub fn read(&mut self) -> Result<Option<(u64, Record)>, RecordError> {
         loop {
             let rest = &self.bytes[self.taken..];
-            match postcard::take_from_bytes::<(u64, Record<'static>)>(rest) {
+            match postcard::take_from_bytes::<(u64, Record)>(rest) {
                 Ok(((since_ns, record), after)) => {
                     self.taken = self.bytes.len() - after.len();
                     self.now_ns = self.now_ns.saturating_add(since_ns);
@@ -245,46 +132,53 @@ impl<R: Read> RecordReader<R> {
 
 #[cfg(test)]
 mod tests {
+    use algorithms::NodeId;
+    use model::event::{Body, Letter};
+
     use super::*;
 
-    fn some() -> Vec<(u64, Record<'static>)> {
-        vec![
-            (5, Record::Arrived { priority: 3 }),
-            (5, Record::Asked),
-            (
-                9,
-                Record::Sent {
-                    to: NodeId(4),
-                    kind: 1,
-                    bytes: 17,
-                },
-            ),
-            (
-                2_000_000,
-                Record::Received {
-                    from: NodeId(4),
-                    kind: 0,
-                    delay_ns: 40_000,
-                },
-            ),
-            (
-                2_000_001,
-                Record::Entered {
-                    fence: Some(8),
-                    invited: true,
-                    witness: Some(0),
-                },
-            ),
-            (
-                2_000_002,
-                Record::Note {
-                    name: "hops".into(),
-                    value: 2,
-                    charge: None,
-                },
-            ),
-            (3_000_000, Record::Left),
-        ]
+    fn some() -> Vec<(u64, Record)> {
+        let sent = What::Send {
+            to: NodeId(4),
+            letter: Letter::of_kind("REQUEST"),
+            charge: None,
+            bytes: 17,
+        };
+        let received = What::Receive {
+            from: NodeId(4),
+            letter: Box::new(Letter {
+                number: 3,
+                kind: "TOKEN".into(),
+                origin: Some(NodeId(2)),
+                body: Body(vec![0, 0xaf]),
+                text: Some("Token".to_owned()),
+            }),
+            delay_ns: 40_000,
+        };
+        let entered = What::Enter {
+            fence: Some(8),
+            invited: true,
+            witness: Some(0),
+        };
+        let note = What::Note {
+            name: "hops".into(),
+            value: 2,
+            charge: None,
+        };
+        let events = [
+            (5, What::Arrive { priority: 3 }),
+            (5, What::Request { priority: 3 }),
+            (9, sent),
+            (2_000_000, received),
+            (2_000_001, entered),
+            (2_000_002, note),
+            (3_000_000, What::Release),
+        ];
+        let events = events.into_iter();
+        let mut records: Vec<_> = events.map(|(at, what)| (at, Record::Event(what))).collect();
+        records.push((3_000_001, Record::RoundTrip { ns: 70_000 }));
+        records.push((3_000_002, Record::Counters(TransportRow::default())));
+        records
     }
 
     fn written() -> Vec<u8> {
@@ -295,7 +189,7 @@ mod tests {
         writer.bytes().to_vec()
     }
 
-    fn read(bytes: &[u8]) -> Result<Vec<(u64, Record<'static>)>, RecordError> {
+    fn read(bytes: &[u8]) -> Result<Vec<(u64, Record)>, RecordError> {
         let mut reader = RecordReader::new(bytes);
         let mut records = Vec::new();
         while let Some(record) = reader.read()? {
@@ -307,8 +201,9 @@ mod tests {
     #[test]
     fn a_file_longer_than_is_read_at_a_time_is_read() {
         let mut writer = RecordWriter::default();
-        let line = |length: usize| Record::Traced {
-            line: "x".repeat(length).into(),
+        let line = |length: usize| {
+            let why = "x".repeat(length);
+            Record::Event(What::ProtocolError { why })
         };
         let records = [5, READ_BYTES - 20, 3 * READ_BYTES, 0, 700].map(line);
         for (now_ns, record) in (1..).zip(&records) {

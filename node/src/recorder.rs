@@ -33,14 +33,14 @@ impl Recorder {
     }
 
     /// Adds a record; it is not in the file yet.
-    pub fn add(&mut self, now_ns: u64, record: &Record<'_>) {
+    pub fn add(&mut self, now_ns: u64, record: &Record) {
         self.urgent = true;
         self.writer.add(now_ns, record);
     }
 
     /// Adds a record that nobody else could have seen: it goes to the file with the next one that
     /// somebody could, so that it costs no write of its own.
-    pub fn add_quietly(&mut self, now_ns: u64, record: &Record<'_>) {
+    pub fn add_quietly(&mut self, now_ns: u64, record: &Record) {
         self.writer.add(now_ns, record);
     }
 

@@ -105,7 +105,7 @@ impl Replay {
         match &event.what {
             What::Request { priority } => self.request(node, *priority),
             What::Release => self.release(node),
-            What::Receive { from, letter } => self.receive(node, *from, letter),
+            What::Receive { from, letter, .. } => self.receive(node, *from, letter),
             What::Timer { timer, tag } => self.timer(node, timer, *tag),
             What::PeerDown { peer } => self.peer(node, *peer, Change::Down),
             What::PeerUp { peer } => self.peer(node, *peer, Change::Up),
@@ -137,6 +137,7 @@ impl Replay {
             | What::Retire
             | What::Lose { .. }
             | What::Tamper { .. }
+            | What::Suspect { .. }
             | What::Stall { .. }
             | What::Fault { .. }
             | What::FaultOver { .. } => Ok(()),

@@ -11,7 +11,6 @@ use algorithms::NodeId;
 use algorithms::registry::LinkContract;
 use member::faults::processes::TokenTrail;
 use member::ledger::Ledger;
-use member::members;
 use member::tally::LINKS_COUNTED_UP_TO;
 use model::event::{Event, What};
 use model::plan::Plan;
@@ -68,7 +67,7 @@ struct Records {
     path: PathBuf,
     reader: RecordReader<File>,
     /// The next one.
-    record: Option<Record<'static>>,
+    record: Option<Record>,
 }
 
 impl Records {
@@ -179,139 +178,109 @@ impl<'a> Account<'a> {
         }
     }
 
-    fn tell(&mut self, at_ns: u64, node: NodeId, record: Record<'_>) {
-        use members::Record as Core;
-        if !matches!(record, Record::Transport(_) | Record::RoundTrip { .. }) {
-            self.last_ns = at_ns;
-        }
+    fn tell(&mut self, at_ns: u64, node: NodeId, record: Record) {
         match record {
-            Record::Arrived { priority } => {
-                self.ledger.record(at_ns, node, Core::Arrived { priority });
-            }
-            Record::Asked => self.ledger.record(at_ns, node, Core::Asked),
-            Record::Entered {
-                fence,
-                invited,
-                witness,
-            } => {
-                self.ledger
-                    .record(at_ns, node, Core::Entered { fence, invited });
-                self.ledger.witnessed(node, witness);
-            }
-            Record::Left => self.ledger.record(at_ns, node, Core::Left),
-            Record::Retired => self.ledger.record(at_ns, node, Core::Retired),
-            Record::Note {
-                name,
-                value,
-                charge,
-            } => {
-                // Only what the registry lists can be noted; a test holds every algorithm to it.
-                let mut known = self.plan.info().more.notes.iter().map(|(known, _)| *known);
-                if let Some(name) = known.find(|known| *known == name) {
-                    let note = Core::Note {
-                        name,
-                        value,
-                        charge,
-                    };
-                    self.ledger.record(at_ns, node, note);
-                }
-            }
-            Record::ProtocolError { why } => {
-                let why = why.into_owned();
-                self.ledger.record(at_ns, node, Core::ProtocolError { why });
-            }
-            Record::Tampered { step } => {
-                let step = step as usize;
-                self.ledger.record(at_ns, node, Core::Tampered { step });
-            }
-            Record::Lost { to, kind } => {
-                self.ledger.sent(None);
-                let row = self.link(node, to, kind);
-                row.sent += 1;
-                row.lost += 1;
-            }
-            Record::Sent { to, kind, bytes } => {
-                self.ledger.sent(None);
-                self.token.sent(at_ns, kind, node, to);
-                let row = self.link(node, to, kind);
-                row.sent += 1;
-                row.bytes += u64::from(bytes);
-            }
-            Record::Received {
-                from,
-                kind,
-                delay_ns,
-            } => {
-                self.token.received(at_ns, kind, node);
-                self.link(from, node, kind).received += 1;
-                let sum_ns = &mut self.rest.link_delay_sum_ns;
-                *sum_ns = sum_ns.saturating_add(delay_ns);
-                self.rest.link_delay_count += 1;
-                self.rest.bound_broken += u64::from(delay_ns > self.plan.bound_ns);
-            }
-            Record::Transport(row) => {
+            Record::Event(what) => self.happened(at_ns, node, what),
+            Record::Counters(row) => {
                 self.rest.transport.insert(node, row);
             }
-            Record::Stalled { .. } => {}
             Record::RoundTrip { ns } => self.rest.round_trips.add(at_ns, ns),
-            Record::Suspected { peer } => self.suspicions.push((at_ns, node, peer)),
-            Record::Traced { line } => {
-                // Only members of this build write them.
-                let Ok(event) = serde_json::from_str(&line) else {
-                    return;
-                };
-                if self.plan.info().link_contract == LinkContract::Sessions {
-                    self.unreceived.note(&event);
-                }
-                self.observer.event(&event);
+        }
+    }
+
+    fn happened(&mut self, at_ns: u64, node: NodeId, what: What) {
+        self.last_ns = at_ns;
+        self.ledger.record(at_ns, node, &what);
+        match &what {
+            What::Enter { witness, .. } => self.ledger.witnessed(node, *witness),
+            What::Send {
+                to, letter, bytes, ..
+            } => {
+                let kind = self.kind(&letter.kind);
+                self.ledger.sent(None);
+                self.token.sent(at_ns, kind, node, *to);
+                let row = self.link(node, *to, kind);
+                row.sent += 1;
+                row.bytes += u64::from(*bytes);
             }
+            What::Lose { to, kind, .. } => {
+                let kind = self.kind(kind);
+                self.link(node, *to, kind).lost += 1;
+            }
+            // What a member posts to itself is not counted.
+            What::Receive { from, .. } if *from == node => {}
+            What::Receive {
+                from,
+                letter,
+                delay_ns,
+            } => {
+                let kind = self.kind(&letter.kind);
+                self.token.received(at_ns, kind, node);
+                self.link(*from, node, kind).received += 1;
+                let sum_ns = &mut self.rest.link_delay_sum_ns;
+                *sum_ns = sum_ns.saturating_add(*delay_ns);
+                self.rest.link_delay_count += 1;
+                self.rest.bound_broken += u64::from(*delay_ns > self.plan.bound_ns);
+            }
+            What::Suspect { peer } => self.suspicions.push((at_ns, node, *peer)),
+            _ => {}
+        }
+        if self.plan.trace {
+            if self.plan.info().link_contract == LinkContract::Sessions {
+                self.unreceived.note(node, &what);
+            }
+            self.observer.event(&Event {
+                time_ns: at_ns,
+                node: Some(node),
+                what,
+            });
         }
     }
 
     /// Whether a record is the receipt of a message of which nobody has told yet that it was sent.
-    fn is_early(&self, node: NodeId, record: &Record<'_>) -> bool {
-        let Record::Received { from, kind, .. } = record else {
+    fn is_early(&self, node: NodeId, record: &Record) -> bool {
+        let Record::Event(What::Receive { from, letter, .. }) = record else {
             return false;
         };
-        let row = self.rest.messages.get(&self.link_of(*from, node, *kind));
+        if *from == node {
+            return false;
+        }
+        let link = self.link_of(*from, node, self.kind(&letter.kind));
+        let row = self.rest.messages.get(&link);
         row.is_none_or(|row| row.sent <= row.received + row.lost)
     }
 
-    fn link(&mut self, from: NodeId, to: NodeId, kind: u8) -> &mut MessageRow {
+    /// The machine's own name of a kind of message; a file may say anything.
+    fn kind(&self, name: &str) -> &'static str {
+        let known = self.kinds.iter().find(|kind| **kind == name);
+        known.copied().unwrap_or("?")
+    }
+
+    fn link(&mut self, from: NodeId, to: NodeId, kind: &'static str) -> &mut MessageRow {
         let link = self.link_of(from, to, kind);
         self.rest.messages.entry(link).or_default()
     }
 
-    fn link_of(&self, from: NodeId, to: NodeId, kind: u8) -> Link {
+    fn link_of(&self, from: NodeId, to: NodeId, kind: &'static str) -> Link {
         let by_link = self.plan.trace || self.plan.nodes <= LINKS_COUNTED_UP_TO;
-        let to = by_link.then_some(to);
-        let kind = self.kinds.get(usize::from(kind)).copied().unwrap_or("?");
-        (from, to, kind)
+        (from, by_link.then_some(to), kind)
     }
 }
 
-/// Messages that were sent and neither received nor lost to a fault, so often each.
+/// Messages that were sent and neither received nor lost to a fault: how many copies of each.
 #[derive(Default)]
 struct Unreceived(BTreeMap<(NodeId, u64), (u64, NodeId, Cow<'static, str>)>);
 
 impl Unreceived {
-    /// Takes note of an event of the trace.
-    fn note(&mut self, event: &Event) {
-        let Event {
-            node: Some(node),
-            what,
-            ..
-        } = event
-        else {
-            return;
-        };
+    /// Takes note of what happened to a member.
+    fn note(&mut self, node: NodeId, what: &What) {
         match what {
             What::Send { to, letter, .. } => {
                 let unheard = (0, *to, letter.kind.clone());
-                self.0.entry((*node, letter.number)).or_insert(unheard).0 += 1;
+                self.0.entry((node, letter.number)).or_insert(unheard).0 += 1;
             }
-            What::Receive { from, letter } => self.arrived(*from, letter.number),
-            What::Lose { number, .. } => self.arrived(*node, *number),
+            What::Receive { from, letter, .. } => self.arrived(*from, letter.number),
+            What::Lose { number, .. } => self.arrived(node, *number),
             _ => {}
         }
     }
@@ -345,6 +314,7 @@ mod tests {
     use std::fs;
 
     use algorithms::registry;
+    use model::event::Letter;
     use node::record::RecordWriter;
 
     use super::*;
@@ -358,34 +328,20 @@ mod tests {
             trace: true,
             ..Plan::usual(registry::find("raymond").expect("it is there"), 3, 1)
         };
-        let (kind, bytes, delay_ns) = (0, 1, 0);
-        let sent = |to| Record::Sent {
+        let sent = |to| What::Send {
             to: NodeId(to),
-            kind,
-            bytes,
+            letter: Letter::of_kind("REQUEST"),
+            charge: None,
+            bytes: 1,
         };
-        let received = |from| Record::Received {
+        let received = |from| What::Receive {
             from: NodeId(from),
-            kind,
-            delay_ns,
+            letter: Letter::of_kind("REQUEST"),
+            delay_ns: 0,
         };
-        let told = |ns| {
-            let what = What::Stall { ns };
-            let (time_ns, node) = (5, None);
-            let event = Event {
-                time_ns,
-                node,
-                what,
-            };
-            Record::Traced {
-                line: event.line().into(),
-            }
-        };
-        let records = [
-            vec![received(1), told(4)],
-            vec![received(2), told(2), told(3), sent(0)],
-            vec![told(1), sent(1)],
-        ];
+        let records = [vec![received(1)], vec![received(2), sent(0)], vec![sent(1)]];
+        let records =
+            records.map(|events| events.into_iter().map(Record::Event).collect::<Vec<_>>());
         for (node, records) in records.iter().enumerate() {
             let mut writer = RecordWriter::default();
             records.iter().for_each(|record| writer.add(5, record));
@@ -406,7 +362,7 @@ mod tests {
         let mut events = Vec::<Event>::new();
         merge(&plan, dir.path(), played, &mut events).expect("an account");
         let order = events.into_iter().map(|event| event.what);
-        let expected = [1, 2, 3, 4].map(|ns| What::Stall { ns });
+        let expected = [sent(1), received(2), sent(0), received(1)];
         assert_eq!(order.collect::<Vec<_>>(), expected);
     }
 }

@@ -1,5 +1,6 @@
 //! From what happens, one thing after another, to what is known when it is over.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use algorithms::NodeId;
@@ -7,7 +8,7 @@ use chaos::Timeline;
 use chaos::timeline::FaultAction;
 
 use crate::measure::Measure;
-use crate::members::Record;
+use model::event::What;
 use model::plan::Plan;
 use model::run::{End, FaultOutcome, FaultTarget, Happened, NoteRow, RequestRow, Run};
 
@@ -32,6 +33,8 @@ pub struct Ledger {
     measure: Measure,
     /// The plan's faults.
     timeline: Timeline,
+    /// What the algorithm can note.
+    known_notes: &'static [(&'static str, &'static str)],
 }
 
 /// The requests of one node that something may still happen to, by their rows.
@@ -71,6 +74,7 @@ impl Ledger {
             entries: 0,
             measure: Measure::new(plan),
             timeline: plan.faults.clone(),
+            known_notes: plan.info().more.notes,
         }
     }
 
@@ -103,26 +107,55 @@ impl Ledger {
     }
 
     /// Something happened to a member.
-    pub fn record(&mut self, now_ns: u64, node: NodeId, record: Record) {
-        match record {
-            Record::Arrived { priority } => self.arrived(now_ns, node, priority),
-            Record::Asked => self.asked(now_ns, node),
-            Record::Entered { fence, invited } => self.entered(now_ns, node, fence, invited),
-            Record::Left => self.left(now_ns, node),
-            Record::Retired => self.measure.retired(),
-            Record::Tampered { step } => self.tampered(now_ns, step),
-            Record::Traced(_) => {}
-            Record::Note {
+    pub fn record(&mut self, now_ns: u64, node: NodeId, what: &What) {
+        match what {
+            What::Arrive { priority } => self.arrived(now_ns, node, *priority),
+            What::Request { .. } => self.asked(now_ns, node),
+            What::Enter { fence, invited, .. } => self.entered(now_ns, node, *fence, *invited),
+            What::Release => self.left(now_ns, node),
+            What::Retire => self.measure.retired(),
+            What::Tamper { step, .. } => self.tampered(now_ns, *step as usize),
+            What::Note {
                 name,
                 value,
                 charge,
-            } => self.note(node, name, value, charge),
-            Record::ProtocolError { why } => {
-                self.run.protocol_error_count += 1;
-                if self.run.protocol_errors.len() < ERRORS_KEPT {
-                    self.run.protocol_errors.push((now_ns, node, why));
+            } => {
+                // Only what the registry lists can be noted: a test holds every algorithm to it, and
+                // what a file says beyond that is damage.
+                let known = match name {
+                    Cow::Borrowed(name) => Some(*name),
+                    Cow::Owned(name) => {
+                        let mut known = self.known_notes.iter().map(|(known, _)| *known);
+                        known.find(|known| known == name)
+                    }
+                };
+                if let Some(name) = known {
+                    self.note(node, name, *value, *charge);
                 }
             }
+            What::ProtocolError { why } => {
+                self.run.protocol_error_count += 1;
+                if self.run.protocol_errors.len() < ERRORS_KEPT {
+                    self.run.protocol_errors.push((now_ns, node, why.clone()));
+                }
+            }
+            // The engines count messages; the rest is nothing that a run's tables have.
+            What::Send { .. }
+            | What::Hold { .. }
+            | What::Post { .. }
+            | What::Receive { .. }
+            | What::Lose { .. }
+            | What::SetTimer { .. }
+            | What::CancelTimer { .. }
+            | What::Timer { .. }
+            | What::PeerDown { .. }
+            | What::PeerUp { .. }
+            | What::LinkDown { .. }
+            | What::LinkUp { .. }
+            | What::Suspect { .. }
+            | What::Stall { .. }
+            | What::Fault { .. }
+            | What::FaultOver { .. } => {}
         }
     }
 
@@ -270,8 +303,8 @@ mod tests {
     fn charged(charge: Option<NodeId>) -> Vec<Option<u64>> {
         let mut ledger = Ledger::new(&crate::sample::plan());
         for node in [NodeId(0), NodeId(1)] {
-            ledger.record(1, node, Record::Arrived { priority: 0 });
-            ledger.record(1, node, Record::Asked);
+            ledger.record(1, node, &What::Arrive { priority: 0 });
+            ledger.record(1, node, &What::Request { priority: 0 });
         }
         for _ in 0..3 {
             ledger.sent(charge);
@@ -282,13 +315,15 @@ mod tests {
 
     #[test]
     fn records_that_are_incomplete_do_no_harm() {
-        let invited = Record::Entered {
+        let invited = What::Enter {
             fence: None,
             invited: true,
+            witness: None,
         };
+        let asked = What::Request { priority: 0 };
         let mut ledger = Ledger::new(&crate::sample::plan());
-        for record in [Record::Left, Record::Asked, invited, Record::Left] {
-            ledger.record(7, NodeId(0), record);
+        for what in [What::Release, asked, invited, What::Release] {
+            ledger.record(7, NodeId(0), &what);
         }
         let run = ledger.close(End::Finished, 9);
         assert_eq!(run.requests.len(), 1);

@@ -85,15 +85,23 @@ impl Mail {
         self.kinds[self.group.kind(message)]
     }
 
-    /// A message under way as a trace tells it.
+    /// A message under way as events tell it: all of it where the run is traced, else only its kind.
     pub(crate) fn letter(&self, message: MessageId) -> Letter {
+        let kind = Cow::Borrowed(self.kind(message));
+        if !self.is_traced() {
+            return Letter {
+                kind,
+                ..Letter::default()
+            };
+        }
         let mut body = Vec::new();
         self.group.encode(message, &mut body);
         Letter {
             number: self.number(message),
-            kind: Cow::Borrowed(self.kind(message)),
+            kind,
             origin: self.group.origin(message),
             body: Body(body),
+            text: None,
         }
     }
 }

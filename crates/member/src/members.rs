@@ -12,6 +12,7 @@
 //!                 +------------------- the algorithm is told <------- alarm: the client leaves
 //! ```
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use algorithms::erased::{self, Group, Machine, MessageId};
@@ -123,52 +124,8 @@ pub enum Effect {
         /// What for.
         alarm: Alarm,
     },
-    /// Write down what happened.
-    Record(Record),
-}
-
-/// Something that happened to a member and is part of the run's record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Record {
-    /// A client wants in, and waits in the member's own queue until the algorithm can be asked.
-    Arrived {
-        /// How urgently.
-        priority: u32,
-    },
-    /// The algorithm was asked on behalf of the first in the queue.
-    Asked,
-    /// The algorithm let the client in.
-    Entered {
-        /// A number that rises with every entry, where the algorithm has one.
-        fence: Option<u64>,
-        /// Whether it had been asked.
-        invited: bool,
-    },
-    /// The client left.
-    Left,
-    /// A client will not ask again: there is no more to do, or no more time.
-    Retired,
-    /// A number that a claim is about.
-    Note {
-        /// What was counted or measured.
-        name: &'static str,
-        /// How much.
-        value: u64,
-        /// The node whose latest request it belongs to, if any.
-        charge: Option<NodeId>,
-    },
-    /// A fault did something to a message of the algorithm, or kept a piece of news from it.
-    Tampered {
-        /// Which step of the plan's faults.
-        step: usize,
-    },
-    /// Something arrived, or the algorithm did something, that the paper says cannot happen.
-    ProtocolError {
-        /// What was wrong.
-        why: String,
-    },
-    /// What only a trace tells; nothing of it where none is kept.
-    Traced(Box<What>),
+    /// Tell what happened. What only a trace tells is told where the plan asks for one.
+    Tell(What),
 }
 
 /// What is recorded where an algorithm lets a client in that is inside.
@@ -350,10 +307,10 @@ impl Members {
             }
             Event::Peer { peer, change } => {
                 let hides = |message_faults: &MessageFaults| message_faults.hides(node, peer);
-                if let (Change::Down, Some(step)) =
+                if let (Change::Down, Some(tampered)) =
                     (change, self.message_faults.as_ref().and_then(hides))
                 {
-                    effects.push(Effect::Record(Record::Tampered { step }));
+                    effects.push(Effect::Tell(tampered));
                     return;
                 }
                 self.happen(now_ns, node, erased::Event::Peer { peer, change }, effects);
@@ -437,9 +394,19 @@ impl Members {
         self.mail.number(message)
     }
 
-    /// A message under way as a trace tells it.
+    /// A message under way as events tell it.
     pub fn letter(&self, message: MessageId) -> Letter {
         self.mail.letter(message)
+    }
+
+    /// What kind of message it is.
+    pub fn kind(&self, message: MessageId) -> &'static str {
+        self.mail.kind(message)
+    }
+
+    /// Whether everything is told.
+    pub fn is_traced(&self) -> bool {
+        self.mail.is_traced()
     }
 
     fn client(&mut self, node: NodeId) -> &mut Client {
@@ -460,7 +427,7 @@ impl Members {
     fn plan_next_or_retire(&mut self, now_ns: u64, node: NodeId, effects: &mut Vec<Effect>) {
         effects.push(match self.plan_next(now_ns, node) {
             Some((at_ns, alarm)) => Effect::Arm { at_ns, alarm },
-            None => Effect::Record(Record::Retired),
+            None => Effect::Tell(What::Retire),
         });
     }
 
@@ -469,7 +436,7 @@ impl Members {
         self.client(node).arrived += 1;
         self.waiting += 1;
         let priority = self.requests.priority(node, u64::from(nth));
-        effects.push(Effect::Record(Record::Arrived { priority }));
+        effects.push(Effect::Tell(What::Arrive { priority }));
         if matches!(self.requests.rhythm(), Rhythm::Open { .. }) {
             self.plan_next_or_retire(now_ns, node, effects);
         }
@@ -486,8 +453,8 @@ impl Members {
         let nth = client.asked;
         client.asked += 1;
         client.place = Place::Waiting;
-        effects.push(Effect::Record(Record::Asked));
         let priority = self.requests.priority(node, u64::from(nth));
+        effects.push(Effect::Tell(What::Request { priority }));
         let request = erased::Event::Request(Request { priority });
         self.happen(now_ns, node, request, effects);
     }
@@ -500,7 +467,7 @@ impl Members {
             Place::Outside => (false, Place::Uninvited),
             Place::Inside | Place::Staying | Place::Uninvited => {
                 let why = ALREADY_INSIDE.to_owned();
-                effects.push(Effect::Record(Record::ProtocolError { why }));
+                effects.push(Effect::Tell(What::ProtocolError { why }));
                 return;
             }
         };
@@ -508,7 +475,11 @@ impl Members {
         // The request that enters is the one asked for last; nobody's, the one that would be next.
         let nth = u64::from(client.asked) - u64::from(invited);
         self.waiting -= usize::from(invited);
-        effects.push(Effect::Record(Record::Entered { fence, invited }));
+        effects.push(Effect::Tell(What::Enter {
+            fence,
+            invited,
+            witness: None,
+        }));
         if place != Place::Staying {
             self.client_alarms += 1;
             effects.push(Effect::Arm {
@@ -522,7 +493,7 @@ impl Members {
         let client = self.client(node);
         let invited = client.place != Place::Uninvited;
         client.place = Place::Outside;
-        effects.push(Effect::Record(Record::Left));
+        effects.push(Effect::Tell(What::Release));
         self.happen(now_ns, node, erased::Event::Release, effects);
         if invited && matches!(self.requests.rhythm(), Rhythm::Closed { .. }) {
             self.plan_next_or_retire(now_ns, node, effects);
@@ -540,7 +511,7 @@ impl Members {
     ) {
         let traced = self.mail.is_traced();
         if traced && let Some(input) = trace::of_input(event) {
-            effects.push(Effect::Record(Record::Traced(Box::new(input))));
+            effects.push(Effect::Tell(input));
         }
         let mut wishes = std::mem::take(&mut self.wishes);
         self.mail.group.handle(node, event, &mut wishes);
@@ -567,8 +538,7 @@ impl Members {
                 algorithms::Effect::SetTimer { timer, after } => {
                     let (at_ns, id) = self.timers.set(self.seed, now_ns, node, timer, after);
                     if traced {
-                        let set = trace::timer_set(timer, at_ns);
-                        effects.push(Effect::Record(Record::Traced(Box::new(set))));
+                        effects.push(Effect::Tell(trace::timer_set(timer, at_ns)));
                     }
                     effects.push(Effect::Arm {
                         at_ns,
@@ -578,21 +548,20 @@ impl Members {
                 algorithms::Effect::CancelTimer { timer } => {
                     self.timers.cancel(node, timer);
                     if traced {
-                        let cancelled = trace::timer_cancelled(timer);
-                        effects.push(Effect::Record(Record::Traced(Box::new(cancelled))));
+                        effects.push(Effect::Tell(trace::timer_cancelled(timer)));
                     }
                 }
                 algorithms::Effect::Note {
                     name,
                     value,
                     charge,
-                } => effects.push(Effect::Record(Record::Note {
-                    name,
+                } => effects.push(Effect::Tell(What::Note {
+                    name: Cow::Borrowed(name),
                     value,
                     charge,
                 })),
                 algorithms::Effect::ProtocolError { why } => {
-                    effects.push(Effect::Record(Record::ProtocolError { why }));
+                    effects.push(Effect::Tell(What::ProtocolError { why }));
                 }
             }
         }

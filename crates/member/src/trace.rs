@@ -1,73 +1,49 @@
-//! What a trace tells of what a member does.
+//! What events tell of messages, timers and inputs.
 
 use std::borrow::Cow;
 
 use algorithms::erased::{self, MessageId};
 use algorithms::{Change, NodeId, Timer};
-use chaos::Timeline;
-use model::event::{Letter, What};
+use model::event::What;
 
-use crate::members::{Members, Record};
+use crate::members::Members;
 
 /// A member's message leaves.
 pub fn sent(members: &Members, to: NodeId, message: MessageId, charge: Option<NodeId>) -> What {
+    let mut letter = members.letter(message);
+    let traced = members.is_traced();
+    letter.text = traced.then(|| members.group().describe(message));
+    let bytes = u32::try_from(letter.body.0.len()).unwrap_or(u32::MAX);
     What::Send {
         to,
-        letter: members.letter(message),
+        letter: Box::new(letter),
         charge,
-        text: members.group().describe(message),
+        bytes,
     }
 }
 
 /// A member sends itself a message that travels.
 pub fn posted(members: &Members, message: MessageId) -> What {
     What::Post {
-        letter: members.letter(message),
+        letter: Box::new(members.letter(message)),
     }
 }
 
-/// A message arrives.
-pub fn received(members: &Members, from: NodeId, message: MessageId) -> What {
+/// A message arrives that was under way for so long.
+pub fn received(members: &Members, from: NodeId, message: MessageId, delay_ns: u64) -> What {
     What::Receive {
         from,
-        letter: members.letter(message),
+        letter: Box::new(members.letter(message)),
+        delay_ns,
     }
 }
 
 /// A member's message will never arrive.
 pub fn lost(members: &Members, to: NodeId, message: MessageId) -> What {
-    let Letter { number, kind, .. } = members.letter(message);
-    What::Lose { to, number, kind }
-}
-
-/// What a member's record says, where no other event does.
-pub fn of_record(record: &Record, witness: Option<u32>, faults: &Timeline) -> Option<What> {
-    match record {
-        Record::Arrived { priority } => Some(What::Arrive {
-            priority: *priority,
-        }),
-        Record::Entered { fence, invited } => Some(What::Enter {
-            fence: *fence,
-            invited: *invited,
-            witness,
-        }),
-        Record::Retired => Some(What::Retire),
-        Record::Note {
-            name,
-            value,
-            charge,
-        } => Some(What::Note {
-            name: Cow::Borrowed(name),
-            value: *value,
-            charge: *charge,
-        }),
-        Record::ProtocolError { why } => Some(What::ProtocolError { why: why.clone() }),
-        Record::Tampered { step } => Some(What::Tamper {
-            fault: faults.steps[*step].name.clone(),
-        }),
-        Record::Traced(what) => Some(What::clone(what)),
-        // The algorithm is told of both, and that is traced.
-        Record::Asked | Record::Left => None,
+    What::Lose {
+        to,
+        number: members.number(message),
+        kind: Cow::Borrowed(members.kind(message)),
     }
 }
 
@@ -88,14 +64,13 @@ pub(crate) fn timer_cancelled(Timer { name, tag }: Timer) -> What {
     }
 }
 
-/// What the algorithm is given; messages are traced where they arrive.
+/// What the algorithm is given and only a trace tells: a request and a release are told in any case, and
+/// messages where they arrive.
 pub(crate) fn of_input(event: erased::Event) -> Option<What> {
     Some(match event {
-        erased::Event::Request(request) => What::Request {
-            priority: request.priority,
-        },
-        erased::Event::Release => What::Release,
-        erased::Event::Receive { .. } => return None,
+        erased::Event::Request(_) | erased::Event::Release | erased::Event::Receive { .. } => {
+            return None;
+        }
         erased::Event::Timer(Timer { name, tag }) => What::Timer {
             timer: Cow::Borrowed(name),
             tag,

@@ -1,4 +1,7 @@
-//! Everything that happens in a run, one event after another: what `--trace` records.
+//! Everything that happens in a run, one event after another.
+//!
+//! The core emits events, the recorder of a process and the trace write them, the ledger folds them into
+//! the run. A run that is not traced has fewer kinds of them, and its messages are told by kind alone.
 //!
 //! An event is a line of JSON in `events.jsonl`. What a member's algorithm is given (a request, a
 //! release, a message, a timer, news of a peer or a link) comes before what it does about that, and
@@ -18,6 +21,7 @@ use std::borrow::Cow;
 
 use algorithms::NodeId;
 use chaos::Timeline;
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::run::{FaultOutcome, FaultTarget};
@@ -35,18 +39,59 @@ pub struct Event {
     pub what: What,
 }
 
-/// What happened. Those marked *input* the algorithm is given, those marked *output* it makes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "what", rename_all = "kebab-case")]
-pub enum What {
+/// Declares the kinds of events once, and derives two forms of them: the lines of `events.jsonl`, in which
+/// an event is one flat object, and the bytes of a member's record file, which are as few as possible.
+macro_rules! kinds_of_event {
+    ($(
+        $(#[$about:meta])*
+        $name:ident $({ $( $(#[$field_about:meta])* $field:ident: $type:ty, )* })?,
+    )*) => {
+        /// What happened. Those marked *input* the algorithm is given, those marked *output* it makes.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "what", rename_all = "kebab-case")]
+        pub enum What {
+            $( $(#[$about])* $name $({ $( $(#[$field_about])* $field: $type, )* })?, )*
+        }
+
+        /// An event as it is written to a record file.
+        #[derive(Serialize)]
+        enum Written<'a> {
+            $( $name $({ $( $field: &'a $type, )* })?, )*
+        }
+
+        /// An event as it is read from a record file.
+        #[derive(Deserialize)]
+        enum Read {
+            $( $name $({ $( $field: $type, )* })?, )*
+        }
+
+        impl<'a> From<&'a What> for Written<'a> {
+            fn from(what: &'a What) -> Self {
+                match what {
+                    $( What::$name $({ $( $field, )* })? => Written::$name $({ $( $field, )* })?, )*
+                }
+            }
+        }
+
+        impl From<Read> for What {
+            fn from(read: Read) -> Self {
+                match read {
+                    $( Read::$name $({ $( $field, )* })? => What::$name $({ $( $field, )* })?, )*
+                }
+            }
+        }
+    };
+}
+
+kinds_of_event! {
     /// A client wants in, and waits in the member's own queue.
     Arrive {
-        /// How urgently.
+        /// How urgent the request is; larger is more urgent.
         priority: u32,
     },
     /// *Input*: the algorithm is asked for the first in the queue.
     Request {
-        /// How urgently.
+        /// How urgent the request is; larger is more urgent.
         priority: u32,
     },
     /// *Output*: the client is let in.
@@ -71,12 +116,13 @@ pub enum What {
         to: NodeId,
         /// The message.
         #[serde(flatten)]
-        letter: Letter,
+        letter: Box<Letter>,
         /// The node whose latest request pays for it, if the algorithm says.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         charge: Option<NodeId>,
-        /// The message in words.
-        text: String,
+        /// How many bytes the message has. A trace has the bytes themselves.
+        #[serde(skip)]
+        bytes: u32,
     },
     /// *Output*: a fault holds the message back; it is sent when that is over.
     Hold {
@@ -84,7 +130,7 @@ pub enum What {
         to: NodeId,
         /// The message.
         #[serde(flatten)]
-        letter: Letter,
+        letter: Box<Letter>,
         /// When it is to leave.
         until_ns: u64,
     },
@@ -92,7 +138,7 @@ pub enum What {
     Post {
         /// The message.
         #[serde(flatten)]
-        letter: Letter,
+        letter: Box<Letter>,
     },
     /// *Input*: a message arrives. From another member it is one `received` of `messages.csv`.
     Receive {
@@ -100,7 +146,10 @@ pub enum What {
         from: NodeId,
         /// The message.
         #[serde(flatten)]
-        letter: Letter,
+        letter: Box<Letter>,
+        /// How long it was under way. A trace has both ends of that.
+        #[serde(skip)]
+        delay_ns: u64,
     },
     /// A message of this member will never arrive: one `lost` of `messages.csv`. It is told when
     /// that is known for good, perhaps only at the end. What a death takes with it is not told
@@ -117,7 +166,7 @@ pub enum What {
     SetTimer {
         /// Its name.
         timer: Cow<'static, str>,
-        /// Which of that name.
+        /// Tells timers of one name apart.
         tag: u64,
         /// When it goes off.
         at_ns: u64,
@@ -126,41 +175,41 @@ pub enum What {
     CancelTimer {
         /// Its name.
         timer: Cow<'static, str>,
-        /// Which of that name.
+        /// Tells timers of one name apart.
         tag: u64,
     },
     /// *Input*: a timer goes off.
     Timer {
         /// Its name.
         timer: Cow<'static, str>,
-        /// Which of that name.
+        /// Tells timers of one name apart.
         tag: u64,
     },
     /// *Input*: another member died, or is taken for dead.
     PeerDown {
-        /// Which.
+        /// The member that died.
         peer: NodeId,
     },
     /// *Input*: another member is there again.
     PeerUp {
-        /// Which.
+        /// The member that is back.
         peer: NodeId,
     },
     /// *Input*: the session with a neighbour ended.
     LinkDown {
-        /// Which.
+        /// The member at the other end.
         neighbour: NodeId,
     },
     /// *Input*: there is a new session.
     LinkUp {
-        /// Which.
+        /// The member at the other end.
         neighbour: NodeId,
     },
     /// *Output*: a number that a claim is about.
     Note {
         /// What was counted or measured.
         name: Cow<'static, str>,
-        /// How much.
+        /// The number itself.
         value: u64,
         /// The node whose latest request it belongs to, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -173,12 +222,20 @@ pub enum What {
     },
     /// A fault acted on what comes next: lost, doubled or held back a message, or hid a death.
     Tamper {
-        /// Which fault.
+        /// The fault, as `faults.csv` names it.
         fault: String,
+        /// The step of the plan's faults that it is.
+        #[serde(default)]
+        step: u32,
+    },
+    /// The member takes another for dead because it is silent.
+    Suspect {
+        /// The member that is silent.
+        peer: NodeId,
     },
     /// The member waited for a fault to come into force (cluster).
     Stall {
-        /// How long.
+        /// How long it waited.
         ns: u64,
     },
     /// A fault comes into force: a row of `faults.csv` that acted.
@@ -200,18 +257,46 @@ pub enum What {
     },
 }
 
-/// A message as a trace tells it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// An event as bytes, for a field that says `#[serde(with = "model::event::binary")]`.
+pub mod binary {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Read, What, Written};
+
+    /// Writes an event in as few bytes as the format allows.
+    pub fn serialize<S: Serializer>(what: &What, serializer: S) -> Result<S::Ok, S::Error> {
+        Written::from(what).serialize(serializer)
+    }
+
+    /// Reads what [`serialize`] wrote.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<What, D::Error> {
+        Read::deserialize(deserializer).map(What::from)
+    }
+}
+
+/// A message as events tell it. Where the run is not traced only its kind is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Letter {
-    /// The how-manieth of its sender.
+    /// Its place among the messages that its sender made, from 1; 0 where the run is not traced.
     pub number: u64,
     /// Its kind.
     pub kind: Cow<'static, str>,
     /// Whose request it is about, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<NodeId>,
     /// The message as it travels between processes (postcard), in hexadecimal.
     pub body: Body,
+    /// The message in words, where it is sent.
+    pub text: Option<String>,
+}
+
+impl Letter {
+    /// A message of which only the kind is told.
+    pub fn of_kind(kind: &'static str) -> Box<Self> {
+        Box::new(Self {
+            kind: Cow::Borrowed(kind),
+            ..Self::default()
+        })
+    }
 }
 
 /// The bytes of a message.
@@ -254,8 +339,71 @@ impl Event {
     }
 }
 
+/// A line has only what is known; bytes have a place for everything.
+impl Serialize for Letter {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Letter {
+            number,
+            kind,
+            origin,
+            body,
+            text,
+        } = self;
+        if !serializer.is_human_readable() {
+            return (number, kind, origin, body, text).serialize(serializer);
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("number", number)?;
+        map.serialize_entry("kind", kind)?;
+        if let Some(origin) = origin {
+            map.serialize_entry("origin", origin)?;
+        }
+        map.serialize_entry("body", body)?;
+        if let Some(text) = text {
+            map.serialize_entry("text", text)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Letter {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Fields {
+            number: u64,
+            kind: Cow<'static, str>,
+            origin: Option<NodeId>,
+            body: Body,
+            text: Option<String>,
+        }
+        let fields = match deserializer.is_human_readable() {
+            true => Fields::deserialize(deserializer)?,
+            false => {
+                let (number, kind, origin, body, text) = Deserialize::deserialize(deserializer)?;
+                Fields {
+                    number,
+                    kind,
+                    origin,
+                    body,
+                    text,
+                }
+            }
+        };
+        Ok(Letter {
+            number: fields.number,
+            kind: fields.kind,
+            origin: fields.origin,
+            body: fields.body,
+            text: fields.text,
+        })
+    }
+}
+
 impl Serialize for Body {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return serializer.serialize_bytes(&self.0);
+        }
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
         let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
@@ -265,6 +413,9 @@ impl Serialize for Body {
 
 impl<'de> Deserialize<'de> for Body {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return Vec::deserialize(deserializer).map(Body);
+        }
         let text = Cow::<str>::deserialize(deserializer)?;
         let wrong = || de::Error::custom(format!("'{text}' is no message in hexadecimal"));
         let half = |digit: &u8| {
@@ -291,12 +442,14 @@ mod tests {
             node: Some(NodeId(1)),
             what: What::Receive {
                 from: NodeId(2),
-                letter: Letter {
+                letter: Box::new(Letter {
                     number: 1,
                     kind: "TOKEN".into(),
                     origin: Some(NodeId(4)),
                     body: Body(vec![0, 0xaf, 0x10]),
-                },
+                    text: None,
+                }),
+                delay_ns: 0,
             },
         }
     }

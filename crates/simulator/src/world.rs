@@ -11,7 +11,7 @@ use algorithms::{NodeId, Topology};
 use chaos::span::HORIZON_NS;
 use member::conductor::{Conductor, Settled};
 use member::ledger::Ledger;
-use member::members::{Alarm, Effect, Event, Members, Record};
+use member::members::{Alarm, Effect, Event, Members};
 use member::referee::{self, Referee, Seen};
 use member::tally::Tally;
 use member::trace;
@@ -279,15 +279,16 @@ impl<'a> World<'a> {
                 let Flight { from, to, sent_ns } = self.flights[message.0 as usize];
                 self.under_way -= 1;
                 if let Some(faults) = &mut self.faults {
-                    let kind = self.members.group().kind(message);
-                    faults.received(self.now_ns, to, kind);
+                    faults.received(self.now_ns, to, self.members.kind(message));
                 }
                 let held_ns = self.held_ns(message);
+                let delay_ns = (self.now_ns - sent_ns).saturating_add(held_ns);
                 if from != to {
-                    let delay_ns = (self.now_ns - sent_ns).saturating_add(held_ns);
                     self.delays.add(delay_ns, self.plan.bound_ns);
                 }
-                self.trace(to, |members| trace::received(members, from, message));
+                self.trace(to, |members| {
+                    trace::received(members, from, message, delay_ns)
+                });
                 self.tell(to, Event::Message { from, message });
             }
         }
@@ -322,12 +323,12 @@ impl<'a> World<'a> {
                 }
                 Effect::Hit { step } => self.faults().hits.push(step),
                 Effect::Arm { at_ns, alarm } => self.queue.push(at_ns, Due::Alarm(alarm)),
-                Effect::Record(record) => {
+                Effect::Tell(what) => {
                     if let Some(faults) = &mut self.faults {
-                        faults.watch(self.now_ns, node, &record);
+                        faults.watch(self.now_ns, node, &what);
                     }
-                    self.trace_record(node, &record);
-                    self.ledger.record(self.now_ns, node, record);
+                    self.ledger.record(self.now_ns, node, &what);
+                    self.trace(node, |_| what);
                 }
             }
         }
@@ -344,7 +345,7 @@ impl<'a> World<'a> {
         self.ledger.sent(charge);
         self.sent += 1;
         if let Some(faults) = &mut self.faults {
-            faults.sent(self.now_ns, from, to, kind);
+            faults.sent(self.now_ns, from, to, self.tally.kind(kind));
         }
     }
 
@@ -414,14 +415,6 @@ impl<'a> World<'a> {
         }
     }
 
-    fn trace_record(&mut self, node: NodeId, record: &Record) {
-        if self.plan.trace
-            && let Some(what) = trace::of_record(record, None, &self.plan.faults)
-        {
-            self.trace(node, |_| what);
-        }
-    }
-
     /// Tells that a message leaves, and says how many bytes it has, which only a trace knows.
     fn trace_sent(
         &mut self,
@@ -433,9 +426,13 @@ impl<'a> World<'a> {
         if !self.plan.trace {
             return 0;
         }
-        let bytes = self.members.letter(message).body.0.len();
-        self.trace(from, |members| trace::sent(members, to, message, charge));
-        bytes as u64
+        let sent = trace::sent(&self.members, to, message, charge);
+        let length = match &sent {
+            What::Send { bytes, .. } => u64::from(*bytes),
+            _ => 0,
+        };
+        self.trace(from, |_| sent);
+        length
     }
 
     fn progress(&self) -> Progress {

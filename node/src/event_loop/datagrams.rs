@@ -77,7 +77,7 @@ impl Member {
             members: &mut self.members,
             arrivals: &mut self.arrivals,
             recorder: &mut self.recorder,
-            numbered: self.traced.is_some(),
+            numbered: self.numbered,
             now_ns,
         };
         for (from, datagram) in inbox.datagrams(places) {
@@ -100,7 +100,7 @@ impl Member {
             members: &mut self.members,
             arrivals: &mut self.arrivals,
             recorder: &mut self.recorder,
-            numbered: self.traced.is_some(),
+            numbered: self.numbered,
             now_ns,
         };
         self.transport

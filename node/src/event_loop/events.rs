@@ -11,8 +11,9 @@ use super::Member;
 use super::datagrams::Arrival;
 use crate::record::Record;
 use crate::witness::Testimony;
-use member::members::{self, Effect, Event};
+use member::members::{Effect, Event, Members};
 use member::trace;
+use model::event::What;
 use model::plan::Plan;
 use transport::header;
 
@@ -32,20 +33,15 @@ impl Member {
                 if Some(kind) == self.token_kind {
                     self.token_since_ns = Some(now_ns);
                 }
-                self.recorder.add(
-                    now_ns,
-                    &Record::Received {
-                        from,
-                        kind,
-                        delay_ns,
-                    },
-                );
-                self.trace(now_ns, |members| trace::received(members, from, message));
+                if let Some(members) = &self.members {
+                    let received = trace::received(members, from, message, delay_ns);
+                    self.keep(now_ns, received);
+                }
                 Event::Message { from, message }
             }
             Some(Arrival::Posted { message }) => {
                 let from = self.me;
-                self.trace(now_ns, |members| trace::received(members, from, message));
+                self.trace(now_ns, |members| trace::received(members, from, message, 0));
                 Event::Message { from, message }
             }
             Some(Arrival::Link { neighbour, change }) => Event::Link { neighbour, change },
@@ -55,7 +51,7 @@ impl Member {
                     return Ok(true);
                 }
                 info!(now_ns, %peer, "suspects");
-                self.recorder.add(now_ns, &Record::Suspected { peer });
+                self.keep(now_ns, What::Suspect { peer });
                 let change = Change::Down;
                 Event::Peer { peer, change }
             }
@@ -84,8 +80,7 @@ impl Member {
                     charge,
                     held_ns,
                 } => {
-                    self.trace(now_ns, |members| trace::sent(members, to, message, charge));
-                    self.send(now_ns, held_ns, to, message)?;
+                    self.send(now_ns, held_ns, to, message, charge)?;
                 }
                 Effect::Lose { to, message } => self.lose(now_ns, to, message),
                 Effect::Hit { step } => self.hits.push(step),
@@ -94,7 +89,7 @@ impl Member {
                     self.arrivals.push_back(Arrival::Posted { message });
                 }
                 Effect::Arm { at_ns, alarm } => self.alarms.add(at_ns, alarm),
-                Effect::Record(record) => self.record(now_ns, &record)?,
+                Effect::Tell(what) => self.tell(now_ns, what)?,
             }
         }
         self.effects = effects;
@@ -107,6 +102,7 @@ impl Member {
         held_ns: u64,
         to: NodeId,
         message: MessageId,
+        charge: Option<NodeId>,
     ) -> Result<(), String> {
         let kind = self.kind(message);
         let number = self.number(message);
@@ -117,10 +113,14 @@ impl Member {
         header::write(now_ns.saturating_sub(held_ns), number, &mut self.message);
         let stamped = self.message.len();
         members.group().encode(message, &mut self.message);
+        let mut sent = trace::sent(members, to, message, charge);
         members.group_mut().discard(message);
-        let bytes = (self.message.len() - stamped) as u32;
-        debug!(now_ns, %to, kind = self.kind_name(kind), bytes, "sends");
-        self.recorder.add(now_ns, &Record::Sent { to, kind, bytes });
+        let length = (self.message.len() - stamped) as u32;
+        if let What::Send { bytes, .. } = &mut sent {
+            *bytes = length;
+        }
+        debug!(now_ns, %to, kind = self.kind_name(kind), bytes = length, "sends");
+        self.keep(now_ns, sent);
         self.traffic.entry(to).or_default().sent += 1;
         self.transport.send(to, &self.message);
         self.transport
@@ -131,46 +131,56 @@ impl Member {
     fn lose(&mut self, now_ns: u64, to: NodeId, message: MessageId) {
         let kind = self.kind(message);
         info!(now_ns, %to, kind = self.kind_name(kind), "a fault loses what it sends");
-        self.recorder.add(now_ns, &Record::Lost { to, kind });
-        self.trace(now_ns, |members| trace::sent(members, to, message, None));
-        self.trace(now_ns, |members| trace::lost(members, to, message));
         if let Some(members) = &mut self.members {
+            let sent = trace::sent(members, to, message, None);
+            let lost = trace::lost(members, to, message);
             members.group_mut().discard(message);
+            self.keep(now_ns, sent);
+            self.keep(now_ns, lost);
         }
     }
 
-    /// Writes down what happened, and asks the kernel for its testimony about who is inside.
-    fn record(&mut self, now_ns: u64, record: &members::Record) -> Result<(), String> {
-        log(now_ns, record);
+    /// Writes down what the core tells, and asks the kernel for its testimony about who is inside.
+    fn tell(&mut self, now_ns: u64, mut what: What) -> Result<(), String> {
+        log(now_ns, &what);
         let witness_failed = |error| format!("the witness file failed: {error}");
-        let witness = match record {
-            members::Record::Entered { .. } => {
+        match &mut what {
+            What::Enter { witness, .. } => {
                 self.inside_since_ns = Some(now_ns);
                 self.entries += 1;
                 self.hits.extend(self.catch.take());
-                match self.witness.enter().map_err(witness_failed)? {
+                *witness = match self.witness.enter().map_err(witness_failed)? {
                     Testimony::Admitted(slot) => Some(slot),
                     Testimony::Refused => None,
-                }
+                };
             }
-            members::Record::Left => {
+            What::Release => {
                 self.inside_since_ns = None;
                 self.witness.leave().map_err(witness_failed)?;
-                None
             }
-            members::Record::Arrived { .. }
-            | members::Record::Asked
-            | members::Record::Retired
-            | members::Record::Tampered { .. }
-            | members::Record::Note { .. }
-            | members::Record::ProtocolError { .. }
-            | members::Record::Traced(_) => None,
-        };
-        if let Some(kept) = Record::of(record, witness) {
-            self.recorder.add(now_ns, &kept);
+            _ => {}
         }
-        self.trace_record(now_ns, record, witness);
+        self.keep(now_ns, what);
         Ok(())
+    }
+
+    /// Writes down what happened.
+    pub(crate) fn keep(&mut self, now_ns: u64, what: What) {
+        self.recorder.add(now_ns, &Record::Event(what));
+    }
+
+    /// Writes down what only a trace tells.
+    fn trace(&mut self, now_ns: u64, what: impl FnOnce(&Members) -> What) {
+        if let Some(members) = self.members.as_ref().filter(|members| members.is_traced()) {
+            let what = what(members);
+            self.keep(now_ns, what);
+        }
+    }
+
+    /// The number that a message travels with, if it is traced.
+    fn number(&self, message: MessageId) -> Option<u64> {
+        let members = self.members.as_ref().filter(|members| members.is_traced());
+        members.map(|members| members.number(message))
     }
 
     /// What the algorithm calls messages of this kind.
@@ -188,17 +198,17 @@ impl Member {
 }
 
 /// Says what happened, as loud as it matters to whoever looks for a fault.
-fn log(now_ns: u64, record: &members::Record) {
-    match record {
-        members::Record::Arrived { priority } => debug!(now_ns, priority, "a request arrives"),
-        members::Record::Asked => debug!(now_ns, "asks the algorithm"),
-        members::Record::Entered { fence, invited } => debug!(now_ns, ?fence, invited, "enters"),
-        members::Record::Left => debug!(now_ns, "leaves"),
-        members::Record::Retired => debug!(now_ns, "will not ask again"),
-        members::Record::Tampered { step } => info!(now_ns, step, "a fault acts on a message"),
-        members::Record::ProtocolError { why } => warn!(now_ns, why, "protocol error"),
-        members::Record::Note { name, value, .. } => trace!(now_ns, name, value, "notes"),
-        members::Record::Traced(_) => {}
+fn log(now_ns: u64, what: &What) {
+    match what {
+        What::Arrive { priority } => debug!(now_ns, priority, "a request arrives"),
+        What::Request { .. } => debug!(now_ns, "asks the algorithm"),
+        What::Enter { fence, invited, .. } => debug!(now_ns, ?fence, invited, "enters"),
+        What::Release => debug!(now_ns, "leaves"),
+        What::Retire => debug!(now_ns, "will not ask again"),
+        What::Tamper { step, .. } => info!(now_ns, step, "a fault acts on a message"),
+        What::ProtocolError { why } => warn!(now_ns, why, "protocol error"),
+        What::Note { name, value, .. } => trace!(now_ns, %name, value, "notes"),
+        _ => {}
     }
 }
 

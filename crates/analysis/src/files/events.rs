@@ -150,7 +150,7 @@ fn sound(line: &str, plan: &Plan, last_ns: u64) -> Result<Event, String> {
     let other = match event.what {
         What::Send { to, .. } | What::Hold { to, .. } | What::Lose { to, .. } => Some(to),
         What::Receive { from, .. } => Some(from),
-        What::PeerDown { peer } | What::PeerUp { peer } => Some(peer),
+        What::PeerDown { peer } | What::PeerUp { peer } | What::Suspect { peer } => Some(peer),
         What::LinkDown { neighbour } | What::LinkUp { neighbour } => Some(neighbour),
         _ => None,
     };
@@ -220,7 +220,9 @@ impl Counted {
             What::Send { to, letter, .. } => self.link(node, *to, &letter.kind).sent += 1,
             // What a member posts to itself is in no table.
             What::Receive { from, .. } if *from == node => {}
-            What::Receive { from, letter } => self.link(*from, node, &letter.kind).received += 1,
+            What::Receive { from, letter, .. } => {
+                self.link(*from, node, &letter.kind).received += 1;
+            }
             What::Lose { to, .. } if *to == node => {}
             What::Lose { to, kind, .. } => self.link(node, *to, kind).lost += 1,
             What::Enter { .. } => {

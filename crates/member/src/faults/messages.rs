@@ -13,7 +13,7 @@ use chaos::language::{MessageFault, Selector, Trigger as Awaited};
 use chaos::timeline::{Begin, FaultAction};
 
 use crate::mail::Mail;
-use crate::members::{Alarm, Effect, Record};
+use crate::members::{Alarm, Effect};
 use model::event::What;
 use model::plan::Plan;
 
@@ -30,6 +30,8 @@ pub(crate) struct MessageFaults {
     tampers: Vec<Tamper>,
     /// Who shall not hear of whose death, and the step that says so.
     hidden: Vec<(NodeId, NodeId, usize)>,
+    /// The name of each step of the timeline.
+    names: Vec<String>,
     held: BTreeMap<u32, Held>,
     held_ever: u32,
     /// When the last message that is held back on a link leaves.
@@ -81,6 +83,7 @@ impl MessageFaults {
             watches: Vec::new(),
             tampers: Vec::new(),
             hidden: Vec::new(),
+            names: Vec::from_iter(plan.faults.steps.iter().map(|step| step.name.clone())),
             held: BTreeMap::new(),
             held_ever: 0,
             held_until: BTreeMap::new(),
@@ -141,9 +144,9 @@ impl MessageFaults {
                     };
                     self.send(now_ns, held, effects, mail);
                 }
-                Effect::Record(record) => {
-                    let hits = self.happened(node, &record);
-                    effects.push(Effect::Record(record));
+                Effect::Tell(what) => {
+                    let hits = self.happened(node, &what);
+                    effects.push(Effect::Tell(what));
                     effects.extend(hits.into_iter().map(|step| Effect::Hit { step }));
                 }
                 Effect::Post { .. }
@@ -187,20 +190,20 @@ impl MessageFaults {
         self.held.len()
     }
 
-    /// The step that keeps the news of a death from a member, if one does.
-    pub(crate) fn hides(&self, node: NodeId, peer: NodeId) -> Option<usize> {
+    /// What there is to tell where a fault keeps the news of a death from a member.
+    pub(crate) fn hides(&self, node: NodeId, peer: NodeId) -> Option<What> {
         let hidden = self
             .hidden
             .iter()
             .find(|(from, of, _)| (*from, *of) == (node, peer));
-        hidden.map(|(_, _, step)| *step)
+        hidden.map(|(_, _, step)| tampered(*step, &self.names[*step]))
     }
 
-    fn happened(&mut self, node: NodeId, record: &Record) -> Vec<usize> {
-        let awaited = |event: &Awaited| match (event, record) {
-            (Awaited::Enter(member, nth), Record::Entered { .. })
-            | (Awaited::Exit(member, nth), Record::Left)
-            | (Awaited::Request(member, nth), Record::Asked) => {
+    fn happened(&mut self, node: NodeId, what: &What) -> Vec<usize> {
+        let awaited = |event: &Awaited| match (event, what) {
+            (Awaited::Enter(member, nth), What::Enter { .. })
+            | (Awaited::Exit(member, nth), What::Release)
+            | (Awaited::Request(member, nth), What::Request { .. }) => {
                 (*member == node.0).then_some(nth.get())
             }
             _ => None,
@@ -243,7 +246,8 @@ impl MessageFaults {
                 | MessageFault::HideDown { .. } => continue,
             };
             turn = meant;
-            effects.push(Effect::Record(Record::Tampered { step: *step }));
+            let name = &self.names[*step];
+            effects.push(Effect::Tell(tampered(*step, name)));
         }
         match turn {
             Turn::Lose => effects.push(Effect::Lose { to, message }),
@@ -300,17 +304,24 @@ impl MessageFaults {
         self.held_ever += 1;
         self.held.insert(id, letter);
         if mail.is_traced() {
-            let held = What::Hold {
+            effects.push(Effect::Tell(What::Hold {
                 to: letter.to,
-                letter: mail.letter(letter.message),
+                letter: Box::new(mail.letter(letter.message)),
                 until_ns: at_ns,
-            };
-            effects.push(Effect::Record(Record::Traced(Box::new(held))));
+            }));
         }
         effects.push(Effect::Arm {
             at_ns,
             alarm: Alarm::Held(HeldId(id)),
         });
+    }
+}
+
+/// A fault acts on a message, or on a piece of news.
+fn tampered(step: usize, name: &str) -> What {
+    What::Tamper {
+        fault: name.to_owned(),
+        step: u32::try_from(step).expect("a plan has fewer than 2^32 faults"),
     }
 }
 

@@ -4,10 +4,11 @@ use model::workload::{Arrivals, Ask, PerNode, Quota, Span};
 
 const ZERO: NodeId = NodeId(0);
 const ONE: NodeId = NodeId(1);
-const ARRIVED: Record = Record::Arrived { priority: 0 };
-const ENTERED: Record = Record::Entered {
+const ARRIVED: What = What::Arrive { priority: 0 };
+const ENTERED: What = What::Enter {
     fence: None,
     invited: true,
+    witness: None,
 };
 
 fn closed(think_ns: u64, clients: u32, quota: Quota) -> Plan {
@@ -53,23 +54,20 @@ fn a_closed_loop_thinks_asks_enters_leaves_and_ends_with_its_quota() {
     assert_eq!(
         arrive(&mut members, 100, ZERO),
         [
-            Effect::Record(ARRIVED),
-            Effect::Record(Record::Asked),
-            Effect::Record(ENTERED),
+            Effect::Tell(ARRIVED),
+            Effect::Tell(What::Request { priority: 0 }),
+            Effect::Tell(ENTERED),
             arm(110, Alarm::Leave(ZERO)),
         ]
     );
     assert_eq!(
         leave(&mut members, 110, ZERO),
-        [Effect::Record(Record::Left), arm(210, Alarm::Arrive(ZERO)),]
+        [Effect::Tell(What::Release), arm(210, Alarm::Arrive(ZERO)),]
     );
     arrive(&mut members, 210, ZERO);
     assert_eq!(
         leave(&mut members, 220, ZERO),
-        [
-            Effect::Record(Record::Left),
-            Effect::Record(Record::Retired),
-        ]
+        [Effect::Tell(What::Release), Effect::Tell(What::Retire),]
     );
     assert_eq!(members.armed(), 4);
 }
@@ -80,15 +78,15 @@ fn several_clients_wait_in_the_members_own_queue() {
     assert_eq!(members.opening().len(), 10);
     arrive(&mut members, 0, ZERO);
     let second = arrive(&mut members, 0, ZERO);
-    assert_eq!(second, [Effect::Record(ARRIVED)]);
+    assert_eq!(second, [Effect::Tell(ARRIVED)]);
     assert_eq!(members.waiting(), 1);
     assert_eq!(
         leave(&mut members, 10, ZERO),
         [
-            Effect::Record(Record::Left),
+            Effect::Tell(What::Release),
             arm(10, Alarm::Arrive(ZERO)),
-            Effect::Record(Record::Asked),
-            Effect::Record(ENTERED),
+            Effect::Tell(What::Request { priority: 0 }),
+            Effect::Tell(ENTERED),
             arm(20, Alarm::Leave(ZERO)),
         ]
     );
@@ -100,7 +98,7 @@ fn nobody_asks_when_the_time_is_up() {
     members.opening();
     arrive(&mut members, 100, ZERO);
     let last = leave(&mut members, 110, ZERO);
-    assert_eq!(last[1], Effect::Record(Record::Retired));
+    assert_eq!(last[1], Effect::Tell(What::Retire));
 }
 
 #[test]
@@ -110,13 +108,10 @@ fn an_open_workload_does_not_wait_for_the_one_before() {
     let mut members = members(&plan);
     members.opening();
     let first = arrive(&mut members, 7, ZERO);
-    assert_eq!(first[0], Effect::Record(ARRIVED));
+    assert_eq!(first[0], Effect::Tell(ARRIVED));
     assert!(matches!(first[1], Effect::Arm { at_ns, alarm: Alarm::Arrive(ZERO) } if at_ns > 7));
     let second = arrive(&mut members, 8, ZERO);
-    assert_eq!(
-        second,
-        [Effect::Record(ARRIVED), Effect::Record(Record::Retired)]
-    );
+    assert_eq!(second, [Effect::Tell(ARRIVED), Effect::Tell(What::Retire)]);
     assert_eq!(members.waiting(), 1);
 }
 
@@ -141,11 +136,11 @@ fn a_batch_knows_the_priority_and_the_stay_of_each_request() {
     let opening = [(50, 0), (0, 1), (20, 0)].map(|(at, n)| (at, Alarm::Arrive(NodeId(n))));
     assert_eq!(members.opening(), opening);
     let first = arrive(&mut members, 20, ZERO);
-    assert_eq!(first[0], Effect::Record(Record::Arrived { priority: 9 }));
+    assert_eq!(first[0], Effect::Tell(What::Arrive { priority: 9 }));
     assert_eq!(first[3], arm(30, Alarm::Leave(ZERO)));
     leave(&mut members, 30, ZERO);
     let second = arrive(&mut members, 50, ZERO);
-    assert_eq!(second[0], Effect::Record(Record::Arrived { priority: 7 }));
+    assert_eq!(second[0], Effect::Tell(What::Arrive { priority: 7 }));
     assert_eq!(second[3], arm(53, Alarm::Leave(ZERO)));
 }
 
@@ -156,10 +151,10 @@ fn whoever_is_told_to_stay_leaves_when_told() {
     let mut members = members(&plan);
     assert_eq!(members.opening(), []);
     let entered = handle(&mut members, 5, ZERO, Event::Cue(Cue::Ask { stay: true }));
-    assert_eq!(entered.last(), Some(&Effect::Record(ENTERED)));
+    assert_eq!(entered.last(), Some(&Effect::Tell(ENTERED)));
     assert_eq!(members.armed(), 0);
     let left = handle(&mut members, 90, ZERO, Event::Cue(Cue::Leave));
-    assert_eq!(left, [Effect::Record(Record::Left)]);
+    assert_eq!(left, [Effect::Tell(What::Release)]);
     assert_eq!(handle(&mut members, 91, ZERO, Event::Cue(Cue::Leave)), []);
 }
 
@@ -168,9 +163,12 @@ fn a_clogged_member_asks_for_nothing_new() {
     let mut members = members(&closed(0, 1, Quota::PerNode(1)));
     members.opening();
     handle(&mut members, 0, ZERO, Event::Clogged(true));
-    assert_eq!(arrive(&mut members, 0, ZERO), [Effect::Record(ARRIVED)]);
+    assert_eq!(arrive(&mut members, 0, ZERO), [Effect::Tell(ARRIVED)]);
     let clear = handle(&mut members, 9, ZERO, Event::Clogged(false));
-    assert_eq!(clear[..2], [Record::Asked, ENTERED].map(Effect::Record));
+    assert_eq!(
+        clear[..2],
+        [What::Request { priority: 0 }, ENTERED].map(Effect::Tell)
+    );
 }
 
 #[test]
@@ -190,7 +188,7 @@ fn a_token_that_nobody_asked_for_is_a_protocol_error() {
     );
     assert!(matches!(
         effects[..],
-        [Effect::Record(Record::ProtocolError { .. })]
+        [Effect::Tell(What::ProtocolError { .. })]
     ));
 }
 
@@ -200,19 +198,20 @@ fn an_uninvited_client_holds_and_leaves_as_usual() {
     members.opening();
     let mut effects = Vec::new();
     members.enter(3, ONE, None, &mut effects);
-    let uninvited = Record::Entered {
+    let uninvited = What::Enter {
         fence: None,
         invited: false,
+        witness: None,
     };
     assert_eq!(
         effects,
-        [Effect::Record(uninvited), arm(13, Alarm::Leave(ONE))]
+        [Effect::Tell(uninvited), arm(13, Alarm::Leave(ONE))]
     );
     effects.clear();
     members.enter(4, ONE, None, &mut effects);
     assert!(matches!(
         effects[..],
-        [Effect::Record(Record::ProtocolError { .. })]
+        [Effect::Tell(What::ProtocolError { .. })]
     ));
-    assert_eq!(leave(&mut members, 13, ONE), [Effect::Record(Record::Left)]);
+    assert_eq!(leave(&mut members, 13, ONE), [Effect::Tell(What::Release)]);
 }

@@ -14,8 +14,9 @@ use chaos::timeline::{FaultAction, Step};
 use member::faults::processes::{
     ProcessAction, ProcessFaults, Sighting, Target, Task, TokenTrail, news_takes_ns,
 };
-use member::members::{Event, Record};
+use member::members::Event;
 use member::referee;
+use model::event::What;
 use model::plan::Plan;
 use model::run::{FaultOutcome, Run, sort_by_time};
 use transport::Overflow;
@@ -121,31 +122,25 @@ impl Faults {
     }
 
     /// Takes note of who is inside; whoever enters may be who a step waits for.
-    pub(super) fn watch(&mut self, now_ns: u64, node: NodeId, record: &Record) {
-        match record {
-            Record::Entered { .. } => {
+    pub(super) fn watch(&mut self, now_ns: u64, node: NodeId, what: &What) {
+        match what {
+            What::Enter { .. } => {
                 self.inside_since_ns[node.index()] = Some(now_ns);
                 self.hits.extend(self.process_faults.awaits_entry());
             }
-            Record::Left => self.inside_since_ns[node.index()] = None,
-            Record::Arrived { .. }
-            | Record::Asked
-            | Record::Retired
-            | Record::Note { .. }
-            | Record::Tampered { .. }
-            | Record::ProtocolError { .. }
-            | Record::Traced(_) => {}
+            What::Release => self.inside_since_ns[node.index()] = None,
+            _ => {}
         }
     }
 
     /// A message of that kind leaves; it may carry the token.
-    pub(super) fn sent(&mut self, now_ns: u64, from: NodeId, to: NodeId, kind: usize) {
-        self.token.sent(now_ns, few(kind), from, to);
+    pub(super) fn sent(&mut self, now_ns: u64, from: NodeId, to: NodeId, kind: &str) {
+        self.token.sent(now_ns, kind, from, to);
     }
 
     /// A message of that kind arrives; it may carry the token.
-    pub(super) fn received(&mut self, now_ns: u64, by: NodeId, kind: usize) {
-        if self.token.received(now_ns, few(kind), by) {
+    pub(super) fn received(&mut self, now_ns: u64, by: NodeId, kind: &str) {
+        if self.token.received(now_ns, kind, by) {
             self.token_since_ns[by.index()] = Some(now_ns);
         }
     }
@@ -197,10 +192,6 @@ impl Faults {
             .map(sighting)
             .collect()
     }
-}
-
-fn few(kind: usize) -> u8 {
-    u8::try_from(kind).expect("an algorithm has few kinds")
 }
 
 impl World<'_> {

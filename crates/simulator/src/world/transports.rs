@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId, Topology};
 use member::members::Event;
+use model::event::What;
 use model::plan::Plan;
 use model::run::{FaultOutcome, RoundTrips, TransportRow};
 use transport::failure_detector::FailureDetector;
@@ -478,6 +479,7 @@ impl World<'_> {
             let untrue = FaultOutcome::false_suspicion(now_ns, node, peer);
             self.faults().false_suspicions.push(untrue);
         }
+        self.trace(node, |_| What::Suspect { peer });
         let change = Change::Down;
         self.tell(node, Event::Peer { peer, change });
     }

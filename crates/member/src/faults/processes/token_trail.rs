@@ -7,8 +7,8 @@ use model::run::FaultOutcome;
 /// The places of the token in the order it was there; empty where there is no token.
 #[derive(Debug)]
 pub struct TokenTrail {
-    /// The number of the kind of message that carries it.
-    kind: Option<u8>,
+    /// The kind of message that carries it.
+    kind: Option<&'static str>,
     trail: Vec<(u64, Whereabouts)>,
 }
 
@@ -21,24 +21,23 @@ enum Whereabouts {
 impl TokenTrail {
     /// The trail at the start of the planned run.
     pub fn new(plan: &Plan, kinds: &[&str]) -> Self {
-        let token = plan.info().token;
-        let kind = token.and_then(|token| kinds.iter().position(|kind| *kind == token));
+        let kind = plan.info().token.filter(|token| kinds.contains(token));
         let start = (0, Whereabouts::With(plan.holder));
         Self {
-            kind: kind.and_then(|kind| u8::try_from(kind).ok()),
+            kind,
             trail: Vec::from_iter(kind.map(|_| start)),
         }
     }
 
     /// A message of that kind was sent.
-    pub fn sent(&mut self, at_ns: u64, kind: u8, from: NodeId, to: NodeId) {
+    pub fn sent(&mut self, at_ns: u64, kind: &str, from: NodeId, to: NodeId) {
         if Some(kind) == self.kind {
             self.trail.push((at_ns, Whereabouts::OnItsWay { from, to }));
         }
     }
 
     /// A message of that kind arrived; says whether it carried the token.
-    pub fn received(&mut self, at_ns: u64, kind: u8, by: NodeId) -> bool {
+    pub fn received(&mut self, at_ns: u64, kind: &str, by: NodeId) -> bool {
         let carried = Some(kind) == self.kind;
         if carried {
             self.trail.push((at_ns, Whereabouts::With(by)));
@@ -78,7 +77,7 @@ mod tests {
     fn a_death_says_where_the_token_was() {
         let (zero, one) = (NodeId(0), NodeId(1));
         let trail = TokenTrail {
-            kind: Some(1),
+            kind: Some("TOKEN"),
             trail: vec![
                 (0, Whereabouts::With(zero)),
                 (
