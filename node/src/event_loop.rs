@@ -189,7 +189,7 @@ impl Member {
             book,
             port,
             bundle: Bundle::default(),
-            transport: Transport::new(config, Seal::new(&plan.algorithm, run, key), identity),
+            transport: Transport::new(config, Seal::new(plan.algorithm.name, run, key), identity),
             detector,
             members,
             witness: Witness::open(&files, (info.more.admits)(&plan.params).min(plan.nodes))

@@ -214,7 +214,7 @@ fn warnings(seen: &Observed<'_>, theory: &[TheoryLine]) -> Vec<String> {
     if !plan.printed.is_repaired() {
         warnings.push(format!(
             "{} ran as printed, with {} unrepaired.",
-            plan.algorithm, plan.printed
+            plan.algorithm.name, plan.printed
         ));
     }
     if run.bound_broken > 0 && plan.info().more.uses_bound {
@@ -631,7 +631,7 @@ mod tests {
         assert!(warnings[0].starts_with("the warm-up of 10 entries was never over"));
         assert!(warnings[1].starts_with("2 messages took longer than the bound of 1 ms"));
         // Raymond is told the bound and makes nothing of it.
-        plan.algorithm = "raymond".to_owned();
+        plan.algorithm = "raymond".to_owned().try_into().unwrap();
         assert_eq!(judged(&plan, &run).warnings.len(), 1);
     }
 }

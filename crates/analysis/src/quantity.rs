@@ -403,7 +403,7 @@ mod tests {
 
     fn value(name: &str, run: &Run) -> Option<f64> {
         let plan = Plan {
-            topology: "star".to_owned(),
+            topology: "star".parse().unwrap(),
             ..plan("raymond", 3)
         };
         let links = plan.build_topology().unwrap();
@@ -480,7 +480,7 @@ mod tests {
     fn whoever_is_cut_off_for_good_is_not_connected() {
         let share = |fault: &str| {
             let plan = Plan {
-                topology: "path".to_owned(),
+                topology: "path".parse().unwrap(),
                 faults: faults(3, [fault]),
                 ..plan("raymond", 3)
             };

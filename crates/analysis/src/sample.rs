@@ -13,7 +13,7 @@ use model::workload::{Arrivals, PerNode, Quota, Span, Workload};
 pub(crate) fn plan(algorithm: &str, nodes: u32) -> Plan {
     let usual = Plan::usual(registered(algorithm), nodes, 1);
     Plan {
-        topology: "complete".to_owned(),
+        topology: "complete".parse().expect("a shape"),
         workload: Workload {
             arrivals: Arrivals::Closed {
                 think: PerNode::All(Span::Exponential(10_000_000)),

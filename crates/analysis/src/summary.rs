@@ -31,7 +31,7 @@ columns! {
     pub struct Summary, static COLUMNS, from (seen: &Observed<'_>, found: &Findings);
 
     /// The algorithm's name.
-    algorithm: String [Setting, ""] = seen.plan.algorithm.clone();
+    algorithm: String [Setting, ""] = seen.plan.algorithm.name.to_owned();
     /// How many members there are.
     nodes: u32 [Setting, "members"] = seen.plan.nodes;
     /// What ran the members: `sim` or `cluster`.
@@ -39,7 +39,7 @@ columns! {
     /// The number that all chance comes from.
     seed: u64 [Setting, ""] = seen.plan.seed;
     /// The links between the members.
-    topology: String [Setting, ""] = seen.plan.topology.clone();
+    topology: String [Setting, ""] = seen.plan.topology.to_string();
     /// When clients ask: `closed`, `open`, `batch` (also of a file of arrivals), `one-at-a-time` or `window`.
     workload: String [Setting, ""] = settings::workload(seen.plan);
     /// The algorithm's parameters.

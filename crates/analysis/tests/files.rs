@@ -511,12 +511,7 @@ fn what_no_run_could_have_written_is_refused_with_its_place() {
             "\"seed\": 8",
             "seed: found 7, expected the scenario's, 8",
         ),
-        (
-            "run.json",
-            "\"tree:2\"",
-            "\"tree:x\"",
-            "scenario.topology: ",
-        ),
+        ("run.json", "\"tree:2\"", "\"tree:x\"", "topology: "),
         (
             "run.json",
             "\"tree:2\"",

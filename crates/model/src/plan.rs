@@ -1,5 +1,7 @@
 //! The plan of a run: a scenario with nothing left to decide.
 
+use std::fmt;
+use std::ops::Deref;
 use std::time::Duration;
 
 use algorithms::erased::Machine;
@@ -10,7 +12,7 @@ use algorithms::topology::{Shape, TopologyError};
 use algorithms::{NodeId, Setting, Topology};
 use chaos::timeline::{Begin, FaultAction};
 use chaos::{AnyFault, Delay, Reach, Timeline};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use transport::Contract;
 
 use crate::run::Engine;
@@ -19,12 +21,13 @@ use crate::workload::{Arrivals, PerNode, Quota, Span, Urgency, Workload};
 /// Everything that decides what a run does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The algorithm's name in the registry.
-    pub algorithm: String,
+    /// What the members run; files have its name.
+    pub algorithm: Algorithm,
     /// How many members.
     pub nodes: u32,
-    /// The links between them, as a person writes it: `tree:2`, `complete`, `edges:0-1,1-2`.
-    pub topology: String,
+    /// The links between them; files have it as a person writes it: `tree:2`, `edges:0-1,1-2`.
+    #[serde(deserialize_with = "topology")]
+    pub topology: Shape,
     /// Who has the token, or is the controller, at the start.
     pub holder: NodeId,
     /// The algorithm's parameters, all of them.
@@ -63,6 +66,62 @@ pub struct Plan {
     /// Where the simulator runs the reliable transport.
     #[serde(default)]
     pub transport: UseTransport,
+}
+
+/// An algorithm of the registry. Files have its name.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Algorithm(pub &'static AlgorithmInfo);
+
+impl Deref for Algorithm {
+    type Target = AlgorithmInfo;
+
+    fn deref(&self) -> &AlgorithmInfo {
+        self.0
+    }
+}
+
+impl PartialEq for Algorithm {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl From<Algorithm> for String {
+    fn from(algorithm: Algorithm) -> Self {
+        algorithm.name.to_owned()
+    }
+}
+
+impl TryFrom<String> for Algorithm {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        registry::find(&name).map(Self).ok_or_else(|| {
+            let names = registry::ALL.iter().map(|info| info.name);
+            let names = names.collect::<Vec<_>>().join(", ");
+            format!("there is no algorithm '{name}'; there are {names}")
+        })
+    }
+}
+
+/// Reads a shape, and says where it stands if it is none.
+fn topology<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let shape = text.parse();
+    shape.map_err(|error: TopologyError| de::Error::custom(format!("topology: {error}")))
 }
 
 /// Whether simulated messages travel through the reliable transport; on a cluster they always do.
@@ -130,12 +189,12 @@ impl Plan {
     /// The algorithm as it comes, on its usual graph, undisturbed: everybody asks five times, again
     /// the moment it leaves, and stays for a millisecond, over links that take as long and keep
     /// order. For those who make plans by hand, and then say what theirs is about.
-    pub fn usual(info: &AlgorithmInfo, nodes: u32, seed: u64) -> Self {
+    pub fn usual(info: &'static AlgorithmInfo, nodes: u32, seed: u64) -> Self {
         const MS: u64 = 1_000_000;
         Self {
-            algorithm: info.name.to_owned(),
+            algorithm: Algorithm(info),
             nodes,
-            topology: Shape::default_for(info.graph, nodes).to_string(),
+            topology: Shape::default_for(info.graph, nodes),
             holder: NodeId(0),
             params: info.defaults(),
             printed: Printed::repaired(),
@@ -164,18 +223,12 @@ impl Plan {
         }
     }
 
-    /// The algorithm's entry.
-    ///
-    /// # Panics
-    /// If the plan was not made from the registry.
+    /// What the registry says of the algorithm.
     pub fn info(&self) -> &'static AlgorithmInfo {
-        registry::find(&self.algorithm).expect("a plan names a registered algorithm")
+        self.algorithm.0
     }
 
     /// The algorithm itself.
-    ///
-    /// # Panics
-    /// If the plan was not made from the registry.
     pub fn machine(&self) -> &'static dyn Machine {
         (self.info().machine)(&self.params, &self.printed)
     }
@@ -213,10 +266,7 @@ impl Plan {
     /// The links it names, if the algorithm can run on them. Every process builds them for itself,
     /// from the same seed.
     pub fn build_topology(&self) -> Result<Topology, TopologyError> {
-        let topology = self
-            .topology
-            .parse::<Shape>()?
-            .build(self.nodes, self.seed)?;
+        let topology = self.topology.build(self.nodes, self.seed)?;
         topology.fits(self.info().graph, self.holder)?;
         Ok(topology)
     }

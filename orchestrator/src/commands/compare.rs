@@ -269,7 +269,7 @@ fn same_size(grid: &Grid) -> Result<(), String> {
     let mut first = None;
     for cell in 0..grid.cells.len() {
         let plan = grid.resolve(cell, 0)?.plan;
-        let (algorithm, nodes) = first.get_or_insert((plan.algorithm.clone(), plan.nodes));
+        let (algorithm, nodes) = first.get_or_insert((plan.algorithm, plan.nodes));
         if *nodes != plan.nodes {
             return Err(format!(
                 "{algorithm} would have {nodes} nodes and {} {}; say -n with a number that all admit",

@@ -109,7 +109,7 @@ fn execute(
     let Plan {
         algorithm, nodes, ..
     } = &resolved.plan;
-    info!(algorithm, nodes, engine = %resolved.engine, "starts");
+    info!(%algorithm, nodes, engine = %resolved.engine, "starts");
     let unwritten = |error: FilesError| Failure::Testbed(error.to_string());
     let events = resolved.plan.trace.then(|| Events::begin(dir));
     let mut events = events.transpose().map_err(unwritten)?;

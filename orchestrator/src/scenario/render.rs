@@ -6,7 +6,9 @@ use model::plan::Detector;
 use model::workload::{Arrivals, PerNode, Quota, Workload};
 
 use super::resolve::Resolved;
-use super::values::{AsPrinted, AskText, Assignment, Between, Detecting, List, Time, Weight};
+use super::values::{
+    AsPrinted, AskText, Assignment, Between, Detecting, List, ShapeSpec, Time, Weight,
+};
 use super::{Kind, Scenario};
 
 impl Resolved {
@@ -28,9 +30,9 @@ impl Resolved {
         let printed = &plan.printed.defects;
         let scenario = Scenario {
             name: Some(self.name.clone()),
-            algorithm: Some(plan.algorithm.clone()),
+            algorithm: Some(plan.algorithm.name.to_owned()),
             nodes: Some(plan.nodes),
-            topology: Some(plan.topology.parse().expect("a plan has a shape")),
+            topology: Some(ShapeSpec::Shape(plan.topology.clone())),
             holder: Some(plan.holder.0),
             params: params.collect(),
             as_printed: (!printed.is_empty())

@@ -11,7 +11,7 @@ use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
 use chaos::Delay;
 use chaos::span::LONGEST_NS;
-use model::plan::{MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes, usual_delay};
+use model::plan::{Algorithm, MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes, usual_delay};
 use model::run::Engine;
 use model::workload::{Arrivals, Quota, Workload};
 
@@ -139,9 +139,9 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
     faults::within_reason(&faults, bound_ns)?;
     let time_limit_ns = time_limit_ns(scenario, engine, &workload)?;
     let plan = Plan {
-        algorithm: info.name.to_owned(),
+        algorithm: Algorithm(info),
         nodes,
-        topology: shape.to_string(),
+        topology: shape,
         holder,
         params,
         printed,

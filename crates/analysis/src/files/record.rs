@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use algorithms::params::Params;
-use algorithms::{NodeId, Topology, registry};
+use algorithms::{NodeId, Topology};
 use chaos::Totals;
 use model::plan::{MEMORY_LIMIT_BYTES, Plan, members_bytes};
 use model::run::{End, Engine, Run, StateBytes, Window};
@@ -343,12 +343,7 @@ impl Record {
     /// the run was made get their defaults.
     fn check(&mut self) -> Result<Topology, String> {
         let plan = &mut self.scenario;
-        let Some(info) = registry::find(&plan.algorithm) else {
-            let names = registry::ALL.iter().map(|info| info.name);
-            let names = names.collect::<Vec<_>>().join(", ");
-            let name = &plan.algorithm;
-            return Err(format!("there is no algorithm '{name}'; there are {names}"));
-        };
+        let info = plan.info();
         let given = plan.params.iter();
         let given = given
             .map(|(name, value)| (name.to_owned(), value.to_string()))

@@ -95,7 +95,7 @@ impl Transports {
         let suspects_after_ns = plan.suspects_after_ns();
         let mut transports = Self {
             config: plan.transport_config(),
-            seal: Seal::new(&plan.algorithm, plan.seed, Key::new(key)),
+            seal: Seal::new(plan.algorithm.name, plan.seed, Key::new(key)),
             members: plan.nodes,
             ends: Vec::new(),
             datagrams: Vec::new(),

@@ -17,7 +17,7 @@ fn burst(algorithm: &str, printed: &[&str], requests: u32, seed: u64) -> Plan {
         (22, "oriented:3")
     };
     let mut plan = plan(algorithm, nodes, seed);
-    plan.topology = topology.to_owned();
+    plan.topology = topology.parse().expect("a shape");
     plan.delay = "1ms".parse().expect("a delay");
     plan.bound_ns = MS;
     plan.printed = plan.info().as_printed(printed).expect("its defects");

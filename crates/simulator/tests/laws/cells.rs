@@ -60,8 +60,8 @@ fn a_cell_costs_what_the_algorithm_it_is_costs() {
                 alone.workload.quota = quota;
                 alone.workload.hold = PerNode::All(Span::Constant(2 * MS));
                 let mut cell = Plan {
-                    algorithm: "controller".to_owned(),
-                    topology: "complete".to_owned(),
+                    algorithm: plan("controller", nodes, 1).algorithm,
+                    topology: "complete".parse().expect("a shape"),
                     ..alone.clone()
                 };
                 set(&mut cell, params);

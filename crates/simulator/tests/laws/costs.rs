@@ -66,7 +66,7 @@ fn a_saturated_tree_costs_exactly_what_raymond_says() {
         for nodes in [2, 3, 7, 15, 31] {
             for hold in [1, 2, 3] {
                 let mut plan = plan("raymond", nodes, 5);
-                plan.topology = shape.to_owned();
+                plan.topology = shape.parse().expect("a shape");
                 plan.workload.hold = PerNode::All(Span::Constant(hold * MS));
                 plan.workload.quota = Quota::PerNode(30);
                 plan.warm_up_entries = 5 * u64::from(nodes);

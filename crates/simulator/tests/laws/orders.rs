@@ -12,7 +12,7 @@ use crate::worlds::{MS, plan, simulate};
 fn saturated(algorithm: &str, nodes: u32, seed: u64, priorities: &[u32]) -> Plan {
     let mut plan = plan(algorithm, nodes, seed);
     if plan.info().graph == algorithms::registry::Graph::Tree {
-        plan.topology = "random-tree".to_owned();
+        plan.topology = "random-tree".parse().expect("a shape");
     }
     plan.delay = "1ms 900us".parse().expect("a delay");
     plan.bound_ns = 2 * MS;
@@ -92,7 +92,7 @@ fn without_aging_the_urgent_always_go_first_and_others_starve() {
     for algorithm in ["mra-p", "lfrt-p", "fapp"] {
         let plan = saturated(algorithm, 3, 1, &[1, 5, 5]);
         let mut plan = with(plan, "aging", "off");
-        plan.topology = "path".to_owned();
+        plan.topology = "path".parse().expect("a shape");
         let longest = longest_wait(&finished(&plan), 1);
         assert!(longest > 30, "{algorithm}: 0 waited for only {longest}");
         let aged = longest_wait(&finished(&with(plan, "aging", "step")), 1);
@@ -105,7 +105,7 @@ fn without_aging_the_urgent_always_go_first_and_others_starve() {
 /// request arrives: then C might be the only one who is written down, and enter at once.
 fn before_c(algorithm: &str, aging: &str, printed: &[&str]) -> usize {
     let mut plan = saturated(algorithm, 3, 1, &[1, 5, 5]);
-    (plan.topology, plan.holder) = ("path".to_owned(), NodeId(1));
+    (plan.topology, plan.holder) = ("path".parse().expect("a shape"), NodeId(1));
     plan.delay = "1ms".parse().expect("a delay");
     plan.workload.hold = PerNode::All(Span::Constant(2 * MS));
     plan.workload.arrivals = Arrivals::Closed {

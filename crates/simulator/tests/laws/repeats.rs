@@ -35,7 +35,7 @@ fn chance_is_no_part_of_a_plan_without_any() {
             let mut plan = plan(info.name, 5, seed);
             if info.graph == Graph::Digraph {
                 // The usual digraph is drawn from the seed.
-                plan.topology = "ring".to_owned();
+                plan.topology = "ring".parse().expect("a shape");
             }
             simulate(&plan)
         });

@@ -134,7 +134,7 @@ fn token_algorithms_cost_what_they_cost_elsewhere() {
     for &(algorithm, with, topology, expected) in TABLE {
         for (nodes, (lightly, heavily)) in [5, 10, 20, 50].into_iter().zip(expected) {
             let mut plan = world(algorithm, with, nodes);
-            plan.topology = topology.to_owned();
+            plan.topology = topology.parse().expect("a shape");
             let mut busy = heavy(plan.clone());
             busy.workload.quota = Quota::Until(2_200 * MS);
             for (load, mut plan, elsewhere) in

@@ -27,7 +27,7 @@ fn on_random_trees_nobody_meets_anybody_and_everybody_is_served() {
         ] {
             let nodes = 6 + (seed * 11 % 15) as u32;
             let mut plan = plan(algorithm, nodes, seed);
-            plan.topology = "random-tree".to_owned();
+            plan.topology = "random-tree".parse().expect("a shape");
             (plan.delay, plan.bound_ns) = ("1ms 900us".parse().expect("a delay"), 2 * MS);
             plan.links = LinkOrder::Fifo;
             if let Some(aging) = aging {

@@ -94,7 +94,7 @@ fn object(head: &Result<Head, FilesError>, place: &Path, name: &str) -> Value {
         Ok(head) => json!({
             "name": name,
             "started": head.provenance.started,
-            "algorithm": head.plan.algorithm,
+            "algorithm": head.plan.algorithm.name,
             "nodes": head.plan.nodes,
             "engine": head.engine,
             "verdict": head.verdict,
@@ -112,7 +112,7 @@ fn cells(head: &Result<Head, FilesError>, place: &Path, name: &str) -> [String; 
         Ok(head) => [
             head.provenance.started.clone(),
             name,
-            head.plan.algorithm.clone(),
+            head.plan.algorithm.name.to_owned(),
             head.plan.nodes.to_string(),
             head.engine.to_string(),
             head.verdict.to_string(),
