@@ -15,7 +15,18 @@ use serde::{Deserialize, Serialize};
 use crate::delay::normal_rank;
 use crate::draw::Draw;
 use crate::fate::{Carried, Fate};
+use crate::language::Word;
 use crate::percent::Percent;
+
+/// What the glossary says of the second percentage.
+pub(crate) const CORRELATION: Word = Word {
+    word: "correlation",
+    form: "… P% CORRELATION%",
+    meaning: "How much a decision or delay depends on that of the packet before: the rank \
+              correlation of neighbours. Unlike netem's it leaves probability and distribution \
+              as they are.",
+    example: "duplicate 1% 30% on all",
+};
 
 /// How likely something is: `5%`, or `5% 25%` with a correlation between neighbouring packets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -24,7 +24,10 @@ mod scope;
 mod spec;
 mod triggers;
 
+pub(crate) use cursor::{Cursor, Token};
 pub use error::FaultError;
+pub(crate) use glossary::Word;
+pub(crate) use links::Form;
 pub use members::Who;
 pub use schedule::{Schedule, Start};
 pub use scope::Scope;

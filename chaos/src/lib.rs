@@ -30,7 +30,7 @@ mod totals;
 pub use delay::Delay;
 pub use draw::Draw;
 pub use fate::{Carried, Datagram, Fate, Member};
-pub use fault::{AnyFault, Fault};
+pub use fault::AnyFault;
 pub use language::{FaultError, FaultSpec};
 pub use link::Arrival;
 pub use network::Network;

@@ -36,7 +36,7 @@ pub(crate) struct Link {
     to: Member,
     /// How many packets it has seen.
     passed: u64,
-    /// In the order of [`STACKING`](crate::fault::STACKING).
+    /// In the order of their [`Stage`](crate::fault::Stage)s.
     stack: SmallVec<[Layer; 1]>,
     /// When cuts of this link are healed: at the beginning of each stretch.
     heals: Vec<TimeWindow>,
@@ -131,7 +131,7 @@ impl Link {
             self.stack.push(layer);
         }
         self.stack
-            .sort_by_key(|layer| (layer.posted.rule.fault.place(), layer.number));
+            .sort_by_key(|layer| (layer.posted.rule.fault.stage(), layer.number));
         let ours = heals
             .values()
             .filter(|(_, reach)| reach.covers(self.from, self.to));

@@ -4,6 +4,7 @@
 //! where they come from. Delays are one way, so half a round trip.
 
 use crate::delay::Delay;
+use crate::language::{Form, LinkFault, Word};
 use crate::matrix::Matrix;
 
 /// A network by name.
@@ -74,6 +75,26 @@ pub const PRESETS: [Preset; 6] = [
                 is a twentieth. Within a site it takes 0.1 ms.",
     },
 ];
+
+/// How a preset is written.
+pub(crate) const FORM: Form = Form {
+    word: Word {
+        word: "preset",
+        form: "preset lan|wifi|dsl|3g|starlink|grid",
+        meaning: "Several faults that together are like a network everybody knows.",
+        example: "preset 3g on all",
+    },
+    parse: |cursor| match find(&cursor.text[cursor.place()]) {
+        Some(preset) => {
+            cursor.take();
+            Ok(LinkFault::Preset(preset.name.to_owned()))
+        }
+        None => {
+            let names = PRESETS.map(|preset| preset.name);
+            Err(cursor.unfit(format!("write one of {}", names.join(", "))))
+        }
+    },
+};
 
 /// The preset of that name.
 pub fn find(name: &str) -> Option<&'static Preset> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::delay::normal_rank;
-use crate::fault::late::quoted;
+use crate::fault::quoted;
 use crate::span::{LONGEST_NS, scale};
 use crate::table::{self, TableError};
 

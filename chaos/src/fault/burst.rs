@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::{Fault, Stage};
+use crate::language::{Form, Word};
 use crate::percent::Percent;
 use crate::{Datagram, Draw, Fate};
 
@@ -28,6 +29,35 @@ pub struct Bad(bool);
 
 impl Fault for Burst {
     type Memory = Bad;
+
+    const WORD: &'static str = "loss";
+    const FORMS: &'static [Form] = &[Form {
+        word: Word {
+            word: "loss gemodel",
+            form: "loss gemodel P% [R% [1-H% [1-K%]]]",
+            meaning: "Losses in bursts, as netem does (Gilbert and Elliott): after each packet a good \
+                          link turns bad with probability P and a bad one good with R (100% - P unless \
+                          said); a packet is lost with 1-H (100% unless said) on a bad link and 1-K (0% \
+                          unless said) on a good one. A link begins good. Bursts last 1/R packets.",
+            example: "loss gemodel 1% 10% 70% 0.1% on 0->1",
+        },
+        parse: |cursor| {
+            let worsens = cursor.percent()?;
+            let burst = Burst {
+                worsens,
+                recovers: cursor.maybe_percent()?.unwrap_or(worsens.rest()),
+                bad_loss: cursor.maybe_percent()?.unwrap_or(Percent::ALL),
+                good_loss: cursor.maybe_percent()?.unwrap_or(Percent::ZERO),
+            };
+            Ok(burst.into())
+        },
+    }];
+    const STAGE: Stage = Stage::Loss;
+    const HARMS: bool = true;
+
+    fn is_idle(&self) -> bool {
+        self.good_loss.is_zero() && (self.bad_loss.is_zero() || self.worsens.is_zero())
+    }
 
     fn apply(&self, bad: &mut Bad, _: &Datagram, fate: &mut Fate, draw: &mut Draw) -> bool {
         let (turns, loses) = match bad.0 {

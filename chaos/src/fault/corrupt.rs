@@ -1,11 +1,13 @@
 //! Corruption: `corrupt 0.1%`, `corrupt 1% bits 3`.
 
 use std::fmt;
+use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::{Fault, Stage};
 use crate::chance::{Chance, Deviation};
+use crate::language::{Cursor, FaultError, Form, Word};
 use crate::{Datagram, Draw, Fate};
 
 /// Bits of the packet are turned over: one, as in netem, or so many different ones.
@@ -22,6 +24,29 @@ pub const MOST_BITS: u32 = 64;
 
 impl Fault for Corrupt {
     type Memory = Deviation;
+
+    const WORD: &'static str = "corrupt";
+    const FORMS: &'static [Form] = &[Form {
+        word: Word {
+            word: "corrupt",
+            form: "corrupt P% [CORRELATION%] [bits N]",
+            meaning: "A bit of the packet is flipped, or N different ones.",
+            example: "corrupt 0.1% on all",
+        },
+        parse: |cursor| {
+            let corrupt = Corrupt {
+                chance: cursor.chance()?,
+                bits: parse_bits(cursor)?,
+            };
+            Ok(corrupt.into())
+        },
+    }];
+    const STAGE: Stage = Stage::Bits;
+    const HARMS: bool = true;
+
+    fn is_idle(&self) -> bool {
+        self.chance.percent.is_zero()
+    }
 
     fn apply(
         &self,
@@ -43,6 +68,17 @@ impl Fault for Corrupt {
             copy.flips.len() > flipped_before
         })
     }
+}
+
+fn parse_bits(cursor: &mut Cursor<'_>) -> Result<u32, FaultError> {
+    let start = cursor.place().start;
+    let bits = cursor.count_after("bits", "how many bits are flipped", NonZeroU32::MIN)?;
+    if bits.get() > MOST_BITS {
+        let wrong = format!("{bits} bits are too many");
+        let right = format!("write at most {MOST_BITS}");
+        return Err(cursor.error(cursor.since(start), wrong, right));
+    }
+    Ok(bits.get())
 }
 
 impl fmt::Display for Corrupt {

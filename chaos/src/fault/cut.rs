@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::{Fault, Stage};
+use crate::language::Form;
 use crate::{Datagram, Draw, Fate};
 
 /// Nothing that is sent while the link is cut arrives.
@@ -30,8 +31,26 @@ pub enum InFlight {
 impl Fault for Cut {
     type Memory = ();
 
+    const WORD: &'static str = "cut";
+    const FORMS: &'static [Form] = &[];
+    const STAGE: Stage = Stage::Entrance;
+    const HARMS: bool = true;
+
+    fn is_idle(&self) -> bool {
+        false
+    }
+
     fn apply(&self, (): &mut (), _: &Datagram, fate: &mut Fate, _: &mut Draw) -> bool {
         fate.lose()
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.in_flight {
+            InFlight::Drop => f.write_str("cut"),
+            InFlight::Hold | InFlight::Deliver => write!(f, "cut {}", self.in_flight),
+        }
     }
 }
 

@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::{Fault, Stage};
 use crate::chance::{Chance, Deviation};
+use crate::language::{Form, Word};
 use crate::{Carried, Datagram, Draw, Fate};
 
 /// A second copy arrives, with a delay, corruption and truncation of its own. In netem a packet that
@@ -18,6 +19,27 @@ pub struct Duplicate {
 
 impl Fault for Duplicate {
     type Memory = Deviation;
+
+    const WORD: &'static str = "duplicate";
+    const FORMS: &'static [Form] = &[Form {
+        word: Word {
+            word: "duplicate",
+            form: "duplicate P% [CORRELATION%]",
+            meaning: "A second copy arrives, delayed and damaged on its own account. A packet that is \
+                          lost is not duplicated (in netem it then arrives once).",
+            example: "duplicate 1% on all",
+        },
+        parse: |cursor| {
+            let chance = cursor.chance()?;
+            Ok(Duplicate { chance }.into())
+        },
+    }];
+    const STAGE: Stage = Stage::Copies;
+    const HARMS: bool = true;
+
+    fn is_idle(&self) -> bool {
+        self.chance.percent.is_zero()
+    }
 
     fn apply(
         &self,

@@ -4,12 +4,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
-use crate::chance::Deviation;
+use super::{Fault, Stage};
+use crate::chance::{CORRELATION, Deviation};
 use crate::delay::Delay;
+use crate::language::{Cursor, DelayLaw, FaultError, Form, LinkFault, Word};
 use crate::matrix::Matrix;
 use crate::percent::Percent;
-use crate::sample::Sample;
+use crate::sample::{Sample, Source};
 use crate::{Datagram, Draw, Fate};
 
 /// Each packet arrives later, by a time drawn for it. Several delays on one link add up.
@@ -56,6 +57,70 @@ pub struct Before {
 
 impl Fault for Late {
     type Memory = Before;
+
+    const WORD: &'static str = "delay";
+    const FORMS: &'static [Form] = &[
+        Form {
+            word: Word {
+                word: "delay",
+                form: "delay TIME [JITTER] [CORRELATION%] [distribution NAME] [fifo|free]",
+                meaning: "Each packet arrives later. NAME is uniform (TIME - JITTER to TIME + JITTER; unless \
+                          said), normal (cut off at 0), pareto (netem's shape, 3) or lognormal, all with mean \
+                          TIME and standard deviation JITTER, or exponential with mean TIME and no JITTER. \
+                          Packets overtake each other as in netem (free), or wait for those sent earlier \
+                          (fifo). Delays of several faults add up.",
+                example: "delay 75ms 10ms 25% distribution normal on all",
+            },
+            parse: |cursor| {
+                let (delay, correlation) = cursor.delay()?;
+                let late = Late {
+                    law: Law::Formula(delay),
+                    correlation,
+                    order: parse_order(cursor),
+                };
+                Ok(late.into())
+            },
+        },
+        Form {
+            word: Word {
+                word: "delay empirical",
+                form: "delay empirical FILE:COLUMN [CORRELATION%] [fifo|free]",
+                meaning: "Delays as they were measured: a column of a CSV file, whose name ends in its unit \
+                          (_ns, _us, _ms, _s). Stands for netem's distribution files.",
+                example: "delay empirical pings.csv:rtt_ms on all",
+            },
+            parse: |cursor| {
+                let law = DelayLaw::Empirical(parse_source(cursor)?);
+                parse_rest(cursor, law)
+            },
+        },
+        Form {
+            word: Word {
+                word: "delay matrix",
+                form: "delay matrix FILE [CORRELATION%] [fifo|free]",
+                meaning: "For each pair of sites a delay of its own. The file is CSV: the first line is \
+                          site,NAME,NAME,… and each further line a site and the delays from it. Members \
+                          are dealt to the sites in turn.",
+                example: "delay matrix wan.csv on all",
+            },
+            parse: |cursor| {
+                let right = "write the name of the file with the delays, such as wan.csv";
+                let law = DelayLaw::Matrix(cursor.path(right)?.to_owned());
+                parse_rest(cursor, law)
+            },
+        },
+    ];
+    const ALSO: &'static [Word] = &[CORRELATION];
+    const STAGE: Stage = Stage::Way;
+    const HARMS: bool = false;
+
+    fn is_idle(&self) -> bool {
+        match &self.law {
+            Law::Formula(delay) => delay.largest_ns() == Some(0),
+            Law::Sample(sample) => sample.largest_ns() == 0,
+            Law::Matrix(matrix) => matrix.largest_ns() == Some(0),
+        }
+    }
 
     fn apply(
         &self,
@@ -114,6 +179,40 @@ impl Late {
         } else {
             delay.at_deviation_ns(memory.next(self.correlation, draw))
         }
+    }
+}
+
+/// What may follow delays that stand in a file.
+fn parse_rest(cursor: &mut Cursor<'_>, law: DelayLaw) -> Result<LinkFault, FaultError> {
+    Ok(LinkFault::Delay {
+        law,
+        correlation: cursor.maybe_percent()?.unwrap_or(Percent::ZERO),
+        order: parse_order(cursor),
+    })
+}
+
+fn parse_source(cursor: &mut Cursor<'_>) -> Result<Source, FaultError> {
+    const RIGHT: &str = "write FILE:COLUMN, such as pings.csv:rtt_ms";
+    let start = cursor.place().start;
+    let path = cursor.path(RIGHT)?;
+    match path.rsplit_once(':') {
+        Some((file, column)) if !file.is_empty() && !column.is_empty() => Ok(Source {
+            file: file.to_owned(),
+            column: column.to_owned(),
+        }),
+        _ => {
+            let wrong = format!("'{path}' names no column");
+            Err(cursor.error(cursor.since(start), wrong, RIGHT))
+        }
+    }
+}
+
+fn parse_order(cursor: &mut Cursor<'_>) -> PacketOrder {
+    if cursor.takes("fifo") {
+        PacketOrder::Fifo
+    } else {
+        cursor.takes("free");
+        PacketOrder::Free
     }
 }
 

@@ -6,7 +6,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::{Fault, Stage};
+use crate::language::{Form, Word};
 use crate::{Datagram, Draw, Fate};
 
 /// Packets leave one after the other at this rate, counted without headers. One that finds `limit`
@@ -28,6 +29,38 @@ pub type Queue = VecDeque<u64>;
 
 impl Fault for Rate {
     type Memory = Queue;
+
+    const WORD: &'static str = "rate";
+    const FORMS: &'static [Form] = &[Form {
+        word: Word {
+            word: "rate",
+            form: "rate RATE [limit PACKETS]",
+            meaning: "Packets leave one after the other, so many bits per second (bit, kbit, mbit, gbit; \
+                          headers not counted). One that finds PACKETS (1000 unless said) waiting or being \
+                          sent is lost. netem's limit counts delayed packets too.",
+            example: "rate 1mbit limit 100 on 3->all",
+        },
+        parse: |cursor| {
+            const RIGHT: &str =
+                "write a rate above 0 in bit, kbit, mbit or gbit per second, such as 1mbit";
+            let place = cursor.place();
+            let Some(bits_per_second) = NonZeroU64::new(cursor.amount(&RATE_UNITS, RIGHT)?) else {
+                return Err(cursor.error(place, "nothing would ever pass", RIGHT));
+            };
+            let limit = cursor.count_after("limit", "how many packets may wait", DEFAULT_LIMIT)?;
+            let rate = Rate {
+                bits_per_second,
+                limit,
+            };
+            Ok(rate.into())
+        },
+    }];
+    const STAGE: Stage = Stage::Queue;
+    const HARMS: bool = true;
+
+    fn is_idle(&self) -> bool {
+        false
+    }
 
     fn apply(&self, queue: &mut Queue, datagram: &Datagram, fate: &mut Fate, _: &mut Draw) -> bool {
         let mut acted = false;

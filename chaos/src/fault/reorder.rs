@@ -5,8 +5,9 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::{Fault, Stage};
 use crate::chance::{Chance, Deviation};
+use crate::language::{Form, Word};
 use crate::{Datagram, Draw, Fate};
 
 /// Some packets are sent at once while the others are delayed, so it needs a delay or a rate on the
@@ -29,6 +30,31 @@ pub struct Before {
 
 impl Fault for Reorder {
     type Memory = Before;
+
+    const WORD: &'static str = "reorder";
+    const FORMS: &'static [Form] = &[Form {
+        word: Word {
+            word: "reorder",
+            form: "reorder P% [CORRELATION%] [gap N]",
+            meaning: "A packet is sent at once with this probability while the others are delayed, as in \
+                          netem; so it needs a delay or a rate on the same link. After one that was, at \
+                          least N - 1 are delayed (1 unless said). Lost packets count as delayed.",
+            example: "reorder 25% 50% gap 5 on all",
+        },
+        parse: |cursor| {
+            let reorder = Reorder {
+                chance: cursor.chance()?,
+                gap: cursor.count_after("gap", "the gap", NonZeroU32::MIN)?,
+            };
+            Ok(reorder.into())
+        },
+    }];
+    const STAGE: Stage = Stage::Overtaking;
+    const HARMS: bool = false;
+
+    fn is_idle(&self) -> bool {
+        self.chance.percent.is_zero()
+    }
 
     fn apply(&self, memory: &mut Before, _: &Datagram, fate: &mut Fate, draw: &mut Draw) -> bool {
         let happens = self.chance.happens(&mut memory.deviation, draw);

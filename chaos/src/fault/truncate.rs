@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::{Fault, Stage};
 use crate::chance::{Chance, Deviation};
+use crate::language::{Cursor, FaultError, Form, Token, Word};
 use crate::{Datagram, Draw, Fate};
 
 /// Only the beginning of the packet arrives: so many bytes, or any number less than it has. netem has
@@ -20,6 +21,30 @@ pub struct Truncate {
 
 impl Fault for Truncate {
     type Memory = Deviation;
+
+    const WORD: &'static str = "truncate";
+    const FORMS: &'static [Form] = &[Form {
+        word: Word {
+            word: "truncate",
+            form: "truncate P% [CORRELATION%] [to BYTES]",
+            meaning: "Only the beginning of the packet arrives, cut at random or to so many bytes. Not in \
+                          netem.",
+            example: "truncate 1% to 20 on all",
+        },
+        parse: |cursor| {
+            let truncate = Truncate {
+                chance: cursor.chance()?,
+                to: parse_to(cursor)?,
+            };
+            Ok(truncate.into())
+        },
+    }];
+    const STAGE: Stage = Stage::Length;
+    const HARMS: bool = true;
+
+    fn is_idle(&self) -> bool {
+        self.chance.percent.is_zero()
+    }
 
     fn apply(
         &self,
@@ -41,6 +66,19 @@ impl Fault for Truncate {
             shorter
         })
     }
+}
+
+fn parse_to(cursor: &mut Cursor<'_>) -> Result<Option<u32>, FaultError> {
+    if !cursor.takes("to") {
+        return Ok(None);
+    }
+    let bytes = match cursor.peek() {
+        Token::Number(number, "") => number.parse().ok(),
+        _ => None,
+    };
+    let bytes: u32 = bytes.ok_or_else(|| cursor.unfit("write how many bytes are left"))?;
+    cursor.take();
+    Ok(Some(bytes))
 }
 
 impl fmt::Display for Truncate {

@@ -1,5 +1,8 @@
 //! All words of the language: how they are used, and what they mean.
 
+use crate::fault::WRITTEN;
+use crate::preset;
+
 /// A word, how it is used, and what it means.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
@@ -13,106 +16,16 @@ pub struct Word {
     pub example: &'static str,
 }
 
-/// All words, sorted by what they are about.
-pub const GLOSSARY: [Word; 33] = [
-    // Links.
-    Word {
-        word: "loss",
-        form: "loss P% [CORRELATION%]",
-        meaning: "Each packet is lost with this probability.",
-        example: "loss 5% on all",
-    },
-    Word {
-        word: "loss gemodel",
-        form: "loss gemodel P% [R% [1-H% [1-K%]]]",
-        meaning: "Losses in bursts, as netem does (Gilbert and Elliott): after each packet a good \
-                  link turns bad with probability P and a bad one good with R (100% - P unless \
-                  said); a packet is lost with 1-H (100% unless said) on a bad link and 1-K (0% \
-                  unless said) on a good one. A link begins good. Bursts last 1/R packets.",
-        example: "loss gemodel 1% 10% 70% 0.1% on 0->1",
-    },
-    Word {
-        word: "loss every",
-        form: "loss every N",
-        meaning: "Every N-th packet is lost, counted on each link from when the fault began. Not in \
-                  netem.",
-        example: "loss every 7 on all",
-    },
-    Word {
-        word: "delay",
-        form: "delay TIME [JITTER] [CORRELATION%] [distribution NAME] [fifo|free]",
-        meaning: "Each packet arrives later. NAME is uniform (TIME - JITTER to TIME + JITTER; unless \
-                  said), normal (cut off at 0), pareto (netem's shape, 3) or lognormal, all with mean \
-                  TIME and standard deviation JITTER, or exponential with mean TIME and no JITTER. \
-                  Packets overtake each other as in netem (free), or wait for those sent earlier \
-                  (fifo). Delays of several faults add up.",
-        example: "delay 75ms 10ms 25% distribution normal on all",
-    },
-    Word {
-        word: "delay empirical",
-        form: "delay empirical FILE:COLUMN [CORRELATION%] [fifo|free]",
-        meaning: "Delays as they were measured: a column of a CSV file, whose name ends in its unit \
-                  (_ns, _us, _ms, _s). Stands for netem's distribution files.",
-        example: "delay empirical pings.csv:rtt_ms on all",
-    },
-    Word {
-        word: "delay matrix",
-        form: "delay matrix FILE [CORRELATION%] [fifo|free]",
-        meaning: "For each pair of sites a delay of its own. The file is CSV: the first line is \
-                  site,NAME,NAME,… and each further line a site and the delays from it. Members \
-                  are dealt to the sites in turn.",
-        example: "delay matrix wan.csv on all",
-    },
-    Word {
-        word: "correlation",
-        form: "… P% CORRELATION%",
-        meaning: "How much a decision or delay depends on that of the packet before: the rank \
-                  correlation of neighbours. Unlike netem's it leaves probability and distribution \
-                  as they are.",
-        example: "duplicate 1% 30% on all",
-    },
-    Word {
-        word: "duplicate",
-        form: "duplicate P% [CORRELATION%]",
-        meaning: "A second copy arrives, delayed and damaged on its own account. A packet that is \
-                  lost is not duplicated (in netem it then arrives once).",
-        example: "duplicate 1% on all",
-    },
-    Word {
-        word: "reorder",
-        form: "reorder P% [CORRELATION%] [gap N]",
-        meaning: "A packet is sent at once with this probability while the others are delayed, as in \
-                  netem; so it needs a delay or a rate on the same link. After one that was, at \
-                  least N - 1 are delayed (1 unless said). Lost packets count as delayed.",
-        example: "reorder 25% 50% gap 5 on all",
-    },
-    Word {
-        word: "corrupt",
-        form: "corrupt P% [CORRELATION%] [bits N]",
-        meaning: "A bit of the packet is flipped, or N different ones.",
-        example: "corrupt 0.1% on all",
-    },
-    Word {
-        word: "truncate",
-        form: "truncate P% [CORRELATION%] [to BYTES]",
-        meaning: "Only the beginning of the packet arrives, cut at random or to so many bytes. Not in \
-                  netem.",
-        example: "truncate 1% to 20 on all",
-    },
-    Word {
-        word: "rate",
-        form: "rate RATE [limit PACKETS]",
-        meaning: "Packets leave one after the other, so many bits per second (bit, kbit, mbit, gbit; \
-                  headers not counted). One that finds PACKETS (1000 unless said) waiting or being \
-                  sent is lost. netem's limit counts delayed packets too.",
-        example: "rate 1mbit limit 100 on 3->all",
-    },
-    Word {
-        word: "preset",
-        form: "preset lan|wifi|dsl|3g|starlink|grid",
-        meaning: "Several faults that together are like a network everybody knows.",
-        example: "preset 3g on all",
-    },
+/// All words, sorted by what they are about: links, cuts, processes, messages, times.
+pub fn words() -> impl Iterator<Item = Word> {
+    let links = WRITTEN.iter().flat_map(|(forms, also)| {
+        let forms = forms.iter().map(|form| form.word);
+        forms.chain(also.iter().copied())
+    });
+    links.chain([preset::FORM.word]).chain(OTHERS)
+}
+
+const OTHERS: [Word; 20] = [
     Word {
         word: "on",
         form: "FAULT on LINKS",
@@ -259,7 +172,7 @@ mod tests {
 
     #[test]
     fn every_example_can_be_read_and_contains_its_word() {
-        for word in GLOSSARY {
+        for word in words() {
             let spec: FaultSpec = word.example.parse().unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(spec.to_string().parse::<FaultSpec>(), Ok(spec));
             let special = ["WHO", "correlation"].contains(&word.word);

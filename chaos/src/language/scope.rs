@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::error::FaultError;
+use super::links::first_words;
 use super::spec::FaultSpec;
 use crate::fate::Member;
 use crate::partition::Named;
@@ -125,18 +126,15 @@ impl Scope<'_> {
 
     /// What a fault may begin with.
     pub(super) fn all_actions(&self) -> String {
-        let right = match self.links_only {
-            true => {
-                "write what happens to links: loss, delay, duplicate, reorder, corrupt, truncate, \
-                 rate, preset, cut, partition, isolate, heal or churn"
-            }
-            false => {
-                "write what happens: loss, delay, duplicate, reorder, corrupt, truncate, rate, \
-                 preset, cut, partition, isolate, heal, churn, kill, pause, resume, restart, lose \
-                 or hide"
-            }
+        const CUTS: [&str; 5] = ["cut", "partition", "isolate", "heal", "churn"];
+        const OTHERS: [&str; 6] = ["kill", "pause", "resume", "restart", "lose", "hide"];
+        let (what, others) = match self.links_only {
+            true => ("what happens to links", &[][..]),
+            false => ("what happens", &OTHERS[..]),
         };
-        right.to_owned()
+        let words = [first_words().as_slice(), &CUTS, others].concat();
+        let (last, words) = words.split_last().expect("there are words");
+        format!("write {what}: {} or {last}", words.join(", "))
     }
 
     /// What one member is written as.

@@ -11,8 +11,7 @@ use super::schedule::Schedule;
 use super::scope::{Part, Print, Printer, Scope, display_as_printed};
 use super::triggers::MessageFault;
 use crate::churn::Churn;
-use crate::fault::late::{quoted, write_rest};
-use crate::fault::{AnyFault, InFlight, PacketOrder, STACKING};
+use crate::fault::{AnyFault, InFlight, PacketOrder, quoted, write_rest};
 use crate::partition::Named;
 use crate::percent::Percent;
 use crate::reach::Reach;
@@ -209,7 +208,7 @@ impl LinkFault {
     /// The word it begins with.
     pub fn word(&self) -> &'static str {
         match self {
-            LinkFault::Model(fault) => STACKING[fault.place()].0,
+            LinkFault::Model(fault) => fault.word(),
             LinkFault::Delay { .. } => "delay",
             LinkFault::Preset(_) => "preset",
         }

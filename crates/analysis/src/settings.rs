@@ -1,7 +1,7 @@
 //! What was asked of a run, in the words of `summary.csv`.
 
 use algorithms::registry::LinkOrder;
-use chaos::AnyFault;
+use chaos::fault::Stage;
 use chaos::timeline::FaultAction;
 use model::plan::Plan;
 use model::workload::{Arrivals, PerNode};
@@ -76,12 +76,7 @@ fn loses(action: &FaultAction) -> bool {
     let FaultAction::Links(bad) = action else {
         return false;
     };
-    bad.iter().any(|bad| {
-        matches!(
-            bad.fault,
-            AnyFault::Loss(_) | AnyFault::Burst(_) | AnyFault::EveryNth(_)
-        )
-    })
+    bad.iter().any(|bad| bad.fault.stage() == Stage::Loss)
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 //! faults that were asked for should have lost any, and those that nobody in the run had sent.
 
 use algorithms::registry::LinkContract;
+use chaos::Totals;
+use chaos::fault::Stage;
 use chaos::timeline::FaultAction;
-use chaos::{AnyFault, Totals};
+use transport::frame::Rejected;
 use model::plan::Plan;
 use model::run::{Run, TransportRow, deaths};
-use transport::frame::Rejected;
 
 use crate::words;
 
@@ -124,7 +125,7 @@ fn explains(plan: &Plan, reason: Rejected) -> bool {
         | Rejected::Malformed => actions().any(|action| match action {
             FaultAction::Links(bad) => bad
                 .iter()
-                .any(|bad| matches!(bad.fault, AnyFault::Corrupt(_) | AnyFault::Truncate(_))),
+                .any(|bad| matches!(bad.fault.stage(), Stage::Length | Stage::Bits)),
             _ => false,
         }),
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use algorithms::registry::{self, Family};
 use algorithms::topology::Shape;
-use chaos::language::glossary::GLOSSARY;
+use chaos::language::glossary;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -144,7 +144,7 @@ fn topologies_json() -> String {
 /// The forms are too long for a column: each has a line of its own, and below it what it means.
 fn faults_table() -> String {
     let mut text = String::new();
-    for word in GLOSSARY {
+    for word in glossary::words() {
         text += word.form;
         text.push('\n');
         for line in wrap(word.meaning, FAULT_WIDTH) {
@@ -159,7 +159,7 @@ fn faults_table() -> String {
 const FAULT_WIDTH: usize = 90;
 
 fn faults_json() -> String {
-    let words = GLOSSARY.iter().map(|word| {
+    let words = glossary::words().map(|word| {
         json!({
             "word": word.word,
             "form": word.form,
