@@ -16,6 +16,7 @@ pub mod network;
 pub mod partition;
 pub mod percent;
 pub mod preset;
+pub mod process_fault;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 pub mod reach;

@@ -19,6 +19,7 @@ use crate::fault::{AnyFault, Cut, InFlight};
 use crate::language::{MessageFault, Trigger, Who};
 use crate::network::Network;
 use crate::partition::isolate;
+use crate::process_fault::ProcessEffect;
 use crate::reach::Reach;
 use crate::rule::{Count, Rule};
 use crate::time_window::TimeWindow;
@@ -78,29 +79,34 @@ pub enum FaultAction {
     Isolate(Who, InFlight),
     /// Cuts end.
     Heal(Reach),
-    /// A process is killed.
-    Kill(Who),
-    /// A process is stopped, and goes on when the step is over.
-    Pause(Who),
-    /// A paused process goes on.
-    Resume(Who),
-    /// A process is killed and started anew.
-    Restart(Who, u64),
+    /// Something is done to the process of a member.
+    Process(Who, ProcessEffect),
     /// One message of the algorithm meets with something, above the transport.
     Message(MessageFault),
 }
 
 impl FaultAction {
+    /// Whether it changes what links do.
+    pub fn is_about_links(&self) -> bool {
+        match self {
+            FaultAction::Links(_) | FaultAction::Isolate(..) | FaultAction::Heal(_) => true,
+            FaultAction::Process(..) | FaultAction::Message(_) => false,
+        }
+    }
+
+    /// The member that it is about, if it is about one that has yet to be found or struck.
+    pub fn who(&self) -> Option<Who> {
+        match self {
+            FaultAction::Process(who, _) | FaultAction::Isolate(who, _) => Some(*who),
+            FaultAction::Links(_) | FaultAction::Heal(_) | FaultAction::Message(_) => None,
+        }
+    }
+
     fn harms(&self) -> bool {
         match self {
             FaultAction::Links(bad) => bad.iter().any(|bad| bad.fault.harms()),
             FaultAction::Isolate(..) => true,
-            FaultAction::Heal(_)
-            | FaultAction::Kill(_)
-            | FaultAction::Pause(_)
-            | FaultAction::Resume(_)
-            | FaultAction::Restart(..)
-            | FaultAction::Message(_) => false,
+            FaultAction::Heal(_) | FaultAction::Process(..) | FaultAction::Message(_) => false,
         }
     }
 }
@@ -298,11 +304,9 @@ impl Step {
                 enacted.healing = Some(network.heal(window, reach.clone()));
                 return enacted;
             }
-            FaultAction::Kill(_)
-            | FaultAction::Pause(_)
-            | FaultAction::Resume(_)
-            | FaultAction::Restart(..)
-            | FaultAction::Message(_) => unreachable!("'{}' is not about links", self.text),
+            FaultAction::Process(..) | FaultAction::Message(_) => {
+                unreachable!("'{}' is not about links", self.text)
+            }
         };
         // What it did to others, or at other times, is over.
         let earlier = number.map_or_else(Vec::new, |number| network.places_of(number));

@@ -13,6 +13,7 @@ use chaos::language::{
     Selector, Start, Trigger, Who,
 };
 use chaos::partition::NAMED;
+use chaos::process_fault::{AnyProcessFault, Kill, Pause, Restart, Resume};
 use chaos::reach::{Members, Pair};
 use chaos::sample::Source;
 use chaos::{AnyFault, Delay, FaultSpec, Percent, Reach};
@@ -647,6 +648,15 @@ fn link_faults() -> impl Strategy<Value = LinkFault> {
     ]
 }
 
+fn process_faults() -> impl Strategy<Value = AnyProcessFault> {
+    prop_oneof![
+        Just(Kill.into()),
+        Just(Pause.into()),
+        Just(Resume.into()),
+        (0..10_u64.pow(16)).prop_map(|after_ns| Restart { after_ns }.into()),
+    ]
+}
+
 fn message_faults() -> impl Strategy<Value = MessageFault> {
     let by = prop_oneof![times().prop_map(By::Ns), (0.001..1e6).prop_map(By::Bounds)];
     prop_oneof![
@@ -680,10 +690,7 @@ fn actions() -> impl Strategy<Value = Action> {
         1 => reaches().prop_map(|reach| Action::Heal { reach }),
         1 => (choices(), churns, in_flights())
             .prop_map(|(choice, churn, in_flight)| Action::Churn { choice, churn, in_flight }),
-        1 => whos().prop_map(Action::Kill),
-        1 => whos().prop_map(Action::Pause),
-        1 => whos().prop_map(Action::Resume),
-        1 => (whos(), 0..10_u64.pow(16)).prop_map(|(who, after_ns)| Action::Restart { who, after_ns }),
+        4 => (process_faults(), whos()).prop_map(|(fault, who)| Action::Process { fault, who }),
         2 => message_faults().prop_map(Action::Message),
     ]
 }

@@ -8,6 +8,7 @@ use super::spec::{Action, Choice, FaultSpec, PartitionGroups};
 use crate::churn::{Churn, SHORTEST_CYCLE_NS};
 use crate::fault::InFlight;
 use crate::partition::NAMED;
+use crate::process_fault::{self, AnyProcessFault};
 use crate::reach::Reach;
 use crate::span::show_ns;
 
@@ -120,10 +121,9 @@ impl Cursor<'_> {
         let mut ahead = self.clone();
         let of_message = ahead.takes("message") && matches!(word, "delay" | "duplicate");
         let place = ahead.since(before.place().start);
+        let of_process = process_fault::WORDS.iter().any(|known| known.word == word);
         match word {
-            "kill" | "pause" | "resume" | "restart" => {
-                self.fit(Part::Process(word), place)?;
-            }
+            _ if of_process => self.fit(Part::Process(word), place)?,
             _ if of_message || matches!(word, "lose" | "hide") => {
                 self.fit(Part::Message(&self.text[place.clone()]), place)?;
             }
@@ -155,14 +155,10 @@ impl Cursor<'_> {
                 reach: self.healed()?,
             },
             "churn" => self.churn()?,
-            "kill" => Action::Kill(self.who()?),
-            "pause" => Action::Pause(self.who()?),
-            "resume" => Action::Resume(self.who()?),
-            "restart" => {
+            _ if of_process => {
                 let who = self.who()?;
-                self.expect("after", "write after and how long it is away: after 500ms")?;
-                let after_ns = self.time_ns()?;
-                Action::Restart { who, after_ns }
+                let fault = AnyProcessFault::parse(word, self)?;
+                Action::Process { fault, who }
             }
             _ => match self.link_fault(word)? {
                 Some(fault) => Action::Links {

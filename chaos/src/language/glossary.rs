@@ -2,6 +2,7 @@
 
 use crate::fault::WRITTEN;
 use crate::preset;
+use crate::process_fault;
 
 /// A word, how it is used, and what it means.
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +23,13 @@ pub fn words() -> impl Iterator<Item = Word> {
         let forms = forms.iter().map(|form| form.word);
         forms.chain(also.iter().copied())
     });
-    links.chain([preset::FORM.word]).chain(OTHERS)
+    let processes = process_fault::WORDS.iter().copied();
+    let links = links.chain([preset::FORM.word]).chain(LINKS);
+    links.chain(processes).chain(OTHERS)
 }
 
-const OTHERS: [Word; 20] = [
+/// What is written about links and cuts besides the faults of the model.
+const LINKS: [Word; 6] = [
     Word {
         word: "on",
         form: "FAULT on LINKS",
@@ -73,31 +77,10 @@ const OTHERS: [Word; 20] = [
                   together.",
         example: "churn edges fail 5s repair 1s",
     },
-    // Processes.
-    Word {
-        word: "kill",
-        form: "kill WHO",
-        meaning: "The process dies at once.",
-        example: "when enter 3 kill 3",
-    },
-    Word {
-        word: "pause",
-        form: "pause WHO",
-        meaning: "The process stops, and goes on when the fault is over.",
-        example: "at 4s pause 2 for 1s",
-    },
-    Word {
-        word: "resume",
-        form: "resume WHO",
-        meaning: "A paused process goes on.",
-        example: "at 5s resume 2",
-    },
-    Word {
-        word: "restart",
-        form: "restart WHO after TIME",
-        meaning: "The process dies at once and is started anew after that time.",
-        example: "at 3s restart 5 after 500ms",
-    },
+];
+
+/// What is written about members, messages of the algorithm, and times.
+const OTHERS: [Word; 10] = [
     Word {
         word: "WHO",
         form: "NUMBER|holder|token|random",

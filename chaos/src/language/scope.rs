@@ -8,6 +8,7 @@ use super::links::first_words;
 use super::spec::FaultSpec;
 use crate::fate::Member;
 use crate::partition::Named;
+use crate::process_fault;
 
 /// What is known about the group when a fault is read or checked. What is known is checked; by
 /// default nothing is.
@@ -127,12 +128,17 @@ impl Scope<'_> {
     /// What a fault may begin with.
     pub(super) fn all_actions(&self) -> String {
         const CUTS: [&str; 5] = ["cut", "partition", "isolate", "heal", "churn"];
-        const OTHERS: [&str; 6] = ["kill", "pause", "resume", "restart", "lose", "hide"];
-        let (what, others) = match self.links_only {
-            true => ("what happens to links", &[][..]),
-            false => ("what happens", &OTHERS[..]),
+        const MESSAGES: [&str; 2] = ["lose", "hide"];
+        let mut words = first_words();
+        words.extend(CUTS);
+        let what = match self.links_only {
+            true => "what happens to links",
+            false => {
+                words.extend(process_fault::WORDS.iter().map(|word| word.word));
+                words.extend(MESSAGES);
+                "what happens"
+            }
         };
-        let words = [first_words().as_slice(), &CUTS, others].concat();
         let (last, words) = words.split_last().expect("there are words");
         format!("write {what}: {} or {last}", words.join(", "))
     }

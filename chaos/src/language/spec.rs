@@ -14,6 +14,7 @@ use crate::churn::Churn;
 use crate::fault::{AnyFault, InFlight, PacketOrder, quoted, write_rest};
 use crate::partition::Named;
 use crate::percent::Percent;
+use crate::process_fault::AnyProcessFault;
 use crate::reach::Reach;
 use crate::sample::Source;
 use crate::span::show_ns;
@@ -74,18 +75,12 @@ pub enum Action {
         /// What becomes of datagrams under way.
         in_flight: InFlight,
     },
-    /// A process is killed: `kill 3`.
-    Kill(Who),
-    /// A process is stopped for a while: `pause 2 for 1s`.
-    Pause(Who),
-    /// A paused process goes on: `resume 2`.
-    Resume(Who),
-    /// A process is killed and started anew: `restart 5 after 500ms`.
-    Restart {
-        /// Who.
+    /// Something happens to a process: `kill 3`, `restart 5 after 500ms`.
+    Process {
+        /// What happens to it.
+        fault: AnyProcessFault,
+        /// The member whose process it is.
         who: Who,
-        /// How long it is away.
-        after_ns: u64,
     },
     /// One message of the algorithm, above the transport: `lose message REPLY #1`.
     Message(MessageFault),
@@ -152,10 +147,7 @@ impl Action {
             Action::Isolate { .. } => "isolate",
             Action::Heal { .. } => "heal",
             Action::Churn { .. } => "churn",
-            Action::Kill(_) => "kill",
-            Action::Pause(_) => "pause",
-            Action::Resume(_) => "resume",
-            Action::Restart { .. } => "restart",
+            Action::Process { fault, .. } => fault.word(),
             Action::Message(fault) => fault.words(),
         }
     }
@@ -173,10 +165,7 @@ impl Action {
             | Action::Partition { .. }
             | Action::Isolate { .. }
             | Action::Heal { .. }
-            | Action::Kill(_)
-            | Action::Pause(_)
-            | Action::Resume(_)
-            | Action::Restart { .. }
+            | Action::Process { .. }
             | Action::Message(_) => self.verb().to_owned(),
         }
     }
@@ -188,13 +177,9 @@ impl Action {
             | Action::Cut { .. }
             | Action::Partition { .. }
             | Action::Isolate { .. }
-            | Action::Churn { .. }
-            | Action::Pause(_) => true,
-            Action::Heal { .. }
-            | Action::Kill(_)
-            | Action::Resume(_)
-            | Action::Restart { .. }
-            | Action::Message(_) => false,
+            | Action::Churn { .. } => true,
+            Action::Process { fault, .. } => fault.effect().lasts(),
+            Action::Heal { .. } | Action::Message(_) => false,
         }
     }
 
@@ -272,16 +257,11 @@ impl Print for Action {
                 choice.print(out)?;
                 write!(out, " {churn}{}", Under(*in_flight))
             }
-            Action::Kill(who) | Action::Pause(who) | Action::Resume(who) => {
-                out.part(Part::Process(self.verb()))?;
-                out.write_str(" ")?;
-                who.print(out)
-            }
-            Action::Restart { who, after_ns } => {
-                out.part(Part::Process(self.verb()))?;
+            Action::Process { fault, who } => {
+                out.part(Part::Process(fault.word()))?;
                 out.write_str(" ")?;
                 who.print(out)?;
-                write!(out, " after {}", show_ns(*after_ns))
+                fault.print_rest(out)
             }
             Action::Message(fault) => fault.print(out),
         }

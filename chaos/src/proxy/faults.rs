@@ -131,13 +131,8 @@ impl Faults {
     pub fn enact(&mut self, step: usize, who: Option<Member>, now_ns: u64) -> Result<(), Refusal> {
         let known = self.timeline.steps.get(step);
         let about_links = known.is_some_and(|step| match &step.action {
-            FaultAction::Links(_) | FaultAction::Heal(_) => true,
             FaultAction::Isolate(..) => who.is_some_and(|who| who < self.timeline.nodes),
-            FaultAction::Kill(_)
-            | FaultAction::Pause(_)
-            | FaultAction::Resume(_)
-            | FaultAction::Restart(..)
-            | FaultAction::Message(_) => false,
+            action => action.is_about_links(),
         });
         if !about_links {
             return Err(Refusal::Misread(format!("step {step} is not about links")));

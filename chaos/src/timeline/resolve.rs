@@ -128,10 +128,7 @@ impl Group<'_> {
                 churn: Some(*churn),
                 ..BadLinks::cut(choose(choice), *in_flight)
             }]),
-            Action::Kill(who) => FaultAction::Kill(*who),
-            Action::Pause(who) => FaultAction::Pause(*who),
-            Action::Resume(who) => FaultAction::Resume(*who),
-            Action::Restart { who, after_ns } => FaultAction::Restart(*who, *after_ns),
+            Action::Process { fault, who } => FaultAction::Process(*who, fault.effect()),
             Action::Message(fault) => FaultAction::Message(fault.clone()),
         })
     }

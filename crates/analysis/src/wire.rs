@@ -4,6 +4,7 @@
 use algorithms::registry::LinkContract;
 use chaos::Totals;
 use chaos::fault::Stage;
+use chaos::process_fault::ProcessEffect;
 use chaos::timeline::FaultAction;
 use transport::frame::Rejected;
 use model::plan::Plan;
@@ -112,7 +113,12 @@ fn explains(plan: &Plan, reason: Rejected) -> bool {
     match reason {
         Rejected::Duplicate | Rejected::Replayed => true,
         Rejected::StaleSource | Rejected::StaleDestination => {
-            actions().any(|action| matches!(action, FaultAction::Restart(..)))
+            actions().any(|action| match action {
+                FaultAction::Process(_, ProcessEffect::End { start_after_ns }) => {
+                    start_after_ns.is_some()
+                }
+                _ => false,
+            })
         }
         Rejected::OtherSession => plan.info().link_contract == LinkContract::Sessions,
         Rejected::TooShort

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use chaos::proxy::child::{self, Between};
-use chaos::timeline::{FaultAction, LinkFaultOutcome};
+use chaos::timeline::LinkFaultOutcome;
 use chaos::{Delay, Totals};
 use model::plan::Plan;
 use rustix::process::Signal;
@@ -16,20 +16,8 @@ use crate::child::{Child, be};
 
 /// Whether something goes wrong between the members, so that the proxy has to stand there.
 pub(crate) fn is_needed(plan: &Plan) -> bool {
-    let about_links = |action: &FaultAction| match action {
-        FaultAction::Links(_) | FaultAction::Isolate(..) | FaultAction::Heal(_) => true,
-        FaultAction::Kill(_)
-        | FaultAction::Pause(_)
-        | FaultAction::Resume(_)
-        | FaultAction::Restart(..)
-        | FaultAction::Message(_) => false,
-    };
-    plan.delay != Delay::NONE
-        || plan
-            .faults
-            .steps
-            .iter()
-            .any(|step| about_links(&step.action))
+    let mut steps = plan.faults.steps.iter();
+    plan.delay != Delay::NONE || steps.any(|step| step.action.is_about_links())
 }
 
 /// The proxy as the orchestrator sees it.

@@ -10,6 +10,7 @@ use algorithms::printed::Printed;
 use algorithms::registry::{self, AlgorithmInfo, LinkContract, LinkOrder};
 use algorithms::topology::{Shape, TopologyError};
 use algorithms::{NodeId, Setting, Topology};
+use chaos::process_fault::ProcessEffect;
 use chaos::timeline::{Begin, FaultAction};
 use chaos::{AnyFault, Delay, Reach, Timeline};
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -278,15 +279,11 @@ impl Plan {
         for step in &self.faults.steps {
             let bad = match &step.action {
                 FaultAction::Links(bad) => bad,
-                FaultAction::Pause(_) | FaultAction::Resume(_) | FaultAction::Message(_) => {
-                    continue;
-                }
+                FaultAction::Process(_, ProcessEffect::Stop | ProcessEffect::Continue)
+                | FaultAction::Message(_) => continue,
                 FaultAction::Isolate(..)
                 | FaultAction::Heal(_)
-                | FaultAction::Kill(_)
-                | FaultAction::Restart(..) => {
-                    return None;
-                }
+                | FaultAction::Process(_, ProcessEffect::End { .. }) => return None,
             };
             let lasts = matches!(&step.begin, Begin::At(window) if window.over_ns() == u64::MAX
                 && window.every_ns.is_none());

@@ -106,10 +106,7 @@ impl MessageFaults {
                 FaultAction::Links(_)
                 | FaultAction::Isolate(..)
                 | FaultAction::Heal(_)
-                | FaultAction::Kill(_)
-                | FaultAction::Pause(_)
-                | FaultAction::Resume(_)
-                | FaultAction::Restart(..) => {}
+                | FaultAction::Process(..) => {}
             }
         }
         let idle = message_faults.watches.is_empty()

@@ -17,6 +17,7 @@ use algorithms::NodeId;
 use chaos::Draw;
 use chaos::fate::Member;
 use chaos::language::Who;
+use chaos::process_fault::ProcessEffect;
 use chaos::timeline::{Begin, FaultAction, Timeline};
 
 use model::plan::Plan;
@@ -149,14 +150,12 @@ impl ProcessFaults {
     pub fn begin(&mut self, step: usize, living: &[Member]) -> Target {
         let nth = self.begun[step];
         self.begun[step] += 1;
-        let who = match &self.timeline.steps[step].action {
-            FaultAction::Kill(who)
-            | FaultAction::Pause(who)
-            | FaultAction::Resume(who)
-            | FaultAction::Restart(who, _)
-            | FaultAction::Isolate(who, _) => *who,
-            FaultAction::Links(_) | FaultAction::Heal(_) => return Target::Links,
-            FaultAction::Message(_) => return Target::Nobody,
+        let action = &self.timeline.steps[step].action;
+        let Some(who) = action.who() else {
+            return match action.is_about_links() {
+                true => Target::Links,
+                false => Target::Nobody,
+            };
         };
         match who {
             Who::Member(member) => Target::Member(NodeId(member)),
@@ -214,24 +213,19 @@ impl ProcessFaults {
         let target = FaultTarget::Member(victim);
         let mut outcome = FaultOutcome::at(step, &self.timeline, now_ns, target);
         match &fault.action {
-            FaultAction::Kill(_) => {
+            FaultAction::Process(_, ProcessEffect::End { start_after_ns }) => {
                 self.outcomes.push(outcome);
                 ProcessAction::Kill {
-                    revive_after_ns: None,
+                    revive_after_ns: *start_after_ns,
                 }
             }
-            FaultAction::Restart(_, after_ns) => {
-                let revive_after_ns = Some(*after_ns);
-                self.outcomes.push(outcome);
-                ProcessAction::Kill { revive_after_ns }
-            }
-            FaultAction::Pause(_) => {
+            FaultAction::Process(_, ProcessEffect::Stop) => {
                 let until_ns = fault.over_ns(now_ns);
                 self.pauses.push((victim, self.outcomes.len()));
                 self.outcomes.push(outcome);
                 ProcessAction::Pause { until_ns }
             }
-            FaultAction::Resume(_) => {
+            FaultAction::Process(_, ProcessEffect::Continue) => {
                 let stands_still = self.pauses.iter().any(|(node, _)| *node == victim);
                 outcome.happened = Happened::from(now_ns, Some(now_ns));
                 outcome.acted = u64::from(stands_still);
@@ -286,16 +280,8 @@ impl ProcessFaults {
     }
 
     fn sought(&self, step: usize) -> Who {
-        match &self.timeline.steps[step].action {
-            FaultAction::Kill(who)
-            | FaultAction::Pause(who)
-            | FaultAction::Resume(who)
-            | FaultAction::Restart(who, _)
-            | FaultAction::Isolate(who, _) => *who,
-            FaultAction::Links(_) | FaultAction::Heal(_) | FaultAction::Message(_) => {
-                unreachable!("it is about nobody")
-            }
-        }
+        let who = self.timeline.steps[step].action.who();
+        who.expect("only a step that is about somebody seeks somebody")
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use algorithms::NodeId;
 use chaos::language::Who;
+use chaos::process_fault::ProcessEffect;
 use chaos::timeline::{FaultAction, LinkFaultOutcome, Step};
 use chaos::{Reach, Timeline};
 
@@ -231,10 +232,14 @@ impl FaultKind {
         match action {
             FaultAction::Links(_) | FaultAction::Isolate(..) => FaultKind::Links,
             FaultAction::Heal(_) => FaultKind::Heal,
-            FaultAction::Kill(_) => FaultKind::Kill,
-            FaultAction::Restart(..) => FaultKind::Restart,
-            FaultAction::Pause(_) => FaultKind::Pause,
-            FaultAction::Resume(_) => FaultKind::Resume,
+            FaultAction::Process(_, effect) => match effect {
+                ProcessEffect::End {
+                    start_after_ns: None,
+                } => FaultKind::Kill,
+                ProcessEffect::End { .. } => FaultKind::Restart,
+                ProcessEffect::Stop => FaultKind::Pause,
+                ProcessEffect::Continue => FaultKind::Resume,
+            },
             FaultAction::Message(_) => FaultKind::Message,
         }
     }
@@ -262,11 +267,7 @@ impl FaultTarget {
                 FaultTarget::Links(reach.unwrap_or(Reach::All))
             }
             FaultAction::Heal(reach) => FaultTarget::Links(reach.clone()),
-            FaultAction::Isolate(who, _)
-            | FaultAction::Kill(who)
-            | FaultAction::Pause(who)
-            | FaultAction::Resume(who)
-            | FaultAction::Restart(who, _) => match who {
+            FaultAction::Isolate(who, _) | FaultAction::Process(who, _) => match who {
                 Who::Member(member) => FaultTarget::Member(NodeId(*member)),
                 Who::Holder | Who::Token | Who::Random => FaultTarget::NotFound(*who),
             },

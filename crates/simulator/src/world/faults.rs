@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId, Topology};
 use chaos::Timeline;
-use chaos::timeline::{FaultAction, Step};
 use member::faults::processes::{
     ProcessAction, ProcessFaults, Sighting, Target, Task, TokenTrail, news_takes_ns,
 };
@@ -88,15 +87,8 @@ impl Faults {
         if plan.faults.steps.is_empty() && !transport {
             return None;
         }
-        let about_links = |step: &Step| match step.action {
-            FaultAction::Links(_) | FaultAction::Isolate(..) | FaultAction::Heal(_) => true,
-            FaultAction::Kill(_)
-            | FaultAction::Pause(_)
-            | FaultAction::Resume(_)
-            | FaultAction::Restart(..)
-            | FaultAction::Message(_) => false,
-        };
-        let bad_links = plan.faults.steps.iter().any(about_links);
+        let mut steps = plan.faults.steps.iter();
+        let bad_links = steps.any(|step| step.action.is_about_links());
         let nodes = plan.nodes as usize;
         let mut token_since_ns = vec![None; nodes];
         if plan.info().token.is_some() {

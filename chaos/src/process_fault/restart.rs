@@ -1,0 +1,42 @@
+//! A death and a new beginning: `restart 5 after 500ms`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ProcessEffect, ProcessFault};
+use crate::language::{Cursor, FaultError, Word};
+use crate::span::show_ns;
+
+/// The process dies, and another is started in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restart {
+    /// How long nobody is there.
+    pub after_ns: u64,
+}
+
+impl ProcessFault for Restart {
+    const WORD: Word = Word {
+        word: "restart",
+        form: "restart WHO after TIME",
+        meaning: "The process dies at once and is started anew after that time.",
+        example: "at 3s restart 5 after 500ms",
+    };
+
+    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, FaultError> {
+        cursor.expect("after", "write after and how long it is away: after 500ms")?;
+        Ok(Self {
+            after_ns: cursor.time_ns()?,
+        })
+    }
+
+    fn effect(&self) -> ProcessEffect {
+        ProcessEffect::End {
+            start_after_ns: Some(self.after_ns),
+        }
+    }
+
+    fn print_rest(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        write!(out, " after {}", show_ns(self.after_ns))
+    }
+}
