@@ -31,27 +31,27 @@ pub struct Matrix {
 impl Matrix {
     /// Reads the text of a file of that name.
     pub fn read(name: &str, text: &str) -> Result<Self, TableError> {
-        let mut rows = table::rows(text);
+        let mut rows = table::rows(text)?.into_iter();
         let header = rows.next().ok_or_else(|| TableError {
             line: 1,
             column: 1,
             why: "the file is empty; its first line is site,NAME,NAME,…".to_owned(),
         })?;
-        let sites = header.iter().skip(1).map(|cell| cell.text.to_owned());
+        let sites = header.iter().skip(1).map(|cell| cell.text.clone());
         let sites = sites.collect::<Vec<_>>();
         if sites.is_empty() {
             return Err(header[0].error("no site follows; the first line is site,NAME,NAME,…"));
         }
         let mut delays = Vec::with_capacity(sites.len() * sites.len());
-        let mut last = header[0];
+        let mut last = header[0].clone();
         let mut from = 0;
         for row in rows {
-            last = row[0];
+            last = row[0].clone();
             let Some(site) = sites.get(from) else {
                 let why = format!("the first line names only {} sites", sites.len());
                 return Err(last.error(why));
             };
-            if last.text != site {
+            if last.text != *site {
                 let why = "this row is not that of the site whose turn it is in the first line";
                 return Err(last.error(why));
             }
@@ -118,7 +118,7 @@ impl Matrix {
     }
 }
 
-fn read_cell(cell: &Cell<'_>, same_site: bool) -> Result<Delay, TableError> {
+fn read_cell(cell: &Cell, same_site: bool) -> Result<Delay, TableError> {
     if cell.text.is_empty() && same_site {
         return Ok(Delay::Constant { ns: 0 });
     }

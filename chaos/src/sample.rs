@@ -33,7 +33,7 @@ pub struct Sample {
 impl Sample {
     /// Reads the column from the file's text.
     pub fn read(source: &Source, text: &str) -> Result<Self, TableError> {
-        let mut rows = table::rows(text);
+        let mut rows = table::rows(text)?.into_iter();
         let header = rows.next().unwrap_or_default();
         let Some(place) = header.iter().position(|cell| cell.text == source.column) else {
             return Err(TableError {
@@ -68,7 +68,7 @@ impl Sample {
                     source.column
                 )));
             };
-            match scale(cell.text, unit_ns) {
+            match scale(&cell.text, unit_ns) {
                 Some(ns) if ns <= LONGEST_NS => values_ns.push(ns),
                 _ => return Err(cell.error("this is not a delay; write a number such as 12.5")),
             }
