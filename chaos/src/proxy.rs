@@ -11,13 +11,16 @@
 //! ```
 //!
 //! One thread: a task per alias that takes batches of datagrams in, a task that sends what is due, a
-//! task that does what it is told over a channel (from [`api`], or from whoever embeds the proxy). A
+//! task that does what it is told over a channel (over HTTP, or by the program that embeds the proxy). A
 //! client that nobody named gets an alias of its own for a while, as behind a router that translates
 //! addresses. Everything that others can make grow has a bound: bytes under way, flows, faults.
 
+#[cfg(feature = "http")]
 pub mod api;
 pub mod child;
+#[cfg(feature = "http")]
 pub mod cli;
+#[cfg(feature = "http")]
 mod config;
 mod control;
 mod core;
@@ -26,10 +29,12 @@ mod faults;
 mod files;
 mod flights;
 mod flows;
+#[cfg(feature = "http")]
 mod http;
 mod journal;
 mod metrics;
 mod sockets;
+#[cfg(feature = "http")]
 mod token;
 
 use std::cell::RefCell;
@@ -44,6 +49,7 @@ pub use control::{Command, Control, FaultRow, FaultState, LinkRow, Refusal, Repl
 pub use files::FaultFiles;
 pub use flows::FlowLimits;
 pub use journal::Journal;
+#[cfg(feature = "http")]
 pub use token::Token;
 
 use crate::delay::Delay;

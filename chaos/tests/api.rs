@@ -1,5 +1,5 @@
 //! What the program `chaos` promises to those who ask it over HTTP, and what it keeps from others.
-#![cfg(feature = "proxy")]
+#![cfg(feature = "http")]
 
 mod running;
 

@@ -1,5 +1,5 @@
 //! The program `chaos` and its control over HTTP.
-#![cfg(feature = "proxy")]
+#![cfg(feature = "http")]
 
 mod running;
 
