@@ -18,8 +18,8 @@ use wire::Channel;
 
 /// What the parent says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "order", rename_all = "kebab-case")]
-pub enum Order {
+#[serde(tag = "say", rename_all = "kebab-case")]
+pub enum ToProxy {
     /// Stand between these members.
     Begin(Box<Between>),
     /// Time 0 of the timeline is this moment of the monotonic clock.
@@ -51,8 +51,8 @@ pub struct Between {
 
 /// What the proxy answers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "report", rename_all = "kebab-case")]
-pub enum Report {
+#[serde(tag = "say", rename_all = "kebab-case")]
+pub enum FromProxy {
     /// The aliases are open.
     Bound {
         /// Where each member is reached by the others, in their order.
@@ -76,7 +76,7 @@ pub enum Report {
 pub async fn serve() -> Result<(), String> {
     let mut parent = Channel::open().map_err(|error| format!("stdin: {error}"))?;
     let between = match parent.next().await? {
-        Some(Order::Begin(between)) => *between,
+        Some(ToProxy::Begin(between)) => *between,
         Some(other) => return Err(format!("expected 'begin', got {other:?}")),
         None => return Ok(()),
     };
@@ -94,7 +94,7 @@ pub async fn serve() -> Result<(), String> {
     let proxy = proxy.map_err(|error| format!("cannot open the aliases: member {error}"))?;
     let links = proxy.links().map_err(|error| error.to_string())?;
     info!(members = links.len(), "the proxy starts");
-    parent.say(&Report::Bound {
+    parent.say(&FromProxy::Bound {
         aliases: links.into_iter().map(|link| link.alias).collect(),
     });
     let control = proxy.control();
@@ -104,25 +104,25 @@ pub async fn serve() -> Result<(), String> {
     }
 }
 
-async fn obey(mut parent: Channel<Order, Report>, control: Control) -> Result<(), String> {
+async fn obey(mut parent: Channel<ToProxy, FromProxy>, control: Control) -> Result<(), String> {
     while let Some(order) = parent.next().await? {
-        let last = matches!(order, Order::Finish);
+        let last = matches!(order, ToProxy::Finish);
         let report = match order {
-            Order::Begin(_) => return Err("the proxy has begun already".to_owned()),
-            Order::Zero { zero_ns } => {
+            ToProxy::Begin(_) => return Err("the proxy has begun already".to_owned()),
+            ToProxy::Zero { zero_ns } => {
                 ask(&control, Command::Zero(zero_ns)).await?;
                 continue;
             }
-            Order::Enact { step, who } => {
+            ToProxy::Enact { step, who } => {
                 ask(&control, Command::Enact(step, who)).await?;
-                Report::Enacted { step }
+                FromProxy::Enacted { step }
             }
-            Order::Finish => {
+            ToProxy::Finish => {
                 let report = ask(&control, Command::Report).await?;
                 match (report, ask(&control, Command::Totals).await?) {
                     (Reply::Report(did), Reply::Totals(totals)) => {
                         info!(?totals, "the proxy is done");
-                        Report::Finished { did, totals }
+                        FromProxy::Finished { did, totals }
                     }
                     other => return Err(format!("the proxy gave no report, but {other:?}")),
                 }

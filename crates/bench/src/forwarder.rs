@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use chaos::Totals;
-use chaos::proxy::child::{Order, Report};
+use chaos::proxy::child::{FromProxy, ToProxy};
 use wire::ChildArgs;
 use wire::{Bundle, Channel, Inbox, Port};
 
@@ -23,7 +23,7 @@ pub(crate) fn main(birth: ChildArgs) -> ExitCode {
 async fn forward() -> Result<(), String> {
     let said = |error: std::io::Error| error.to_string();
     let mut parent = Channel::open().map_err(said)?;
-    let Some(Order::Begin(between)) = parent.next().await? else {
+    let Some(ToProxy::Begin(between)) = parent.next().await? else {
         return Ok(());
     };
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -31,7 +31,7 @@ async fn forward() -> Result<(), String> {
         Port::bind(any, SOCKET_BUFFER).map_err(said)?,
         Port::bind(any, SOCKET_BUFFER).map_err(said)?,
     );
-    parent.say(&Report::Bound {
+    parent.say(&FromProxy::Bound {
         aliases: vec![
             first.address().map_err(said)?,
             second.address().map_err(said)?,
@@ -52,14 +52,14 @@ async fn forward() -> Result<(), String> {
             }
             order = parent.next() => match order? {
                 None => return Ok(()),
-                Some(Order::Finish) => {
-                    parent.say(&Report::Finished {
+                Some(ToProxy::Finish) => {
+                    parent.say(&FromProxy::Finished {
                         did: Vec::new(),
                         totals: Totals::default(),
                     });
                     return Ok(());
                 }
-                Some(Order::Begin(_) | Order::Zero { .. } | Order::Enact { .. }) => {}
+                Some(ToProxy::Begin(_) | ToProxy::Zero { .. } | ToProxy::Enact { .. }) => {}
             },
         }
     }

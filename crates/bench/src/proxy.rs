@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::rc::Rc;
 
-use chaos::proxy::child::{Between, Order, Report};
+use chaos::proxy::child::{Between, FromProxy, ToProxy};
 use chaos::{Delay, Timeline};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
@@ -331,13 +331,13 @@ impl Bench<'_> {
             Middle::Forwarder => "forwarder",
         };
         let child = launcher.start_between(kind, core)?;
-        child.tell(Order::Begin(Box::new(Between {
+        child.tell(ToProxy::Begin(Box::new(Between {
             members: group.addresses()?,
             delay,
             timeline: quiet(members as u32),
         })));
         match heard.recv().await {
-            Some(Heard::Proxy(Output::Report(Report::Bound { aliases }))) => {
+            Some(Heard::Proxy(Output::Report(FromProxy::Bound { aliases }))) => {
                 group.aliases = aliases;
             }
             other => return Err(io::Error::other(format!("expected aliases, got {other:?}"))),
@@ -352,7 +352,7 @@ struct Group {
     members: Vec<Rc<Port>>,
     aliases: Vec<SocketAddr>,
     bundle: Bundle,
-    middle: Option<(Child<Order>, mpsc::UnboundedReceiver<Heard>)>,
+    middle: Option<(Child<ToProxy>, mpsc::UnboundedReceiver<Heard>)>,
 }
 
 /// A datagram from its sending to its arrival.
@@ -465,7 +465,7 @@ impl Group {
         let Some((child, mut heard)) = self.middle else {
             return Ok(());
         };
-        child.tell(Order::Finish);
+        child.tell(ToProxy::Finish);
         loop {
             match heard.recv().await {
                 None | Some(Heard::Proxy(Output::Ended(_))) => return Ok(()),

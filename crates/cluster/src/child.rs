@@ -11,6 +11,7 @@ use std::process::{ExitCode, ExitStatus, Stdio};
 use std::sync::Arc;
 
 use algorithms::NodeId;
+use chaos::proxy::child::{FromProxy, ToProxy};
 use node::control::{Order, Report};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde::Serialize;
@@ -35,7 +36,7 @@ pub enum Heard {
         what: Output<Report>,
     },
     /// Of the proxy between the members.
-    Proxy(Output<chaos::proxy::child::Report>),
+    Proxy(Output<chaos::proxy::child::FromProxy>),
 }
 
 /// What is heard of one child.
@@ -112,7 +113,7 @@ impl Launcher {
         &self,
         kind: &str,
         core: Option<usize>,
-    ) -> io::Result<Child<chaos::proxy::child::Order>> {
+    ) -> io::Result<Child<chaos::proxy::child::ToProxy>> {
         let reports = self.reports.clone();
         let mut command = self.command(kind, &self.proxy_stderr_log())?;
         command.args(core.map(|core| format!("--core={core}")));

@@ -209,7 +209,7 @@ impl Supervisor<'_> {
         self.faults.enacting.push(step);
         if let Some(proxy) = &self.proxy {
             let who = who.map(|node| node.0);
-            proxy.tell(proxy::Order::Enact { step, who });
+            proxy.tell(proxy::ToProxy::Enact { step, who });
         }
     }
 

@@ -10,7 +10,7 @@ use model::plan::Plan;
 use rustix::process::Signal;
 use wire::ChildArgs;
 
-pub(crate) use chaos::proxy::child::{Order, Report};
+pub(crate) use chaos::proxy::child::{FromProxy, ToProxy};
 
 use crate::child::{Child, be};
 
@@ -23,7 +23,7 @@ pub(crate) fn is_needed(plan: &Plan) -> bool {
 /// The proxy as the orchestrator sees it.
 #[derive(Debug)]
 pub(crate) struct Proxy {
-    child: Child<Order>,
+    child: Child<ToProxy>,
     /// Where the members reach each other, once that is known.
     pub(crate) aliases: Vec<SocketAddr>,
     /// What the faults of links did, once it is over.
@@ -38,8 +38,8 @@ pub(crate) struct Proxy {
 
 impl Proxy {
     /// One that has been started, and stands between these members.
-    pub(crate) fn new(child: Child<Order>, plan: &Plan, members: Vec<SocketAddr>) -> Self {
-        child.tell(Order::Begin(Box::new(Between {
+    pub(crate) fn new(child: Child<ToProxy>, plan: &Plan, members: Vec<SocketAddr>) -> Self {
+        child.tell(ToProxy::Begin(Box::new(Between {
             members,
             delay: plan.delay,
             timeline: plan.faults.clone(),
@@ -54,7 +54,7 @@ impl Proxy {
         }
     }
 
-    pub(crate) fn tell(&self, order: Order) {
+    pub(crate) fn tell(&self, order: ToProxy) {
         self.child.tell(order);
     }
 
@@ -64,11 +64,11 @@ impl Proxy {
     }
 
     /// Takes in what it said; the step that is in force now comes back.
-    pub(crate) fn hear(&mut self, report: Report) -> Option<usize> {
+    pub(crate) fn hear(&mut self, report: FromProxy) -> Option<usize> {
         match report {
-            Report::Bound { aliases } => self.aliases = aliases,
-            Report::Enacted { step } => return Some(step),
-            Report::Finished { did, totals } => {
+            FromProxy::Bound { aliases } => self.aliases = aliases,
+            FromProxy::Enacted { step } => return Some(step),
+            FromProxy::Finished { did, totals } => {
                 self.did = Some(did);
                 self.totals = Some(totals);
             }

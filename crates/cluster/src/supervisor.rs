@@ -31,7 +31,7 @@ use wire::{Overflows, monotonic_ns};
 use super::Cluster;
 use super::child::{Heard, Launcher, allow_files};
 use super::faults::Faults;
-use super::proxy::{self, Proxy};
+use super::proxy::{self, Proxy, ToProxy};
 use super::settled::Rounds;
 use model::engine::{EngineError, Observer};
 use model::plan::Plan;
@@ -167,7 +167,7 @@ impl<'a> Supervisor<'a> {
         self.zero_ns = monotonic_ns() + 1_000_000 + 50_000 * nodes;
         let zero_ns = self.zero_ns;
         if let Some(proxy) = &self.proxy {
-            proxy.tell(proxy::Order::Zero { zero_ns });
+            proxy.tell(ToProxy::Zero { zero_ns });
         }
         self.tell_all(&Order::Go { zero_ns });
         info!(

@@ -91,7 +91,7 @@ impl Supervisor<'_> {
     }
 
     /// Takes in what the proxy said, or that it ended.
-    fn hear_proxy(&mut self, what: Output<proxy::Report>) -> Result<(), EngineError> {
+    fn hear_proxy(&mut self, what: Output<proxy::FromProxy>) -> Result<(), EngineError> {
         let Some(proxy) = &mut self.proxy else {
             return Ok(());
         };

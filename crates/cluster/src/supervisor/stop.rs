@@ -37,7 +37,7 @@ impl Supervisor<'_> {
         self.tell_all(&Order::Finish);
         let mut failed = self.reap(patience, Self::late_member).await;
         if let Some(proxy) = &self.proxy {
-            proxy.tell(proxy::Order::Finish);
+            proxy.tell(proxy::ToProxy::Finish);
             let late = |supervisor: &Self| {
                 let late = supervisor.proxy.as_ref().is_some_and(|proxy| !proxy.ended);
                 late.then(|| "the proxy".to_owned())
