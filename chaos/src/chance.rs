@@ -39,11 +39,11 @@ pub struct Chance {
 
 /// The normal deviation of the packet before, if there was one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Deviation(Option<f64>);
+pub(crate) struct Deviation(Option<f64>);
 
 impl Deviation {
     /// The deviation of the next packet, which is remembered.
-    pub fn next(&mut self, correlation: Percent, draw: &mut Draw) -> f64 {
+    pub(crate) fn next(&mut self, correlation: Percent, draw: &mut Draw) -> f64 {
         let fresh: f64 = StandardNormal.sample(draw);
         // A normal pair with correlation 2·sin(πr/6) has rank correlation r.
         let weight = 2.0 * (PI * correlation.share() / 6.0).sin();
@@ -66,7 +66,7 @@ impl Chance {
     }
 
     /// Whether it happens to this packet.
-    pub fn happens(&self, memory: &mut Deviation, draw: &mut Draw) -> bool {
+    pub(crate) fn happens(&self, memory: &mut Deviation, draw: &mut Draw) -> bool {
         if self.correlation.is_zero() {
             draw.chance(self.percent.share())
         } else {
@@ -78,7 +78,7 @@ impl Chance {
     ///
     /// The memory moves by one packet, however many copies there are, even if none is left; so what
     /// other faults do to a packet changes nothing for the next.
-    pub fn strike(
+    pub(crate) fn strike(
         &self,
         memory: &mut Deviation,
         fate: &mut Fate,

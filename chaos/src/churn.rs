@@ -88,7 +88,7 @@ impl Outages {
     }
 
     /// The first moment after this one at which an outage begins or ends.
-    pub fn next_change_ns(&mut self, now_ns: u64) -> u64 {
+    pub(crate) fn next_change_ns(&mut self, now_ns: u64) -> u64 {
         match self.current(now_ns) {
             Some(_) => self.next.until_ns,
             None => self.next.from_ns,

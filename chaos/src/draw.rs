@@ -60,7 +60,7 @@ impl Draw {
 }
 
 /// A word for a text: the same in every build and on every machine (FNV-1a).
-pub fn word_of(text: &str) -> u64 {
+pub(crate) fn word_of(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })

@@ -57,7 +57,7 @@ struct Layer {
 }
 
 impl Link {
-    pub fn new(from: Member, to: Member) -> Self {
+    pub(crate) fn new(from: Member, to: Member) -> Self {
         Self {
             from,
             to,
@@ -70,7 +70,7 @@ impl Link {
     }
 
     /// A rule that drops what is under way makes room for another.
-    pub fn remember_cut(&mut self, number: usize, rule: &Rule) {
+    pub(crate) fn remember_cut(&mut self, number: usize, rule: &Rule) {
         if rule.reach.covers(self.from, self.to) {
             self.cut_before = self
                 .cut_before
@@ -79,7 +79,7 @@ impl Link {
     }
 
     /// A rule is taken out. What it cut under way stays cut.
-    pub fn forget(&mut self, number: usize, now_ns: u64) {
+    pub(crate) fn forget(&mut self, number: usize, now_ns: u64) {
         let ours = self.stack.iter_mut().find(|layer| layer.number == number);
         if let Some(layer) = ours
             && layer.posted.cut == Some(InFlight::Drop)
@@ -96,7 +96,7 @@ impl Link {
     }
 
     /// Takes over what is new in the rule book, if something is.
-    pub fn take_over(
+    pub(crate) fn take_over(
         &mut self,
         edition: u64,
         seed: u64,
@@ -139,7 +139,7 @@ impl Link {
     }
 
     /// The fate of the next packet.
-    pub fn carry(&mut self, now_ns: u64, size: u32, counts: &mut [Count]) -> Fate {
+    pub(crate) fn carry(&mut self, now_ns: u64, size: u32, counts: &mut [Count]) -> Fate {
         self.passed += 1;
         let mut fate = Fate::untouched();
         let datagram = Datagram {
@@ -169,7 +169,7 @@ impl Link {
     }
 
     /// What becomes of a datagram that was sent then and would arrive now.
-    pub fn arrive(&mut self, now_ns: u64, sent_ns: u64) -> Arrival {
+    pub(crate) fn arrive(&mut self, now_ns: u64, sent_ns: u64) -> Arrival {
         let after_it_was_sent = |began_ns: Option<u64>| began_ns.is_some_and(|ns| ns > sent_ns);
         if let Some((began_ns, number)) = self.cut_before
             && after_it_was_sent(Some(began_ns))
@@ -200,7 +200,7 @@ impl Link {
     }
 
     /// The rules on this link, in the order they act.
-    pub fn rules(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn rules(&self) -> impl Iterator<Item = usize> {
         self.stack.iter().map(|layer| layer.number)
     }
 

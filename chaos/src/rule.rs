@@ -38,7 +38,7 @@ pub(crate) struct Posted {
 }
 
 impl Posted {
-    pub fn new(rule: Rule) -> Self {
+    pub(crate) fn new(rule: Rule) -> Self {
         Self {
             fresh: rule.fault.begin(),
             cut: match rule.fault {

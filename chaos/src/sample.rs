@@ -90,7 +90,7 @@ impl Sample {
     }
 
     /// The delay with this share of the others below it.
-    pub fn at_rank_ns(&self, rank: f64) -> u64 {
+    pub(crate) fn at_rank_ns(&self, rank: f64) -> u64 {
         let place = rank * (self.quantiles_ns.len() - 1) as f64;
         let below = self.quantiles_ns[place as usize];
         let above = self.quantiles_ns[(place as usize + 1).min(self.quantiles_ns.len() - 1)];

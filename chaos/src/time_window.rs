@@ -63,7 +63,7 @@ impl TimeWindow {
     }
 
     /// The first moment after this one at which a stretch begins or ends.
-    pub fn next_change_ns(&self, now_ns: u64) -> Option<u64> {
+    pub(crate) fn next_change_ns(&self, now_ns: u64) -> Option<u64> {
         let over = |at_ns: u64| self.until_ns.is_some_and(|until_ns| at_ns >= until_ns);
         let Some(began_ns) = self.latest(now_ns) else {
             return (self.from_ns > now_ns && !over(self.from_ns)).then_some(self.from_ns);
@@ -78,7 +78,7 @@ impl TimeWindow {
     }
 
     /// When the first stretch begins after this moment, if one does.
-    pub fn next_beginning_ns(&self, after_ns: u64) -> Option<u64> {
+    pub(crate) fn next_beginning_ns(&self, after_ns: u64) -> Option<u64> {
         let next_ns = match after_ns.checked_sub(self.from_ns) {
             None => self.from_ns,
             Some(since_ns) => {

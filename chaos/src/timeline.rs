@@ -258,7 +258,7 @@ impl Step {
     ///
     /// # Panics
     /// As [`Timeline::enact`], or if the step waits for an event.
-    pub fn begin_from(
+    pub(crate) fn begin_from(
         &self,
         now_ns: u64,
         number: Option<usize>,

@@ -25,7 +25,7 @@ pub struct Burst {
 
 /// Whether the link is bad.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bad(bool);
+pub(crate) struct Bad(bool);
 
 impl Fault for Burst {
     type Memory = Bad;

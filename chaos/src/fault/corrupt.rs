@@ -20,7 +20,7 @@ pub struct Corrupt {
 }
 
 /// As many bits as one packet may have turned over.
-pub const MOST_BITS: u32 = 64;
+pub(super) const MOST_BITS: u32 = 64;
 
 impl Fault for Corrupt {
     type Memory = Deviation;

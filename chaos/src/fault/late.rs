@@ -49,7 +49,7 @@ pub enum PacketOrder {
 
 /// What the packets before leave behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Before {
+pub(crate) struct Before {
     deviation: Deviation,
     /// When the last of them arrives.
     last_ns: u64,

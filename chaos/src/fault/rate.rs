@@ -22,10 +22,10 @@ pub struct Rate {
 }
 
 /// netem's queue length.
-pub const DEFAULT_LIMIT: NonZeroU32 = NonZeroU32::new(1000).expect("1000 is not 0");
+pub(super) const DEFAULT_LIMIT: NonZeroU32 = NonZeroU32::new(1000).expect("1000 is not 0");
 
 /// When the packets in the queue will have left, the last one last.
-pub type Queue = VecDeque<u64>;
+pub(super) type Queue = VecDeque<u64>;
 
 impl Fault for Rate {
     type Memory = Queue;
@@ -112,7 +112,7 @@ impl fmt::Display for Rate {
 }
 
 /// The units of a rate, largest first, in bits per second.
-pub const RATE_UNITS: [(u64, &str); 4] = [
+pub(super) const RATE_UNITS: [(u64, &str); 4] = [
     (1_000_000_000, "gbit"),
     (1_000_000, "mbit"),
     (1_000, "kbit"),

@@ -22,7 +22,7 @@ pub struct Reorder {
 
 /// What the packets before leave behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Before {
+pub(crate) struct Before {
     deviation: Deviation,
     /// How many were delayed since the last that was not.
     delayed: u32,

@@ -34,7 +34,7 @@ pub(crate) enum Token<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    pub fn new(text: &'a str, scope: &'a Scope<'a>) -> Self {
+    pub(crate) fn new(text: &'a str, scope: &'a Scope<'a>) -> Self {
         Self {
             text,
             scope,
@@ -44,22 +44,22 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next token, left where it is.
-    pub fn peek(&self) -> Token<'a> {
+    pub(crate) fn peek(&self) -> Token<'a> {
         self.scan().0
     }
 
     /// The place of the next token.
-    pub fn place(&self) -> Range<usize> {
+    pub(crate) fn place(&self) -> Range<usize> {
         self.scan().1
     }
 
     /// The place from there up to the last token that was taken.
-    pub fn since(&self, start: usize) -> Range<usize> {
+    pub(crate) fn since(&self, start: usize) -> Range<usize> {
         start..self.taken
     }
 
     /// Takes the next token.
-    pub fn take(&mut self) -> Token<'a> {
+    pub(crate) fn take(&mut self) -> Token<'a> {
         let (token, place) = self.scan();
         self.at = place.end;
         self.taken = place.end;
@@ -67,17 +67,17 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes the word if it comes next.
-    pub fn takes(&mut self, word: &str) -> bool {
+    pub(crate) fn takes(&mut self, word: &str) -> bool {
         self.takes_token(Token::Word(word))
     }
 
     /// Takes the sign if it comes next.
-    pub fn takes_sign(&mut self, sign: &str) -> bool {
+    pub(crate) fn takes_sign(&mut self, sign: &str) -> bool {
         self.takes_token(Token::Sign(sign))
     }
 
     /// Takes the sign if it follows the last token without a space.
-    pub fn takes_joined(&mut self, sign: &str) -> bool {
+    pub(crate) fn takes_joined(&mut self, sign: &str) -> bool {
         self.place().start == self.taken && self.takes_sign(sign)
     }
 
@@ -90,7 +90,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The error that the next token is not what would be right.
-    pub fn unfit(&self, right: impl Into<String>) -> FaultError {
+    pub(crate) fn unfit(&self, right: impl Into<String>) -> FaultError {
         let (token, place) = self.scan();
         let wrong = match token {
             Token::End => "something is missing at the end".to_owned(),
@@ -100,7 +100,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// An error at that place.
-    pub fn error(
+    pub(crate) fn error(
         &self,
         place: Range<usize>,
         wrong: impl Into<String>,
@@ -115,7 +115,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Requires a part that was read there to fit the group.
-    pub fn fit(&self, part: Part<'_>, place: Range<usize>) -> Result<(), FaultError> {
+    pub(crate) fn fit(&self, part: Part<'_>, place: Range<usize>) -> Result<(), FaultError> {
         match self.scope.misfit(part) {
             None => Ok(()),
             Some((wrong, right)) => Err(self.error(place, wrong, right)),
@@ -123,7 +123,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Requires the text to end here.
-    pub fn end(&self, right: &str) -> Result<(), FaultError> {
+    pub(crate) fn end(&self, right: &str) -> Result<(), FaultError> {
         match self.peek() {
             Token::End => Ok(()),
             _ => Err(self.unfit(right)),
@@ -131,7 +131,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes a word that must come next.
-    pub fn expect(&mut self, word: &str, right: &str) -> Result<(), FaultError> {
+    pub(crate) fn expect(&mut self, word: &str, right: &str) -> Result<(), FaultError> {
         if self.takes(word) {
             Ok(())
         } else {
@@ -140,7 +140,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A length of time, in nanoseconds.
-    pub fn time_ns(&mut self) -> Result<u64, FaultError> {
+    pub(crate) fn time_ns(&mut self) -> Result<u64, FaultError> {
         const RIGHT: &str = "write a time such as 200us, 75ms or 1.5s";
         let place = self.place();
         match self.peek() {
@@ -163,7 +163,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A length of time that is not 0.
-    pub fn lasting_ns(&mut self) -> Result<u64, FaultError> {
+    pub(crate) fn lasting_ns(&mut self) -> Result<u64, FaultError> {
         let place = self.place();
         match self.time_ns()? {
             0 => Err(self.error(place, "no time at all", "write a time longer than 0")),
@@ -172,7 +172,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A share, such as `5%`.
-    pub fn percent(&mut self) -> Result<Percent, FaultError> {
+    pub(crate) fn percent(&mut self) -> Result<Percent, FaultError> {
         const RIGHT: &str = "write a share from 0% to 100%, such as 5%";
         let place = self.place();
         match self.peek() {
@@ -192,7 +192,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A share, if one comes next.
-    pub fn maybe_percent(&mut self) -> Result<Option<Percent>, FaultError> {
+    pub(crate) fn maybe_percent(&mut self) -> Result<Option<Percent>, FaultError> {
         match self.peek() {
             Token::Number(_, "%") => self.percent().map(Some),
             _ => Ok(None),
@@ -200,7 +200,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A whole number of at least 1.
-    pub fn count(&mut self, what: &str) -> Result<NonZeroU32, FaultError> {
+    pub(crate) fn count(&mut self, what: &str) -> Result<NonZeroU32, FaultError> {
         let right = format!("write {what}: a whole number of at least 1");
         let count = match self.peek() {
             Token::Number(number, "") => number.parse().ok(),
@@ -212,7 +212,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number with one of these units.
-    pub fn amount(&mut self, units: &[(u64, &str)], right: &str) -> Result<u64, FaultError> {
+    pub(crate) fn amount(&mut self, units: &[(u64, &str)], right: &str) -> Result<u64, FaultError> {
         let amount = match self.peek() {
             Token::Number(number, unit) => units
                 .iter()
@@ -226,7 +226,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The name of a file, up to the next space or between quotation marks.
-    pub fn path(&mut self, right: &str) -> Result<&'a str, FaultError> {
+    pub(crate) fn path(&mut self, right: &str) -> Result<&'a str, FaultError> {
         let start = self.place().start;
         let rest = &self.text[start..];
         let (path, length) = match rest.strip_prefix('"') {

@@ -10,7 +10,7 @@ use crate::percent::Percent;
 
 impl Cursor<'_> {
     /// A delay in netem's words, and its correlation.
-    pub fn delay(&mut self) -> Result<(Delay, Percent), FaultError> {
+    pub(crate) fn delay(&mut self) -> Result<(Delay, Percent), FaultError> {
         const NAMES: &str = "write uniform, normal, pareto, lognormal or exponential";
         let mean_ns = self.time_ns()?;
         let jitter_place = self.place();

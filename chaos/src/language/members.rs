@@ -53,7 +53,7 @@ impl FromStr for Reach {
 
 impl Cursor<'_> {
     /// One member, fixed or found out later.
-    pub fn who(&mut self) -> Result<Who, FaultError> {
+    pub(crate) fn who(&mut self) -> Result<Who, FaultError> {
         let place = self.place();
         if self.takes("holder") {
             self.fit(Part::Holder, place)?;
@@ -74,7 +74,7 @@ impl Cursor<'_> {
     }
 
     /// One member by its number or name.
-    pub fn member(&mut self, right: &str) -> Result<Member, FaultError> {
+    pub(crate) fn member(&mut self, right: &str) -> Result<Member, FaultError> {
         let place = self.place();
         let named = |word| self.scope.names.iter().position(|name| name == word);
         let member = match self.peek() {
@@ -89,7 +89,7 @@ impl Cursor<'_> {
     }
 
     /// Links, such as `all`, `3->4`, `3-4 and 5->6` or `0,1|2,3`.
-    pub fn reach(&mut self) -> Result<Reach, FaultError> {
+    pub(crate) fn reach(&mut self) -> Result<Reach, FaultError> {
         let first = self.members()?;
         if self.peek() == Token::Sign("|") {
             return self.groups(first).map(Reach::Across);

@@ -52,7 +52,7 @@ pub(super) struct Said {
 
 impl Said {
     /// At 0, which stands nowhere in the text.
-    pub fn from_the_beginning() -> Self {
+    pub(super) fn from_the_beginning() -> Self {
         Self {
             at: Some((0, 0..0)),
             ..Self::default()
@@ -60,7 +60,7 @@ impl Said {
     }
 
     /// Takes the parts that come next, if any do.
-    pub fn take(&mut self, cursor: &mut Cursor<'_>) -> Result<(), FaultError> {
+    pub(super) fn take(&mut self, cursor: &mut Cursor<'_>) -> Result<(), FaultError> {
         loop {
             let start = cursor.place().start;
             let Token::Word(word @ ("at" | "every" | "for" | "until" | "when")) = cursor.peek()
@@ -86,7 +86,11 @@ impl Said {
     }
 
     /// The schedule that was said, if the parts fit each other and the action.
-    pub fn schedule(self, cursor: &Cursor<'_>, action: &Action) -> Result<Schedule, FaultError> {
+    pub(super) fn schedule(
+        self,
+        cursor: &Cursor<'_>,
+        action: &Action,
+    ) -> Result<Schedule, FaultError> {
         let error = |place: &Range<usize>, wrong: String, right: &str| {
             Err(cursor.error(place.clone(), wrong, right))
         };

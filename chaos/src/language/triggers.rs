@@ -128,7 +128,7 @@ const ONCE: NonZeroU32 = NonZeroU32::MIN;
 
 impl Cursor<'_> {
     /// What comes after `when`.
-    pub fn trigger(&mut self) -> Result<Trigger, FaultError> {
+    pub(crate) fn trigger(&mut self) -> Result<Trigger, FaultError> {
         const RIGHT: &str = "write enter, exit or request and a member, or message KIND [from A] [to B] [origin C] [#n]";
         let make = match self.peek() {
             Token::Word("enter") => Trigger::Enter,
@@ -176,7 +176,7 @@ impl Cursor<'_> {
     }
 
     /// What is done to a message, after the verb.
-    pub fn message_fault(&mut self, verb: &str) -> Result<MessageFault, FaultError> {
+    pub(crate) fn message_fault(&mut self, verb: &str) -> Result<MessageFault, FaultError> {
         let mut selector = self.selector()?;
         (selector.nth, selector.all) = self.nth_or_all()?;
         Ok(match verb {
@@ -190,7 +190,7 @@ impl Cursor<'_> {
     }
 
     /// What a member is not told, after `hide`.
-    pub fn hide(&mut self) -> Result<MessageFault, FaultError> {
+    pub(crate) fn hide(&mut self) -> Result<MessageFault, FaultError> {
         const RIGHT: &str = "write hide down WHO from WHOM, such as hide down 2 from 4";
         self.expect("down", RIGHT)?;
         let of = self.member(RIGHT)?;

@@ -15,7 +15,7 @@ use safe_io::input;
 /// What can be said in flags and in a file alike; the keys of the file are the words of the flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Settings {
+pub(super) struct Settings {
     /// A member: NAME=HOST:PORT, or NAME=any for every client that is nobody else, each with a flow of
     /// its own. NAME@PORT=… fixes the port at which the others reach it [otherwise: any free one]. In
     /// a file: links = ["NAME=HOST:PORT"].
@@ -63,7 +63,7 @@ pub struct Settings {
 
 impl Settings {
     /// Those of a file. Names of files in it are seen from where it lies.
-    pub fn read(path: &Path) -> Result<Self, String> {
+    pub(super) fn read(path: &Path) -> Result<Self, String> {
         let said = |why: &dyn fmt::Display| format!("{}: {why}", path.display());
         let bytes = input::read(path, LONGEST).map_err(|error| said(&error))?;
         let text = String::from_utf8(bytes).map_err(|_| said(&"it is not a text in UTF-8"))?;
@@ -87,7 +87,7 @@ impl Settings {
     }
 
     /// These, and what they do not say as others say it; links and faults of both.
-    pub fn or(self, others: Self) -> Self {
+    pub(super) fn or(self, others: Self) -> Self {
         Self {
             links: [others.links, self.links].concat(),
             faults: [others.faults, self.faults].concat(),
@@ -111,7 +111,7 @@ const LONGEST: u64 = 1 << 20;
 /// A member as it is asked for: `a=127.0.0.1:7001`, `a@7101=localhost:7001`, `client=any`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Link {
+pub(super) struct Link {
     pub(super) name: String,
     /// The port of its alias; any free one if 0.
     port: u16,
@@ -216,7 +216,7 @@ const RESERVED: [&str; 11] = [
 /// A length of time, as in the fault language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Span {
+pub(super) struct Span {
     /// In nanoseconds.
     pub ns: u64,
 }

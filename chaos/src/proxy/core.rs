@@ -66,7 +66,7 @@ pub(super) struct LinkCount {
 }
 
 impl Core {
-    pub fn new(
+    pub(super) fn new(
         config: Config,
         alarm: Rc<Alarm>,
         opened: mpsc::UnboundedSender<Opened>,
@@ -95,19 +95,19 @@ impl Core {
     }
 
     /// The time since the start.
-    pub fn now_ns(&self) -> u64 {
+    pub(super) fn now_ns(&self) -> u64 {
         monotonic_ns().saturating_sub(self.zero_ns)
     }
 
     /// Counts time from that moment of the monotonic clock on.
-    pub fn start_at(&mut self, zero_ns: u64) -> io::Result<()> {
+    pub(super) fn start_at(&mut self, zero_ns: u64) -> io::Result<()> {
         self.zero_ns = zero_ns;
         self.fault_log = FaultLog::begin();
         self.send_due()
     }
 
     /// The members and their aliases.
-    pub fn links(&self) -> io::Result<Vec<LinkRow>> {
+    pub(super) fn links(&self) -> io::Result<Vec<LinkRow>> {
         let aliases = self.sockets.aliases()?;
         let rows = self.names.iter().zip(aliases).enumerate();
         let rows = rows.map(|(member, (name, alias))| LinkRow {
@@ -120,7 +120,12 @@ impl Core {
     }
 
     /// Takes in a batch of what was sent to an alias, and sends on what is not delayed.
-    pub fn take_in(&mut self, alias: Alias, port: &Port, inbox: &mut Inbox) -> io::Result<()> {
+    pub(super) fn take_in(
+        &mut self,
+        alias: Alias,
+        port: &Port,
+        inbox: &mut Inbox,
+    ) -> io::Result<()> {
         let filled = port.receive(inbox)?;
         if filled == 0 {
             return Ok(());
@@ -139,7 +144,7 @@ impl Core {
     }
 
     /// Sends what is due, unless a cut came or holds it back.
-    pub fn send_due(&mut self) -> io::Result<()> {
+    pub(super) fn send_due(&mut self) -> io::Result<()> {
         let now_ns = self.now_ns();
         while let Some(flight) = self.flights.land(now_ns) {
             let (from, to) = (flight.hop.from, flight.hop.to);
@@ -172,14 +177,14 @@ impl Core {
     }
 
     /// Says in the log which faults have begun and ended by now.
-    pub fn log_faults(&mut self, now_ns: u64) {
+    pub(super) fn log_faults(&mut self, now_ns: u64) {
         if let Some(log) = &mut self.fault_log {
             log.tell(&self.faults, now_ns);
         }
     }
 
     /// Asks again about everything that is held: a change was made by hand.
-    pub fn let_go(&mut self) -> io::Result<()> {
+    pub(super) fn let_go(&mut self) -> io::Result<()> {
         let now_ns = self.now_ns();
         self.flights.let_go(now_ns);
         if let Some(log) = &mut self.fault_log {
@@ -189,7 +194,11 @@ impl Core {
     }
 
     /// Adds a fault that may name these files.
-    pub fn add_with(&mut self, fault: &str, files: &FaultFiles) -> Result<FaultRow, Refusal> {
+    pub(super) fn add_with(
+        &mut self,
+        fault: &str,
+        files: &FaultFiles,
+    ) -> Result<FaultRow, Refusal> {
         let now_ns = self.now_ns();
         let row = self.faults.add_with(fault, now_ns, files)?;
         self.journal.note(now_ns, "added", &row);
@@ -197,14 +206,14 @@ impl Core {
     }
 
     /// Drops everything that is under way.
-    pub fn drop_all(&mut self) {
+    pub(super) fn drop_all(&mut self) {
         for hop in self.flights.clear() {
             self.count(hop.from, hop.to).lost += 1;
         }
     }
 
     /// Gives up what is no longer used: faults that are over, and flows of clients that are gone.
-    pub fn tidy(&mut self, now_ns: u64) {
+    pub(super) fn tidy(&mut self, now_ns: u64) {
         self.faults.sweep(now_ns);
         let (journal, names) = (&mut self.journal, &self.names);
         let tell = |change| note_flow(journal, names, now_ns, change);
@@ -212,7 +221,7 @@ impl Core {
     }
 
     /// What each step of the timeline did, and how often there was no room for what was under way.
-    pub fn report(&self, now_ns: u64) -> Vec<LinkFaultOutcome> {
+    pub(super) fn report(&self, now_ns: u64) -> Vec<LinkFaultOutcome> {
         let mut report = self.faults.report(now_ns);
         let crowded_out = self.counts.iter().map(|count| count.crowded_out).sum();
         report.extend(self.full_ns.map(|(first_ns, last_ns)| LinkFaultOutcome {
@@ -278,7 +287,7 @@ impl Core {
     }
 
     /// What became of all datagrams.
-    pub fn totals(&self) -> Totals {
+    pub(super) fn totals(&self) -> Totals {
         let sum = |count: fn(&LinkCount) -> u64| self.counts.iter().map(count).sum();
         Totals {
             received: sum(|link| link.received),

@@ -21,7 +21,7 @@ pub(super) struct FaultLog {
 
 impl FaultLog {
     /// One that has said nothing, if anybody reads it.
-    pub fn begin() -> Option<Self> {
+    pub(super) fn begin() -> Option<Self> {
         let log = Self {
             next_ns: Some(0),
             ..Self::default()
@@ -30,17 +30,17 @@ impl FaultLog {
     }
 
     /// When the next fault begins or ends.
-    pub fn next_ns(&self) -> Option<u64> {
+    pub(super) fn next_ns(&self) -> Option<u64> {
         self.next_ns
     }
 
     /// Something was changed that no time foretold.
-    pub fn look_again(&mut self, now_ns: u64) {
+    pub(super) fn look_again(&mut self, now_ns: u64) {
         self.next_ns = Some(self.next_ns.map_or(now_ns, |next_ns| next_ns.min(now_ns)));
     }
 
     /// Says what has begun and ended by now.
-    pub fn tell(&mut self, faults: &Faults, now_ns: u64) {
+    pub(super) fn tell(&mut self, faults: &Faults, now_ns: u64) {
         for _ in 0..MOST_AT_ONCE {
             match self.next_ns {
                 Some(at_ns) if at_ns <= now_ns => self.tell_at(faults, at_ns),

@@ -45,7 +45,12 @@ const MOST_OVER: usize = 100;
 
 impl Faults {
     /// Those of the timeline that need nobody's help.
-    pub fn new(timeline: Timeline, delay: Delay, names: Vec<String>, files: FaultFiles) -> Self {
+    pub(super) fn new(
+        timeline: Timeline,
+        delay: Delay,
+        names: Vec<String>,
+        files: FaultFiles,
+    ) -> Self {
         let mut faults = Self {
             network: Network::new(timeline.seed, names.len() as u32).taking(delay),
             delay,
@@ -66,12 +71,12 @@ impl Faults {
     }
 
     /// Lets this be wrong from now on.
-    pub fn add(&mut self, text: &str, now_ns: u64) -> Result<FaultRow, Refusal> {
+    pub(super) fn add(&mut self, text: &str, now_ns: u64) -> Result<FaultRow, Refusal> {
         self.add_with(text, now_ns, &self.files.clone())
     }
 
     /// The same, for one who may have these files read.
-    pub fn add_with(
+    pub(super) fn add_with(
         &mut self,
         text: &str,
         now_ns: u64,
@@ -89,7 +94,7 @@ impl Faults {
     }
 
     /// Lets this be wrong instead.
-    pub fn change(&mut self, id: u64, text: &str, now_ns: u64) -> Result<FaultRow, Refusal> {
+    pub(super) fn change(&mut self, id: u64, text: &str, now_ns: u64) -> Result<FaultRow, Refusal> {
         if !self.asked.contains_key(&id) {
             return Err(Refusal::NoSuchFault(id));
         }
@@ -103,7 +108,7 @@ impl Faults {
     }
 
     /// Lets it be over, and forgets it.
-    pub fn remove(&mut self, id: u64, now_ns: u64) -> Result<(), Refusal> {
+    pub(super) fn remove(&mut self, id: u64, now_ns: u64) -> Result<(), Refusal> {
         let asked = self.asked.remove(&id).ok_or(Refusal::NoSuchFault(id))?;
         if let Some(enacted) = &asked.enacted {
             self.withdraw(enacted, now_ns);
@@ -113,7 +118,7 @@ impl Faults {
     }
 
     /// Ends all cuts, or those of some links.
-    pub fn heal(&mut self, links: Option<&str>, now_ns: u64) -> Result<(), Refusal> {
+    pub(super) fn heal(&mut self, links: Option<&str>, now_ns: u64) -> Result<(), Refusal> {
         let text = format!("heal {}", links.unwrap_or("all"));
         let (step, _) = self.settle(&text, &self.files)?;
         step.begin_from(now_ns, None, (self.timeline.nodes, None), &mut self.network);
@@ -122,13 +127,18 @@ impl Faults {
     }
 
     /// Ends everything, and begins anew: the first datagram of each link is its first again.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.asked.clear();
         self.network = Network::new(self.timeline.seed, self.timeline.nodes).taking(self.delay);
     }
 
     /// Puts a step of the timeline that waited for something in force.
-    pub fn enact(&mut self, step: usize, who: Option<Member>, now_ns: u64) -> Result<(), Refusal> {
+    pub(super) fn enact(
+        &mut self,
+        step: usize,
+        who: Option<Member>,
+        now_ns: u64,
+    ) -> Result<(), Refusal> {
         let known = self.timeline.steps.get(step);
         let about_links = known.is_some_and(|step| match &step.action {
             FaultAction::Isolate(..) => who.is_some_and(|who| who < self.timeline.nodes),
@@ -142,7 +152,7 @@ impl Faults {
     }
 
     /// Those that were not ended by hand, and what each did.
-    pub fn rows(&self, now_ns: u64) -> Vec<FaultRow> {
+    pub(super) fn rows(&self, now_ns: u64) -> Vec<FaultRow> {
         let asked = self.asked.iter();
         asked
             .map(|(id, asked)| self.row(*id, asked, now_ns))
@@ -150,22 +160,22 @@ impl Faults {
     }
 
     /// A step of the timeline, as it was written.
-    pub fn text(&self, step: usize) -> Option<&str> {
+    pub(super) fn text(&self, step: usize) -> Option<&str> {
         Some(&self.timeline.steps.get(step)?.text)
     }
 
     /// The step of the timeline that a rule belongs to, as it was written.
-    pub fn text_of_rule(&self, rule: Option<usize>) -> Option<&str> {
+    pub(super) fn text_of_rule(&self, rule: Option<usize>) -> Option<&str> {
         self.text(self.network.step_of(rule?)?)
     }
 
     /// What each step of the timeline did.
-    pub fn report(&self, now_ns: u64) -> Vec<LinkFaultOutcome> {
+    pub(super) fn report(&self, now_ns: u64) -> Vec<LinkFaultOutcome> {
         self.timeline.report(&self.network, now_ns)
     }
 
     /// Takes what is over out of the network, so that no datagram has to pass it any more.
-    pub fn sweep(&mut self, now_ns: u64) {
+    pub(super) fn sweep(&mut self, now_ns: u64) {
         let network = &self.network;
         let over = |asked: &&mut Asked| match &asked.enacted {
             Some(enacted) if !asked.is_planned => {

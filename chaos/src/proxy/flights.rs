@@ -55,7 +55,7 @@ const LONGEST_SPARE: usize = 2048;
 
 impl Flights {
     /// None yet, and never more than so many bytes.
-    pub fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
             bytes: 0,
@@ -68,7 +68,7 @@ impl Flights {
     }
 
     /// Puts a datagram in, unless there is no room for it.
-    pub fn put(&mut self, due_ns: u64, hop: &Hop, sent_ns: u64, contents: &[u8]) -> bool {
+    pub(super) fn put(&mut self, due_ns: u64, hop: &Hop, sent_ns: u64, contents: &[u8]) -> bool {
         if self.bytes + contents.len() + OVERHEAD > self.limit {
             return false;
         }
@@ -92,14 +92,14 @@ impl Flights {
     }
 
     /// When the first is due.
-    pub fn next_ns(&mut self) -> Option<u64> {
+    pub(super) fn next_ns(&mut self) -> Option<u64> {
         self.forget_moved();
         let Reverse((due_ns, ..)) = self.queue.peek()?;
         Some(*due_ns).filter(|due_ns| *due_ns < SOME_DAY)
     }
 
     /// Takes out one that is due by now.
-    pub fn land(&mut self, now_ns: u64) -> Option<Flight> {
+    pub(super) fn land(&mut self, now_ns: u64) -> Option<Flight> {
         if self.next_ns()? > now_ns {
             return None;
         }
@@ -111,7 +111,7 @@ impl Flights {
     }
 
     /// Puts one back that a cut holds, until then or until [`let_go`](Self::let_go).
-    pub fn hold(&mut self, mut flight: Flight, until_ns: Option<u64>) {
+    pub(super) fn hold(&mut self, mut flight: Flight, until_ns: Option<u64>) {
         let place = self.free.pop().expect("it has just left its place");
         self.bytes += flight.bytes.len() + OVERHEAD;
         flight.held = true;
@@ -120,7 +120,7 @@ impl Flights {
     }
 
     /// Makes everything that is held due now, in the order it was held.
-    pub fn let_go(&mut self, now_ns: u64) {
+    pub(super) fn let_go(&mut self, now_ns: u64) {
         let held = |place: &usize| {
             self.flights[*place]
                 .as_ref()
@@ -147,7 +147,7 @@ impl Flights {
     }
 
     /// Empties everything, and returns what was under way. The room it took is free again.
-    pub fn clear(&mut self) -> impl Iterator<Item = Hop> + use<> {
+    pub(super) fn clear(&mut self) -> impl Iterator<Item = Hop> + use<> {
         let before = std::mem::replace(self, Self::new(self.limit));
         before
             .flights
@@ -157,24 +157,24 @@ impl Flights {
     }
 
     /// Keeps the buffer of one that has landed.
-    pub fn recycle(&mut self, flight: Flight) {
+    pub(super) fn recycle(&mut self, flight: Flight) {
         if self.spare.len() < MOST_SPARE && flight.bytes.capacity() <= LONGEST_SPARE {
             self.spare.push(flight.bytes);
         }
     }
 
     /// The most bytes that may be under way.
-    pub fn limit(&self) -> usize {
+    pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
     /// How many bytes are under way, with what keeping them costs.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// How many are under way.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.flights.len() - self.free.len()
     }
 

@@ -71,7 +71,7 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    pub fn new(limits: FlowLimits) -> Self {
+    pub(super) fn new(limits: FlowLimits) -> Self {
         Self {
             limits,
             ..Self::default()
@@ -79,30 +79,30 @@ impl Flows {
     }
 
     /// A flow, which is used now.
-    pub fn touch(&mut self, id: u64, now_ns: u64) -> Option<&Flow> {
+    pub(super) fn touch(&mut self, id: u64, now_ns: u64) -> Option<&Flow> {
         let flow = self.by_id.get_mut(&id)?;
         flow.used_ns = now_ns;
         Some(flow)
     }
 
     /// The flow that has its member's own alias.
-    pub fn at_alias(&self, member: Member) -> Option<u64> {
+    pub(super) fn at_alias(&self, member: Member) -> Option<u64> {
         self.at_alias.get(&member).copied()
     }
 
     /// Which of these members has the fewest flows.
-    pub fn fewest(&self, members: impl Iterator<Item = Member>) -> Option<Member> {
+    pub(super) fn fewest(&self, members: impl Iterator<Item = Member>) -> Option<Member> {
         members.min_by_key(|member| self.count_of(*member))
     }
 
     /// How many flows a member has.
-    pub fn count_of(&self, member: Member) -> usize {
+    pub(super) fn count_of(&self, member: Member) -> usize {
         let flows = self.by_id.values();
         flows.filter(|flow| flow.member == member).count()
     }
 
     /// Where the ports are that flows have to themselves.
-    pub fn own_addresses(&self) -> impl Iterator<Item = SocketAddr> {
+    pub(super) fn own_addresses(&self) -> impl Iterator<Item = SocketAddr> {
         let flows = self.by_id.values();
         let own = flows.filter(|flow| flow.open.is_some());
         own.filter_map(|flow| flow.port.address().ok())
@@ -110,7 +110,7 @@ impl Flows {
 
     /// Whether there is room for one more; the one that was idle longest makes room if it must. What
     /// was closed for that comes back.
-    pub fn make_room(&mut self, now_ns: u64) -> (bool, Option<Flow>) {
+    pub(super) fn make_room(&mut self, now_ns: u64) -> (bool, Option<Flow>) {
         if self.by_id.len() < self.limits.most {
             return (true, None);
         }
@@ -131,7 +131,7 @@ impl Flows {
     }
 
     /// Opens a flow at the member's own alias if nobody has it, otherwise at a port of its own.
-    pub fn open(
+    pub(super) fn open(
         &mut self,
         now_ns: u64,
         (member, client): (Member, SocketAddr),
@@ -175,7 +175,7 @@ impl Flows {
     }
 
     /// Closes those through which nothing passed for long.
-    pub fn close_idle(&mut self, now_ns: u64) -> Vec<Flow> {
+    pub(super) fn close_idle(&mut self, now_ns: u64) -> Vec<Flow> {
         let idle_ns = self.limits.idle_ns;
         let is_idle = |_: &u64, flow: &mut Flow| now_ns.saturating_sub(flow.used_ns) >= idle_ns;
         let closed = self.by_id.extract_if(.., is_idle).map(|(_, flow)| flow);

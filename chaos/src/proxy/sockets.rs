@@ -55,7 +55,7 @@ pub(super) enum FlowChange {
 const SOCKET_BUFFER: usize = 4 << 20;
 
 impl Sockets {
-    pub fn bind(
+    pub(super) fn bind(
         bind: IpAddr,
         configured: &[MemberConfig],
         limits: FlowLimits,
@@ -94,22 +94,22 @@ impl Sockets {
         })
     }
 
-    pub fn aliases(&self) -> io::Result<Vec<SocketAddr>> {
+    pub(super) fn aliases(&self) -> io::Result<Vec<SocketAddr>> {
         self.aliases.iter().map(|alias| alias.address()).collect()
     }
 
-    pub fn alias(&self, member: Member) -> Rc<Port> {
+    pub(super) fn alias(&self, member: Member) -> Rc<Port> {
         Rc::clone(&self.aliases[member as usize])
     }
 
     /// Where a member is, if it stays there.
-    pub fn address(&self, member: Member) -> Option<SocketAddr> {
+    pub(super) fn address(&self, member: Member) -> Option<SocketAddr> {
         self.members[member as usize]
     }
 
     /// From whom to whom something goes that came from this address to that alias; nowhere if it is
     /// nobody's, and nobody of that sort is expected. What happened to flows comes as well.
-    pub fn hop(
+    pub(super) fn hop(
         &mut self,
         source: SocketAddr,
         alias: Alias,
@@ -151,7 +151,7 @@ impl Sockets {
     }
 
     /// Closes flows through which nothing passed for long.
-    pub fn close_idle(&mut self, now_ns: u64, mut tell: impl FnMut(FlowChange)) {
+    pub(super) fn close_idle(&mut self, now_ns: u64, mut tell: impl FnMut(FlowChange)) {
         for flow in self.flows.close_idle(now_ns) {
             self.closed(&flow, &mut tell);
         }
@@ -159,7 +159,7 @@ impl Sockets {
 
     /// Sends a datagram, together with others like it. What comes last must be
     /// [`flush`](Self::flush)ed.
-    pub fn send(&mut self, hop: &Hop, bytes: &[u8]) {
+    pub(super) fn send(&mut self, hop: &Hop, bytes: &[u8]) {
         let Some(address) = hop.address else {
             self.unaddressed += 1;
             return;
@@ -173,19 +173,19 @@ impl Sockets {
     }
 
     /// Sends what was left to be sent together.
-    pub fn flush(&mut self) {
+    pub(super) fn flush(&mut self) {
         let _ = self.bundle.flush(&self.bundled_from);
     }
 
     /// Datagrams that the kernel dropped because an alias was full, where that can be read.
-    pub fn overflowed(&self) -> Option<u64> {
+    pub(super) fn overflowed(&self) -> Option<u64> {
         let aliases = self.aliases().ok()?.into_iter();
         let sockets = aliases.chain(self.flows.own_addresses());
         Some(Overflows::read().ok()?.sum(sockets))
     }
 
     /// Datagrams that did not leave.
-    pub fn unsent(&self) -> u64 {
+    pub(super) fn unsent(&self) -> u64 {
         self.unaddressed + self.bundle.unsent()
     }
 

@@ -14,11 +14,10 @@
 mod token_trail;
 
 use algorithms::NodeId;
-use chaos::Draw;
-use chaos::fate::Member;
 use chaos::language::Who;
 use chaos::process_fault::ProcessEffect;
 use chaos::timeline::{Begin, FaultAction, Timeline};
+use chaos::{Draw, Member};
 
 use model::plan::Plan;
 use model::run::{FaultOutcome, FaultTarget, Happened};
