@@ -23,17 +23,17 @@ pub(crate) const CORRELATION: Word = Word {
     word: "correlation",
     form: "… P% CORRELATION%",
     meaning: "How much a decision or delay depends on that of the packet before: the rank \
-              correlation of neighbours. Unlike netem's it leaves probability and distribution \
-              as they are.",
+              correlation of neighbours. Unlike netem's it leaves probability and distribution as \
+              they are.",
     example: "duplicate 1% 30% on all",
 };
 
 /// How likely something is: `5%`, or `5% 25%` with a correlation between neighbouring packets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chance {
-    /// How often.
+    /// How likely it is for one packet.
     pub percent: Percent,
-    /// How much it depends on the packet before.
+    /// How much it depends on whether it happened to the packet before.
     pub correlation: Percent,
 }
 
@@ -57,7 +57,7 @@ impl Deviation {
 }
 
 impl Chance {
-    /// Independent of what went before.
+    /// A chance that does not depend on the packet before.
     pub fn independent(percent: Percent) -> Self {
         Self {
             percent,

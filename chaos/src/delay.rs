@@ -20,26 +20,26 @@ use crate::span::{LONGEST_NS, show_ns};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Delay {
-    /// Always the same.
+    /// The delay is always the same.
     Constant {
-        /// How long.
+        /// How long the delay is.
         ns: u64,
     },
     /// Anything between mean − jitter and mean + jitter.
     Uniform {
-        /// The middle.
+        /// The mean.
         mean_ns: u64,
-        /// How far from it, at most.
+        /// How far from the mean a delay may be.
         jitter_ns: u64,
     },
-    /// Bell-shaped, never below zero.
+    /// The distribution is bell-shaped and cut off at zero.
     Normal {
-        /// The middle.
+        /// The mean.
         mean_ns: u64,
         /// The standard deviation.
         jitter_ns: u64,
     },
-    /// Mostly short, sometimes long.
+    /// The distribution is exponential: mostly short delays, sometimes long ones.
     Exponential {
         /// The mean.
         mean_ns: u64,
@@ -51,7 +51,7 @@ pub enum Delay {
         /// The standard deviation.
         jitter_ns: u64,
     },
-    /// Its logarithm is bell-shaped.
+    /// The logarithm of the delay is bell-shaped.
     Lognormal {
         /// The mean.
         mean_ns: u64,
@@ -111,7 +111,7 @@ impl Delay {
         }
     }
 
-    /// The longest it can be, where there is such a thing.
+    /// The longest that the delay can be, if there is a bound.
     pub fn largest_ns(&self) -> Option<u64> {
         match *self {
             Delay::Constant { ns } => Some(ns),

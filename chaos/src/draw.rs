@@ -4,8 +4,8 @@ use rand::rand_core::{Infallible, TryRng};
 
 /// A stream of random numbers that depends only on the words it is made from.
 ///
-/// One is made anew for each decision, from the seed, what is decided, where, and the how-manieth
-/// decision it is; so adding a fault, a node or a packet elsewhere reshuffles nothing. SplitMix64:
+/// A new one is made for each decision, from the seed, what is decided, where, and the number of
+/// the decision; so adding a fault, a node or a packet elsewhere reshuffles nothing. SplitMix64:
 /// making one costs a few multiplications, where a fresh ChaCha8 would cost more than an event.
 #[derive(Clone, Debug)]
 pub struct Draw {
@@ -15,8 +15,8 @@ pub struct Draw {
 impl Draw {
     /// The stream for these words.
     pub fn new<const N: usize>(words: [u64; N]) -> Self {
-        let nothing_said = Self { state: GAMMA };
-        words.into_iter().fold(nothing_said, Self::with)
+        let no_words = Self { state: GAMMA };
+        words.into_iter().fold(no_words, Self::with)
     }
 
     /// The stream for the words so far and one more: `Draw::new([a]).with(b)` is `Draw::new([a, b])`.

@@ -8,15 +8,15 @@ pub type Member = u32;
 /// A datagram on its way into a directed link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Who sent it.
+    /// The member that sent it.
     pub from: Member,
-    /// Whom it is for.
+    /// The member that it is sent to.
     pub to: Member,
     /// Its length in bytes, without headers.
     pub size: u32,
-    /// The how-manieth on its link, from 1.
+    /// It is the n-th packet of its link: the n, from 1.
     pub nth: u64,
-    /// When it was sent.
+    /// When it was sent, in nanoseconds from the start of the run.
     pub sent_ns: u64,
 }
 
@@ -32,7 +32,7 @@ pub struct Fate {
 /// One copy of a datagram that arrives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
-    /// How long it takes.
+    /// How long it is under way.
     pub delay_ns: u64,
     /// The bytes that are left of it, if it was cut short.
     pub keep: Option<u32>,
@@ -58,7 +58,7 @@ impl Fate {
         lost
     }
 
-    /// Whether nothing arrives.
+    /// Whether no copy of the packet arrives.
     pub fn is_lost(&self) -> bool {
         self.copies.is_empty()
     }

@@ -16,12 +16,12 @@ use crate::time_window::TimeWindow;
 /// What becomes of a datagram that reaches the end of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It arrives.
+    /// The datagram arrives.
     Deliver,
     /// A cut came while it was under way; the rule that cut, as it was numbered, unless it is
     /// forgotten.
     Drop(Option<usize>),
-    /// A cut holds it back.
+    /// A cut holds the datagram back.
     Hold {
         /// When to ask again; if never, then after the next change that was not foreseen (a rule
         /// ended or healed by hand).

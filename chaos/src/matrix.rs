@@ -95,12 +95,12 @@ impl Matrix {
         }
     }
 
-    /// The file's name.
+    /// The name of the file it was read from.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The sites' names.
+    /// The names of the sites.
     pub fn sites(&self) -> &[String] {
         &self.sites
     }
@@ -111,7 +111,7 @@ impl Matrix {
         &self.delays[site(from) * self.sites.len() + site(to)]
     }
 
-    /// The longest it can take anywhere, where there is such a thing.
+    /// The longest that a packet can take between any two sites, if there is a bound.
     pub fn largest_ns(&self) -> Option<u64> {
         let mut delays = self.delays.iter();
         delays.try_fold(0, |most, delay| delay.largest_ns().map(|ns| ns.max(most)))

@@ -23,13 +23,13 @@ pub struct Network {
     seed: u64,
     /// In their places; the place of one that was forgotten is empty until another gets it.
     rules: Vec<Option<Arc<Posted>>>,
-    /// What each of them did.
+    /// How many packets each of the rules saw and changed.
     counts: Vec<Count>,
     /// What stood in the place of one of them before, the first first.
     earlier: BTreeMap<usize, Vec<Turn>>,
     /// When which cuts are healed: at the beginning of each stretch.
     heals: BTreeMap<u64, (TimeWindow, Reach)>,
-    /// How many there ever were.
+    /// How many healings there ever were.
     ever_healed: u64,
     /// Whether some rule cares about datagrams under way.
     watches_arrivals: bool,
@@ -44,7 +44,7 @@ pub struct Network {
 enum Places {
     /// A table of all pairs, for groups small enough: its reading is half the cost of a packet.
     Table { nodes: u32, places: Vec<u32> },
-    /// By the link's word.
+    /// A map from the word of a link to its place.
     Map(FxHashMap<u64, u32>),
 }
 
@@ -181,7 +181,7 @@ impl Network {
         }
     }
 
-    /// Whether a healing heals nothing more.
+    /// Whether the healing of that number will heal nothing more.
     pub fn healing_is_over(&self, number: u64, now_ns: u64) -> bool {
         let window = self.heals.get(&number).map(|(window, _)| window);
         window.is_none_or(|window| window.next_beginning_ns(now_ns).is_none())
@@ -297,7 +297,7 @@ impl Network {
         let after = after.filter(|heal_ns| *heal_ns <= now_ns);
         match (&rule.fault, rule.churn) {
             (AnyFault::Cut(_), None) => after.min(),
-            // Only cuts are healed, and churn cuts anew.
+            // Only cuts are healed, and churn cuts again.
             _ => None,
         }
     }
@@ -405,6 +405,6 @@ impl Places {
     }
 }
 
-/// A table for so many members takes 4 MiB.
+/// A table for this many members takes 4 MiB.
 const LARGEST_TABLE: u32 = 1024;
 const NOWHERE: u32 = u32::MAX;

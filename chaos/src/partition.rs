@@ -88,7 +88,7 @@ impl fmt::Display for Named {
     }
 }
 
-/// One member against all others.
+/// The links between one member and all others.
 pub fn isolate(member: Member, nodes: u32) -> Reach {
     against_the_rest(&BTreeSet::from([member]), nodes)
 }
@@ -96,17 +96,17 @@ pub fn isolate(member: Member, nodes: u32) -> Reach {
 /// The edges of a group: which members have a link to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edges {
-    /// Everyone with everyone.
+    /// There is an edge between any two members.
     Complete {
-        /// How many there are.
+        /// How many members there are.
         nodes: u32,
     },
-    /// These pairs, each once.
+    /// There are edges between these pairs, each listed once.
     Listed(Vec<(Member, Member)>),
 }
 
 impl Edges {
-    /// How many there are.
+    /// How many edges there are.
     pub fn count(&self) -> u64 {
         match self {
             Edges::Complete { nodes } => u64::from(*nodes) * u64::from(nodes.saturating_sub(1)) / 2,
@@ -124,10 +124,10 @@ impl Edges {
         }
     }
 
-    /// The links along so many of them, drawn by chance, both ways.
+    /// The links, both ways, along the wanted number of edges, which are drawn by chance.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer edges than are wanted.
     pub fn some(&self, wanted: u64, mut draw: Draw) -> Reach {
         assert!(
             wanted <= self.count(),
@@ -152,7 +152,7 @@ fn against_the_rest(some: &BTreeSet<Member>, nodes: u32) -> Reach {
     ])
 }
 
-/// So many different numbers below `bound`, every choice as likely as the others (Floyd's method).
+/// `wanted` different numbers below `bound`, every choice as likely as the others (Floyd's method).
 fn choose(wanted: u64, bound: u64, draw: &mut Draw) -> BTreeSet<u64> {
     let mut chosen = BTreeSet::new();
     for last in bound - wanted..bound {

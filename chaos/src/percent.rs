@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 pub struct Percent(f64);
 
 impl Percent {
-    /// Nothing.
+    /// 0 %.
     pub const ZERO: Self = Self(0.0);
-    /// Everything.
+    /// 100 %.
     pub const ALL: Self = Self(100.0);
 
-    /// So many hundredths, if that is a share.
+    /// The share of that many percent, if it is between 0 and 100.
     pub fn new(hundredths: f64) -> Option<Self> {
         (0.0..=100.0)
             .contains(&hundredths)
@@ -33,7 +33,7 @@ impl Percent {
         Self(100.0 - self.0)
     }
 
-    /// Whether it is nothing at all.
+    /// Whether it is 0 %.
     pub fn is_zero(self) -> bool {
         self.0 == 0.0
     }

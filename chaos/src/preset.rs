@@ -7,7 +7,7 @@ use crate::delay::Delay;
 use crate::language::{Form, LinkFault, Word};
 use crate::matrix::Matrix;
 
-/// A network by name.
+/// A network that everybody knows by its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     /// Its name in `preset NAME`.
@@ -18,7 +18,7 @@ pub struct Preset {
     pub about: &'static str,
 }
 
-/// All of them.
+/// All presets.
 pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "lan",

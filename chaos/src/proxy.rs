@@ -63,15 +63,15 @@ use wire::{Alarm, Inbox, Port};
 
 /// What a proxy is made from.
 pub struct Config {
-    /// The members.
+    /// The members that the proxy stands between.
     pub members: Vec<MemberConfig>,
     /// Where the aliases listen.
     pub bind: IpAddr,
-    /// How long links take by themselves.
+    /// How long links take without any fault.
     pub delay: Delay,
-    /// The faults from the start.
+    /// The faults that are known at the start.
     pub timeline: Timeline,
-    /// Where what happens is written down.
+    /// Where events are recorded.
     pub journal: Journal,
     /// Which files a fault may name that is asked for while the proxy runs.
     pub files: FaultFiles,
@@ -85,24 +85,25 @@ pub struct Config {
 /// A member, as the proxy has to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberConfig {
-    /// What it is called.
+    /// The name of the member.
     pub name: String,
-    /// Where it is.
+    /// The address of the member.
     pub address: Address,
     /// The port of its alias; any free one if 0.
     pub port: u16,
 }
 
-/// Where a member is.
+/// The address of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// There.
+    /// The member has this address.
     Fixed(SocketAddr),
-    /// It is whoever sends from an address that is nobody's, each such address a client of its own.
+    /// The member is every client that sends from an address which is no member's; each such address
+    /// is a client of its own.
     Any,
 }
 
-/// So much may be under way unless said: about 200,000 datagrams of 1,200 bytes.
+/// How many bytes may be under way by default: about 200,000 datagrams of 1,200 bytes.
 pub const QUEUE_BYTES: usize = 256 << 20;
 
 impl Config {
@@ -254,7 +255,7 @@ async fn obey(core: Rc<RefCell<Core>>, mut asked: mpsc::Receiver<Asked>) {
     while let Some(Asked { command, answer }) = asked.recv().await {
         let stop = matches!(command, Command::Stop);
         let reply = core.borrow_mut().obey(command);
-        // Whoever asked may have left; that changes nothing.
+        // The one that asked may have left; that changes nothing.
         let _ = answer.send(reply);
         if stop {
             return;

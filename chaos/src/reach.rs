@@ -30,19 +30,19 @@ pub enum Reach {
 /// Links from some members to others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
-    /// From these.
+    /// The members that send.
     pub from: Members,
-    /// To these.
+    /// The members that are sent to.
     pub to: Members,
-    /// And back.
+    /// Whether the links back are meant as well.
     pub both: bool,
 }
 
-/// Some members.
+/// A set of members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Members {
-    /// Everybody.
+    /// All members: `all`.
     All,
     /// Those from the first to the last of each pair, both included: `0,2,5..9`.
     Listed(Vec<(Member, Member)>),
@@ -88,12 +88,12 @@ impl Pair {
 }
 
 impl Members {
-    /// This one alone.
+    /// The set of one member.
     pub fn one(member: Member) -> Self {
         Members::Listed(vec![(member, member)])
     }
 
-    /// These.
+    /// The set of these members.
     pub fn these(members: impl IntoIterator<Item = Member>) -> Self {
         Self::runs(members.into_iter().map(|member| (member, member)).collect())
     }

@@ -15,9 +15,9 @@ pub struct Rule {
     /// What all its draws are made from. It comes from the fault's own text, never from its place
     /// in a list, so that other rules can come and go.
     pub identity: u64,
-    /// What it does.
+    /// The fault that happens to packets.
     pub fault: AnyFault,
-    /// On which links.
+    /// The links that it is on.
     pub reach: Reach,
     /// When it is in force.
     pub window: TimeWindow,
@@ -54,12 +54,12 @@ impl Posted {
 #[derive(Clone, Debug)]
 pub(crate) struct Turn {
     pub rule: Rule,
-    /// When it made room.
+    /// When the other rule took its place.
     pub gone_ns: u64,
     pub count: Count,
 }
 
-/// What a rule did.
+/// How many packets a rule saw and changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// Packets that passed it while it was in force.

@@ -84,7 +84,7 @@ impl Sample {
         Ok(sample.thinned())
     }
 
-    /// Where it was read.
+    /// The file and the column that it was read from.
     pub fn source(&self) -> &Source {
         &self.source
     }

@@ -3,8 +3,8 @@
 use csv::{ReaderBuilder, Trim};
 use thiserror::Error;
 
-/// What is wrong with a table, and where. It never quotes the file: whoever may ask for a file by its
-/// name need not be somebody who may read it.
+/// What is wrong with a table, and where. It never quotes the file: a client that may ask for a file by its
+/// name may not be allowed to read it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {why}")]
 pub struct TableError {

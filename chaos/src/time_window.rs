@@ -9,7 +9,7 @@ use crate::span::show_ns;
 pub struct TimeWindow {
     /// When the first stretch begins.
     pub from_ns: u64,
-    /// How long each lasts; without end unless said.
+    /// How long each stretch lasts; by default it has no end.
     pub length_ns: Option<u64>,
     /// How long after the beginning of one the next begins, if there are several.
     pub every_ns: Option<u64>,
@@ -18,7 +18,7 @@ pub struct TimeWindow {
 }
 
 impl TimeWindow {
-    /// From the beginning to the end.
+    /// The window from the beginning to the end of time.
     pub const ALWAYS: Self = Self {
         from_ns: 0,
         length_ns: None,

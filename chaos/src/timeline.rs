@@ -29,11 +29,11 @@ pub use resolve::Group;
 /// All faults of a run, in the order they begin; those that wait for an event come last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// Where all chance comes from.
+    /// The seed of all random draws.
     pub seed: u64,
     /// How many members there are.
     pub nodes: u32,
-    /// What happens.
+    /// The faults, one step each.
     pub steps: Vec<Step>,
 }
 
@@ -42,13 +42,14 @@ pub struct Timeline {
 pub struct Step {
     /// As it was written, in the canonical way.
     pub text: String,
-    /// What its draws are made from: its text, and the how-manieth of equal texts it is.
+    /// The word that its draws are made from: it depends on the text, and on how many steps before
+    /// it have the same text.
     pub identity: u64,
     /// What it is, without when and where: `loss 30%`, `partition halves`.
     pub name: String,
-    /// When.
+    /// When the fault happens.
     pub begin: Begin,
-    /// What.
+    /// What the fault does.
     pub action: FaultAction,
 }
 
@@ -56,15 +57,15 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Begin {
-    /// At known times.
+    /// It happens at known times.
     At(TimeWindow),
-    /// Once, when something happens.
+    /// It happens once, when an event occurs.
     When {
-        /// What.
+        /// The event that it waits for.
         event: Trigger,
-        /// How long it then lasts.
+        /// How long the fault lasts after the event.
         for_ns: Option<u64>,
-        /// When it is over, at the latest.
+        /// When the fault is over at the latest.
         until_ns: Option<u64>,
     },
 }
@@ -73,11 +74,11 @@ pub enum Begin {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultAction {
-    /// Links become bad, in one or more ways.
+    /// Links misbehave, in one or more ways.
     Links(Vec<BadLinks>),
-    /// One that is yet to be found reaches nobody.
+    /// A member that has yet to be found is cut off from all others.
     Isolate(Who, InFlight),
-    /// Cuts end.
+    /// Cuts of these links end.
     Heal(Reach),
     /// Something is done to the process of a member.
     Process(Who, ProcessEffect),
@@ -114,11 +115,11 @@ impl FaultAction {
 /// A way in which links are bad.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BadLinks {
-    /// What they do.
+    /// What the links do to packets.
     pub fault: AnyFault,
-    /// Which.
+    /// The links.
     pub reach: Reach,
-    /// Whether they come and go.
+    /// How the fault comes and goes on each link, if it does.
     pub churn: Option<Churn>,
 }
 
@@ -131,7 +132,7 @@ pub struct LinkFaultOutcome {
     pub step: Option<usize>,
     /// When it began, or was to begin; if it begins again and again by itself, the first time.
     pub from_ns: u64,
-    /// On which links.
+    /// The links that it was on.
     pub reach: Reach,
     /// When it was over for good, if it was.
     pub until_ns: Option<u64>,
@@ -172,7 +173,7 @@ impl Timeline {
     /// Whom `random` means, among these, the n-th time the step happens.
     ///
     /// # Panics
-    /// If there is nobody.
+    /// If `among` is empty.
     pub fn random(&self, step: usize, nth: u64, among: &[Member]) -> Member {
         self.steps[step].random(self.seed, nth, among)
     }
@@ -245,7 +246,7 @@ impl Timeline {
 /// What a step has put on the network: what may be taken away again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Enacted {
-    /// The numbers of its rules.
+    /// The numbers of the rules that stand for the step.
     pub rules: Vec<usize>,
     /// The number of its healing, if it heals.
     pub healing: Option<u64>,
@@ -279,7 +280,7 @@ impl Step {
     /// Whom `random` means, among these, the n-th time the step happens.
     ///
     /// # Panics
-    /// If there is nobody.
+    /// If `among` is empty.
     pub fn random(&self, seed: u64, nth: u64, among: &[Member]) -> Member {
         let mut draw = Draw::new([seed, self.identity, nth]);
         among[draw.below(among.len() as u64) as usize]
@@ -372,7 +373,7 @@ impl fmt::Display for Timeline {
                 FaultAction::Links(bad) => bad.iter().map(ToString::to_string).collect(),
                 _ => Vec::new(),
             };
-            // What the text says word for word need not be said again.
+            // What stands in the text word for word is not printed twice.
             let news = decided
                 .into_iter()
                 .filter(|part: &String| !step.text.contains(part));

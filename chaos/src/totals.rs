@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 pub struct Totals {
     /// Datagrams taken in from members.
     pub received: u64,
-    /// Sent on, copies too.
+    /// Datagrams sent on, copies included.
     pub delivered: u64,
-    /// Lost to faults, at once or under way.
+    /// Datagrams lost to faults, at once or under way.
     pub lost: u64,
     /// Copies that faults made beyond the first.
     pub doubled: u64,
-    /// Under way when this was counted.
+    /// Datagrams under way when this was counted.
     pub under_way: u64,
-    /// Taken in from nobody known.
+    /// Datagrams taken in from an unknown address.
     pub strays: u64,
-    /// Not taken by the kernel when they were to be sent on.
+    /// Datagrams that the kernel did not take when they were to be sent on.
     pub unsent: u64,
-    /// Dropped by the kernel because a socket of the proxy was full, where that is known.
+    /// Datagrams that the kernel dropped because a socket of the proxy was full, where that is known.
     pub overflowed: Option<u64>,
 }

@@ -15,11 +15,11 @@ use crate::{Datagram, Draw, Fate};
 pub struct Burst {
     /// p: how likely a good link turns bad after a packet.
     pub worsens: Percent,
-    /// r: how likely a bad link turns good after a packet; 1 − p unless said.
+    /// r: how likely a bad link turns good after a packet; by default 1 − p.
     pub recovers: Percent,
-    /// 1 − h: how likely a packet is lost while the link is bad; all unless said.
+    /// 1 − h: how likely a packet is lost while the link is bad; by default 100 %.
     pub bad_loss: Percent,
-    /// 1 − k: how likely a packet is lost while the link is good; none unless said.
+    /// 1 − k: how likely a packet is lost while the link is good; by default 0 %.
     pub good_loss: Percent,
 }
 
@@ -35,10 +35,10 @@ impl Fault for Burst {
         word: Word {
             word: "loss gemodel",
             form: "loss gemodel P% [R% [1-H% [1-K%]]]",
-            meaning: "Losses in bursts, as netem does (Gilbert and Elliott): after each packet a good \
-                          link turns bad with probability P and a bad one good with R (100% - P unless \
-                          said); a packet is lost with 1-H (100% unless said) on a bad link and 1-K (0% \
-                          unless said) on a good one. A link begins good. Bursts last 1/R packets.",
+            meaning: "Losses in bursts, as netem does (Gilbert and Elliott): after each packet a \
+                      good link turns bad with probability P and a bad one good with R (by default \
+                      100% - P); a packet is lost with 1-H (by default 100%) on a bad link and 1-K \
+                      (by default 0%) on a good one. A link begins good. Bursts last 1/R packets.",
             example: "loss gemodel 1% 10% 70% 0.1% on 0->1",
         },
         parse: |cursor| {

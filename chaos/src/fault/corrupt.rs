@@ -10,12 +10,12 @@ use crate::chance::{Chance, Deviation};
 use crate::language::{Cursor, FaultError, Form, Word};
 use crate::{Datagram, Draw, Fate};
 
-/// Bits of the packet are turned over: one, as in netem, or so many different ones.
+/// Bits of the packet are turned over: one, as in netem, or several different ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Corrupt {
-    /// How likely.
+    /// How likely it is that a packet is corrupted.
     pub chance: Chance,
-    /// How many bits of one packet.
+    /// How many bits of a packet are flipped.
     pub bits: u32,
 }
 

@@ -13,7 +13,7 @@ use crate::{Carried, Datagram, Draw, Fate};
 /// is both lost and duplicated passes once; here it is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Duplicate {
-    /// How likely.
+    /// How likely it is that a packet is duplicated.
     pub chance: Chance,
 }
 
@@ -25,8 +25,8 @@ impl Fault for Duplicate {
         word: Word {
             word: "duplicate",
             form: "duplicate P% [CORRELATION%]",
-            meaning: "A second copy arrives, delayed and damaged on its own account. A packet that is \
-                          lost is not duplicated (in netem it then arrives once).",
+            meaning: "A second copy arrives, delayed and damaged on its own account. A packet that \
+                      is lost is not duplicated (in netem it then arrives once).",
             example: "duplicate 1% on all",
         },
         parse: |cursor| {

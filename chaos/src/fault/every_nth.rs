@@ -13,7 +13,7 @@ use crate::{Datagram, Draw, Fate};
 /// it is for tests that want loss without chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EveryNth {
-    /// The n.
+    /// Every n-th packet is lost: the n.
     pub nth: NonZeroU64,
 }
 
@@ -25,12 +25,12 @@ impl Fault for EveryNth {
         word: Word {
             word: "loss every",
             form: "loss every N",
-            meaning: "Every N-th packet is lost, counted on each link from when the fault began. Not in \
-                          netem.",
+            meaning: "Every N-th packet is lost, counted on each link from when the fault began. \
+                      Not in netem.",
             example: "loss every 7 on all",
         },
         parse: |cursor| {
-            let nth = cursor.count("every how-manieth packet is lost")?;
+            let nth = cursor.count("n, so that every n-th packet is lost")?;
             Ok(EveryNth { nth: nth.into() }.into())
         },
     }];

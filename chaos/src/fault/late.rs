@@ -16,9 +16,9 @@ use crate::{Datagram, Draw, Fate};
 /// Each packet arrives later, by a time drawn for it. Several delays on one link add up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Late {
-    /// How much later.
+    /// How the delays are distributed.
     pub law: Law,
-    /// How much that depends on the packet before.
+    /// How much a delay depends on that of the packet before.
     pub correlation: Percent,
     /// Whether packets may overtake each other.
     pub order: PacketOrder,
@@ -28,11 +28,11 @@ pub struct Late {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// By a formula.
+    /// The delays follow a formula.
     Formula(Delay),
-    /// As they were once measured.
+    /// The delays are those that were once measured.
     Sample(Sample),
-    /// For each pair of members its own.
+    /// Each pair of members has its own delay.
     Matrix(Matrix),
 }
 
@@ -64,11 +64,12 @@ impl Fault for Late {
             word: Word {
                 word: "delay",
                 form: "delay TIME [JITTER] [CORRELATION%] [distribution NAME] [fifo|free]",
-                meaning: "Each packet arrives later. NAME is uniform (TIME - JITTER to TIME + JITTER; unless \
-                          said), normal (cut off at 0), pareto (netem's shape, 3) or lognormal, all with mean \
-                          TIME and standard deviation JITTER, or exponential with mean TIME and no JITTER. \
-                          Packets overtake each other as in netem (free), or wait for those sent earlier \
-                          (fifo). Delays of several faults add up.",
+                meaning: "Each packet arrives later. NAME is uniform (TIME - JITTER to TIME + \
+                          JITTER; the default), normal (cut off at 0), pareto (netem's shape, 3) \
+                          or lognormal, all with mean TIME and standard deviation JITTER, or \
+                          exponential with mean TIME and no JITTER. Packets overtake each other as \
+                          in netem (free), or wait for those sent earlier (fifo). Delays of \
+                          several faults add up.",
                 example: "delay 75ms 10ms 25% distribution normal on all",
             },
             parse: |cursor| {
@@ -85,8 +86,8 @@ impl Fault for Late {
             word: Word {
                 word: "delay empirical",
                 form: "delay empirical FILE:COLUMN [CORRELATION%] [fifo|free]",
-                meaning: "Delays as they were measured: a column of a CSV file, whose name ends in its unit \
-                          (_ns, _us, _ms, _s). Stands for netem's distribution files.",
+                meaning: "Delays as they were measured: a column of a CSV file, whose name ends in \
+                          its unit (_ns, _us, _ms, _s). Stands for netem's distribution files.",
                 example: "delay empirical pings.csv:rtt_ms on all",
             },
             parse: |cursor| {
@@ -98,9 +99,9 @@ impl Fault for Late {
             word: Word {
                 word: "delay matrix",
                 form: "delay matrix FILE [CORRELATION%] [fifo|free]",
-                meaning: "For each pair of sites a delay of its own. The file is CSV: the first line is \
-                          site,NAME,NAME,… and each further line a site and the delays from it. Members \
-                          are dealt to the sites in turn.",
+                meaning: "For each pair of sites a delay of its own. The file is CSV: the first \
+                          line is site,NAME,NAME,… and each further line a site and the delays \
+                          from it. Members are dealt to the sites in turn.",
                 example: "delay matrix wan.csv on all",
             },
             parse: |cursor| {

@@ -13,7 +13,7 @@ use crate::{Datagram, Draw, Fate};
 /// more often; for bursts of a known length say [`gemodel`](super::Burst).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Loss {
-    /// How likely.
+    /// How likely it is that a packet is lost.
     pub chance: Chance,
 }
 

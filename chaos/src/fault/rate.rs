@@ -15,13 +15,13 @@ use crate::{Datagram, Draw, Fate};
 /// well; this one does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
-    /// How fast.
+    /// How many bits leave in a second.
     pub bits_per_second: NonZeroU64,
     /// The length of the queue in packets; netem's default is 1000.
     pub limit: NonZeroU32,
 }
 
-/// netem's queue length.
+/// The length of the queue by default, as in netem.
 pub(super) const DEFAULT_LIMIT: NonZeroU32 = NonZeroU32::new(1000).expect("1000 is not 0");
 
 /// When the packets in the queue will have left, the last one last.
@@ -35,9 +35,9 @@ impl Fault for Rate {
         word: Word {
             word: "rate",
             form: "rate RATE [limit PACKETS]",
-            meaning: "Packets leave one after the other, so many bits per second (bit, kbit, mbit, gbit; \
-                          headers not counted). One that finds PACKETS (1000 unless said) waiting or being \
-                          sent is lost. netem's limit counts delayed packets too.",
+            meaning: "Packets leave one after the other, at RATE per second (bit, kbit, mbit, \
+                      gbit; headers not counted). One that finds PACKETS (by default 1000) waiting \
+                      or being sent is lost. netem's limit counts delayed packets too.",
             example: "rate 1mbit limit 100 on 3->all",
         },
         parse: |cursor| {

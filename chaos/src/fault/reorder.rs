@@ -14,9 +14,9 @@ use crate::{Datagram, Draw, Fate};
 /// same link. As in netem, at least `gap` − 1 packets between two such ones are delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reorder {
-    /// How likely, for a packet that may be.
+    /// How likely it is that a packet which may overtake does so.
     pub chance: Chance,
-    /// Every how-manieth packet may be; 1 unless said.
+    /// Every n-th packet may overtake: the n, by default 1.
     pub gap: NonZeroU32,
 }
 
@@ -36,9 +36,10 @@ impl Fault for Reorder {
         word: Word {
             word: "reorder",
             form: "reorder P% [CORRELATION%] [gap N]",
-            meaning: "A packet is sent at once with this probability while the others are delayed, as in \
-                          netem; so it needs a delay or a rate on the same link. After one that was, at \
-                          least N - 1 are delayed (1 unless said). Lost packets count as delayed.",
+            meaning: "A packet is sent at once with this probability while the others are delayed, \
+                      as in netem; so it needs a delay or a rate on the same link. After one that \
+                      was, at least N - 1 are delayed (by default 1). Lost packets count as \
+                      delayed.",
             example: "reorder 25% 50% gap 5 on all",
         },
         parse: |cursor| {

@@ -9,13 +9,13 @@ use crate::chance::{Chance, Deviation};
 use crate::language::{Cursor, FaultError, Form, Token, Word};
 use crate::{Datagram, Draw, Fate};
 
-/// Only the beginning of the packet arrives: so many bytes, or any number less than it has. netem has
-/// no such thing.
+/// Only the beginning of the packet arrives: the given number of bytes, or any number less than it
+/// has. netem has no such fault.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Truncate {
-    /// How likely.
+    /// How likely it is that the packet is cut short.
     pub chance: Chance,
-    /// The bytes left; drawn anew for each packet unless said.
+    /// How many bytes are left; by default drawn for each packet.
     pub to: Option<u32>,
 }
 
@@ -27,8 +27,8 @@ impl Fault for Truncate {
         word: Word {
             word: "truncate",
             form: "truncate P% [CORRELATION%] [to BYTES]",
-            meaning: "Only the beginning of the packet arrives, cut at random or to so many bytes. Not in \
-                          netem.",
+            meaning: "Only the beginning of the packet arrives, cut at random or to BYTES. Not in \
+                      netem.",
             example: "truncate 1% to 20 on all",
         },
         parse: |cursor| {

@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, Token};
 use super::error::FaultError;
-use super::schedule::Said;
+use super::schedule::Clauses;
 use super::scope::{Part, Scope};
 use super::spec::{Action, Choice, FaultSpec, PartitionGroups};
 use crate::churn::{Churn, SHORTEST_CYCLE_NS};
@@ -16,10 +16,10 @@ impl FaultSpec {
     /// Reads a fault; what the scope knows is checked as well.
     pub fn parse(text: &str, scope: &Scope<'_>) -> Result<Self, FaultError> {
         let mut cursor = Cursor::new(text, scope);
-        let mut said = Said::default();
-        said.take(&mut cursor)?;
+        let mut clauses = Clauses::default();
+        clauses.take(&mut cursor)?;
         let action = cursor.action()?;
-        Self::parse_rest(cursor, said, action)
+        Self::parse_rest(cursor, clauses, action)
     }
 
     /// Reads a fault of all links, from the beginning of the run, after its word: `5%` of `loss`.
@@ -36,7 +36,7 @@ impl FaultSpec {
         })?;
         let reach = Reach::All;
         let action = Action::Links { fault, reach };
-        let spec = Self::parse_rest(cursor, Said::from_the_beginning(), action)?;
+        let spec = Self::parse_rest(cursor, Clauses::from_the_beginning(), action)?;
         match &spec.action {
             Action::Links { reach, .. } if *reach != Reach::All => Err(FaultError {
                 text: text.to_owned(),
@@ -51,16 +51,16 @@ impl FaultSpec {
     /// Reads what follows the action.
     fn parse_rest(
         mut cursor: Cursor<'_>,
-        mut said: Said,
+        mut clauses: Clauses,
         mut action: Action,
     ) -> Result<Self, FaultError> {
         let mut rest = Rest::default();
-        said.take(&mut cursor)?;
+        clauses.take(&mut cursor)?;
         while rest.take(&mut cursor, &mut action)? {
-            said.take(&mut cursor)?;
+            clauses.take(&mut cursor)?;
         }
         cursor.end("end here, or go on with on, at, every, for, until or when")?;
-        let schedule = said.schedule(&cursor, &action)?;
+        let schedule = clauses.schedule(&cursor, &action)?;
         Ok(Self { schedule, action })
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Cursor<'a> {
     taken: usize,
 }
 
-/// The smallest thing that means something.
+/// A token: the smallest part of a text that means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
     /// `loss`
@@ -116,7 +116,7 @@ impl<'a> Cursor<'a> {
 
     /// Requires a part that was read there to fit the group.
     pub(crate) fn fit(&self, part: Part<'_>, place: Range<usize>) -> Result<(), FaultError> {
-        match self.scope.misfit(part) {
+        match self.scope.mismatch(part) {
             None => Ok(()),
             Some((wrong, right)) => Err(self.error(place, wrong, right)),
         }
@@ -275,7 +275,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The longer ones first.
+/// All signs, the longer ones first.
 const SIGNS: [&str; 6] = ["->", "..", "-", ",", "|", "#"];
 
 fn scan_number(rest: &str) -> (Token<'_>, usize) {

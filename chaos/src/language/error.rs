@@ -16,7 +16,7 @@ use std::ops::Range;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultError {
-    /// The text.
+    /// The text of the fault.
     pub text: String,
     /// The bytes of it that are wrong; empty at the end of the text.
     pub place: Range<usize>,

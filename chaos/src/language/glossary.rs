@@ -33,7 +33,7 @@ const LINKS: [Word; 6] = [
     Word {
         word: "on",
         form: "FAULT on LINKS",
-        meaning: "The links that are bad: all (unless said), 3->4 (one way), 3-4 (both), 0,1|2,3 \
+        meaning: "The links that are bad: all (by default), 3->4 (one way), 3-4 (both), 0,1|2,3 \
                   (from group to group), several with 'and'. Members: 3, 0,2,5..9 (both ends \
                   included), all.",
         example: "loss 5% on 0,1->all and 3-4",
@@ -43,17 +43,17 @@ const LINKS: [Word; 6] = [
         word: "cut",
         form: "cut LINKS|edges|N random edges [drop|hold|deliver]",
         meaning: "What is sent meanwhile is lost. What is under way when the cut begins is lost \
-                  (drop, unless said), arrives when the cut is over (hold), or arrives as if \
-                  nothing were (deliver).",
+                  (drop, the default), arrives when the cut is over (hold), or arrives as if \
+                  nothing had happened (deliver).",
         example: "at 2s cut 3-4 for 1s",
     },
     Word {
         word: "partition",
         form: "partition GROUPS|halves|one|majority|ring|bridge [drop|hold|deliver]",
-        meaning: "All links from group to group are cut; who is in no group still reaches everybody. \
-                  halves: the first half and the second. one: a random member and the others. \
-                  majority: a random smallest majority and the others. ring: everyone sees a \
-                  majority and no two the same. bridge: two halves, and one in the middle that \
+        meaning: "All links from group to group are cut; a member in no group still reaches \
+                  everybody. halves: the first half and the second. one: a random member and the \
+                  others. majority: a random smallest majority and the others. ring: everyone sees \
+                  a majority and no two the same. bridge: two halves, and one in the middle that \
                   sees both.",
         example: "at 1s partition 0,1|2,3,4 until 3s",
     },
@@ -84,8 +84,9 @@ const OTHERS: [Word; 10] = [
     Word {
         word: "WHO",
         form: "NUMBER|holder|token|random",
-        meaning: "holder: the one inside, the first that entered if several are, the next to enter if \
-                  nobody is. token: the one that last reported having it. random: one of the living.",
+        meaning: "holder: the one inside, the first that entered if several are, the next to enter \
+                  if nobody is. token: the one that last reported having it. random: one of the \
+                  living.",
         example: "at 2s kill random",
     },
     // Messages of the algorithm.
@@ -93,14 +94,14 @@ const OTHERS: [Word; 10] = [
         word: "lose message",
         form: "lose message KIND [from A] [to B] [origin C] [#N|#all]",
         meaning: "That message of the algorithm never arrives: this is above the transport, which \
-                  would send a lost packet again. N counts such messages of each sender (1 unless \
-                  said, or all of them); origin is whose request it is about.",
+                  would send a lost packet again. N counts such messages of each sender (by \
+                  default 1; all of them with #all); origin is whose request it is about.",
         example: "lose message REPLY #1",
     },
     Word {
         word: "delay message",
         form: "delay message KIND [from A] [to B] [origin C] [#N|#all] by TIME|xT",
-        meaning: "It arrives so much later; T is the bound on delays that the members are told.",
+        meaning: "It arrives that much later; T is the bound on delays that the members are told.",
         example: "delay message REQ origin 3 by 4T",
     },
     Word {
@@ -119,19 +120,19 @@ const OTHERS: [Word; 10] = [
     Word {
         word: "at",
         form: "at TIME",
-        meaning: "It begins then, counted from the start of the run; at 0s unless said.",
+        meaning: "It begins then, counted from the start of the run; by default at 0s.",
         example: "at 0s cut 4 random edges",
     },
     Word {
         word: "every",
         form: "[at FIRST] every TIME",
-        meaning: "It begins again and again; for the first time after TIME unless said.",
+        meaning: "It begins again and again; by default for the first time after TIME.",
         example: "every 2s for 100ms loss 30% on all",
     },
     Word {
         word: "for",
         form: "for TIME",
-        meaning: "It lasts so long, each time; to the end of the run unless said.",
+        meaning: "It lasts this long, each time; by default to the end of the run.",
         example: "at 4s pause 2 for 1s",
     },
     Word {
@@ -143,7 +144,8 @@ const OTHERS: [Word; 10] = [
     Word {
         word: "when",
         form: "when enter|exit|request MEMBER [#N] or when message KIND [from A] [to B] [origin C] [#N]",
-        meaning: "It begins, once, when that happens (for the N-th time), before the member goes on.",
+        meaning: "It begins, once, when that happens (for the N-th time), before the member goes \
+                  on.",
         example: "when message TOKEN from 2 #5 kill 2",
     },
 ];

@@ -15,13 +15,13 @@ use crate::reach::{Members, Pair, Reach};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Who {
-    /// This one.
+    /// The member of that number.
     Member(Member),
-    /// The one inside; with several the first that entered, with none the next to enter.
+    /// The member inside; with several the first that entered, with none the next to enter.
     Holder,
-    /// The one that last reported having the token.
+    /// The member that last reported having the token.
     Token,
-    /// One of the living, drawn by chance.
+    /// One of the living members, drawn by chance.
     Random,
 }
 

@@ -17,7 +17,7 @@ use crate::span::show_ns;
 pub struct Schedule {
     /// When it begins.
     pub start: Start,
-    /// How long each time it lasts; see `until` otherwise.
+    /// How long it lasts each time, if that is given.
     pub for_ns: Option<u64>,
     /// When it is over for good.
     pub until_ns: Option<u64>,
@@ -27,22 +27,22 @@ pub struct Schedule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// At this moment, in nanoseconds from the start of the run.
+    /// It begins at this moment, in nanoseconds from the start of the run.
     At(u64),
-    /// Again and again.
+    /// It begins again and again.
     Every {
-        /// For the first time at this moment.
+        /// When it begins for the first time.
         first_ns: u64,
-        /// And then each time so much later.
+        /// The time from each beginning to the next.
         period_ns: u64,
     },
-    /// Once, when this happens.
+    /// It begins once, when this happens.
     When(Trigger),
 }
 
-/// The parts of a schedule while a text is read: what was said, and where.
+/// The clauses of a schedule while a text is read: what each means, and where it stands.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct Clauses {
     at: Option<(u64, Range<usize>)>,
     every: Option<(u64, Range<usize>)>,
     for_: Option<(u64, Range<usize>)>,
@@ -50,7 +50,7 @@ pub(super) struct Said {
     when: Option<(Trigger, Range<usize>)>,
 }
 
-impl Said {
+impl Clauses {
     /// At 0, which stands nowhere in the text.
     pub(super) fn from_the_beginning() -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Said {
         }
     }
 
-    /// Takes the parts that come next, if any do.
+    /// Takes the clauses that come next, if any do.
     pub(super) fn take(&mut self, cursor: &mut Cursor<'_>) -> Result<(), FaultError> {
         loop {
             let start = cursor.place().start;
@@ -85,7 +85,7 @@ impl Said {
         }
     }
 
-    /// The schedule that was said, if the parts fit each other and the action.
+    /// The schedule that the clauses make, if they fit each other and the action.
     pub(super) fn schedule(
         self,
         cursor: &Cursor<'_>,

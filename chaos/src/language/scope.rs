@@ -68,11 +68,11 @@ impl fmt::Display for Part<'_> {
 }
 
 /// What is wrong with a part, and what would be right.
-pub(super) type Misfit = (String, String);
+pub(super) type Mismatch = (String, String);
 
 impl Scope<'_> {
     /// What is wrong with the part in this group, and what would be right; nothing if it fits.
-    pub(super) fn misfit(&self, part: Part<'_>) -> Option<Misfit> {
+    pub(super) fn mismatch(&self, part: Part<'_>) -> Option<Mismatch> {
         match part {
             Part::Member(member) => {
                 let nodes = self.nodes.filter(|nodes| member >= *nodes)?;
@@ -160,7 +160,7 @@ impl Scope<'_> {
 }
 
 /// The part is beyond a proxy that stands alone.
-fn needs_orchestrator(part: Part<'_>, why: &str, right: String) -> Option<Misfit> {
+fn needs_orchestrator(part: Part<'_>, why: &str, right: String) -> Option<Mismatch> {
     Some((format!("'{part}' needs an orchestrator: {why}"), right))
 }
 
@@ -199,7 +199,7 @@ pub(crate) use display_as_printed;
 struct Checked<'a> {
     scope: &'a Scope<'a>,
     text: String,
-    misfit: Option<(Range<usize>, Misfit)>,
+    mismatch: Option<(Range<usize>, Mismatch)>,
 }
 
 impl Write for Checked<'_> {
@@ -212,9 +212,9 @@ impl Printer for Checked<'_> {
     fn part(&mut self, part: Part<'_>) -> fmt::Result {
         let start = self.text.len();
         write!(self.text, "{part}")?;
-        if self.misfit.is_none() {
-            let misfit = self.scope.misfit(part);
-            self.misfit = misfit.map(|misfit| (start..self.text.len(), misfit));
+        if self.mismatch.is_none() {
+            let mismatch = self.scope.mismatch(part);
+            self.mismatch = mismatch.map(|mismatch| (start..self.text.len(), mismatch));
         }
         Ok(())
     }
@@ -227,10 +227,10 @@ impl FaultSpec {
         let mut checked = Checked {
             scope,
             text: String::new(),
-            misfit: None,
+            mismatch: None,
         };
         self.print(&mut checked).expect("a string has room");
-        match checked.misfit {
+        match checked.mismatch {
             None => Ok(()),
             Some((place, (wrong, right))) => Err(FaultError {
                 text: checked.text,

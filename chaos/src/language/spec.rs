@@ -33,44 +33,44 @@ pub struct FaultSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// Links become bad: `loss 5% on 3->4`.
+    /// Links misbehave: `loss 5% on 3->4`.
     Links {
-        /// How.
+        /// What the links do to packets.
         fault: LinkFault,
-        /// Which.
+        /// The links.
         reach: Reach,
     },
     /// Links carry nothing: `cut 3-4`, `cut 4 random edges`.
     Cut {
-        /// Which.
+        /// The edges or links.
         choice: Choice,
         /// What becomes of datagrams under way.
         in_flight: InFlight,
     },
     /// Groups do not reach each other: `partition 0,1|2,3`, `partition halves`.
     Partition {
-        /// Which groups.
+        /// The groups.
         groups: PartitionGroups,
         /// What becomes of datagrams under way.
         in_flight: InFlight,
     },
-    /// One reaches nobody: `isolate holder`.
+    /// A member is cut off from all others: `isolate holder`.
     Isolate {
-        /// Who.
+        /// The member that is cut off.
         who: Who,
         /// What becomes of datagrams under way.
         in_flight: InFlight,
     },
     /// Cuts end: `heal`, `heal 3-4`.
     Heal {
-        /// On which links.
+        /// The links whose cuts end.
         reach: Reach,
     },
     /// Edges fail and are repaired: `churn edges fail 5s repair 1s`.
     Churn {
-        /// Which.
+        /// The edges or links.
         choice: Choice,
-        /// How often and how long.
+        /// How often the edges fail, and for how long.
         churn: Churn,
         /// What becomes of datagrams under way.
         in_flight: InFlight,
@@ -86,17 +86,17 @@ pub enum Action {
     Message(MessageFault),
 }
 
-/// How links become bad.
+/// How links misbehave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkFault {
-    /// In one of the model's ways.
+    /// A fault of the model: `loss 5%`.
     Model(AnyFault),
     /// `delay` with a distribution or delays that stand in a file.
     Delay {
-        /// What the delays are.
+        /// Where the delays stand.
         law: DelayLaw,
-        /// How much each depends on the one before.
+        /// How much a delay depends on that of the packet before.
         correlation: Percent,
         /// Whether packets may overtake each other.
         order: PacketOrder,
@@ -109,31 +109,31 @@ pub enum LinkFault {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DelayLaw {
-    /// As they were once measured: `empirical pings.csv:rtt_ms`.
+    /// The delays that were once measured: `empirical pings.csv:rtt_ms`.
     Empirical(Source),
-    /// For each pair its own: `matrix wan.csv`.
+    /// Each pair of sites has its own delay: `matrix wan.csv`.
     Matrix(String),
 }
 
-/// Which edges or links.
+/// The edges or links that a fault is on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
     /// All edges that the group has: `edges`.
     Edges,
-    /// So many of them, drawn by chance: `4 random edges`.
+    /// That many edges, drawn by chance: `4 random edges`.
     Random(u32),
     /// These links: `3-4`.
     Links(Reach),
 }
 
-/// Which groups.
+/// The groups of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartitionGroups {
-    /// By a name: `halves`.
+    /// A partition that has a name: `halves`.
     Named(Named),
-    /// Member by member: `0,1|2,3`.
+    /// Groups listed member by member: `0,1|2,3`.
     Groups(Reach),
 }
 
@@ -376,10 +376,10 @@ impl From<Written> for FaultText {
                     ("for ", parts.for_),
                     ("until ", parts.until),
                 ];
-                let said = clauses
+                let given = clauses
                     .into_iter()
                     .filter_map(|(word, text)| Some((word, text?)));
-                let texts = said.map(|(word, text)| format!("{word}{text}"));
+                let texts = given.map(|(word, text)| format!("{word}{text}"));
                 texts.collect::<Vec<_>>().join(" ")
             }
         })

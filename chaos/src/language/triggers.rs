@@ -15,13 +15,13 @@ use crate::span::{LONGEST_NS, show_ns};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// It enters, for the n-th time.
+    /// The member enters for the n-th time.
     Enter(Member, NonZeroU32),
-    /// It leaves, for the n-th time.
+    /// The member leaves for the n-th time.
     Exit(Member, NonZeroU32),
-    /// It asks, for the n-th time.
+    /// The member makes its n-th request.
     Request(Member, NonZeroU32),
-    /// Somebody sends such a message.
+    /// A member sends such a message.
     Message(Selector),
 }
 
@@ -30,15 +30,15 @@ pub enum Trigger {
 pub struct Selector {
     /// Its kind, as the algorithm calls it.
     pub kind: String,
-    /// Who sends it.
+    /// The member that sends it.
     pub from: Option<Member>,
-    /// To whom.
+    /// The member that it is sent to.
     pub to: Option<Member>,
-    /// Whose request it is about.
+    /// The member whose request it is about.
     pub origin: Option<Member>,
-    /// The how-manieth such message of its sender; so without `from` it may be one of each.
+    /// It is the n-th such message of its sender: the n. So without `from` it may be one of each.
     pub nth: NonZeroU32,
-    /// Every such message, whatever its number.
+    /// Whether every such message is meant, whatever its number.
     #[serde(default)]
     pub all: bool,
 }
@@ -47,28 +47,28 @@ pub struct Selector {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageFault {
-    /// It never arrives.
+    /// The message never arrives.
     Lose(Selector),
-    /// It arrives later.
+    /// The message arrives later.
     Delay(Selector, By),
-    /// It arrives twice.
+    /// The message arrives twice.
     Duplicate(Selector),
     /// A member is never told that another is down.
     HideDown {
-        /// The one that is down.
+        /// The member that is down.
         of: Member,
-        /// The one that is not told.
+        /// The member that is not told.
         from: Member,
     },
 }
 
-/// How much later.
+/// How much later a message arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
-    /// So long, in nanoseconds.
+    /// This long, in nanoseconds.
     Ns(u64),
-    /// So many times the bound on delays that the members are told, their T.
+    /// That many times the bound on delays that the members are told, their T.
     Bounds(f64),
 }
 
@@ -83,7 +83,7 @@ impl Trigger {
         }
     }
 
-    /// The how-manieth time it must happen.
+    /// It must happen for the n-th time: the n.
     pub fn nth(&self) -> NonZeroU32 {
         match self {
             Trigger::Enter(_, nth) | Trigger::Exit(_, nth) | Trigger::Request(_, nth) => *nth,
@@ -224,13 +224,13 @@ impl Cursor<'_> {
         }
         match self.takes("all") {
             true => Ok((ONCE, true)),
-            false => Ok((self.count("all, or the how-manieth it is")?, false)),
+            false => Ok((self.count("all, or which occurrence it is")?, false)),
         }
     }
 
     fn nth(&mut self) -> Result<NonZeroU32, FaultError> {
         if self.takes_sign("#") {
-            self.count("the how-manieth it is")
+            self.count("which occurrence it is")
         } else {
             Ok(ONCE)
         }

@@ -11,7 +11,7 @@ use crate::span::show_ns;
 /// The process dies, and another is started in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restart {
-    /// How long nobody is there.
+    /// How long after the death the new process is started.
     pub after_ns: u64,
 }
 
@@ -19,7 +19,7 @@ impl ProcessFault for Restart {
     const WORD: Word = Word {
         word: "restart",
         form: "restart WHO after TIME",
-        meaning: "The process dies at once and is started anew after that time.",
+        meaning: "The process dies at once, and a new one is started after that time.",
         example: "at 3s restart 5 after 500ms",
     };
 

@@ -43,7 +43,7 @@ const LONGEST_BODY: usize = 64 << 10;
 /// Who may ask for what.
 #[derive(Clone)]
 pub struct Access {
-    /// What everybody has to say.
+    /// The token that a request must carry.
     pub token: Token,
     /// The metrics are told to everybody who can reach the port.
     pub open_metrics: bool,

@@ -1,4 +1,4 @@
-//! The proxy as a child of whoever runs a group: told over stdin, answering over stdout.
+//! The proxy as a child process of a run: it is told over stdin, and answers over stdout.
 //!
 //! ```text
 //!   begin ──► bound ──► zero ──► (enact ──► enacted)* ──► finish ──► finished
@@ -16,7 +16,7 @@ use crate::timeline::{LinkFaultOutcome, Timeline};
 use crate::totals::Totals;
 use wire::Channel;
 
-/// What the parent says.
+/// What the parent tells the proxy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum ToProxy {
@@ -24,14 +24,14 @@ pub enum ToProxy {
     Begin(Box<Between>),
     /// Time 0 of the timeline is this moment of the monotonic clock.
     Zero {
-        /// The moment.
+        /// The moment, in nanoseconds.
         zero_ns: u64,
     },
     /// Put a step that waited for something in force, now.
     Enact {
         /// Its place in the timeline.
         step: usize,
-        /// Whom it isolates, if it isolates somebody.
+        /// The member that it isolates, if it isolates one.
         who: Option<Member>,
     },
     /// Say what each step did, and stop.
@@ -43,13 +43,13 @@ pub enum ToProxy {
 pub struct Between {
     /// Where the members are, in their order.
     pub members: Vec<SocketAddr>,
-    /// How long links take by themselves.
+    /// How long links take without any fault.
     pub delay: Delay,
-    /// What goes wrong.
+    /// The faults of the links.
     pub timeline: Timeline,
 }
 
-/// What the proxy answers.
+/// What the proxy tells its parent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum FromProxy {
@@ -63,7 +63,7 @@ pub enum FromProxy {
         /// Its place in the timeline.
         step: usize,
     },
-    /// It is over.
+    /// The proxy has stopped.
     Finished {
         /// What each step about links did.
         did: Vec<LinkFaultOutcome>,
@@ -72,7 +72,7 @@ pub enum FromProxy {
     },
 }
 
-/// Is the proxy until it is told to finish or stdin ends.
+/// Runs the proxy until the parent tells it to finish or stdin ends.
 pub async fn serve() -> Result<(), String> {
     let mut parent = Channel::open().map_err(|error| format!("stdin: {error}"))?;
     let between = match parent.next().await? {

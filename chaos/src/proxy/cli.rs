@@ -41,7 +41,7 @@ pub enum Failure {
     /// What was asked for makes no sense.
     #[error("{0}")]
     Usage(String),
-    /// The system did not let it.
+    /// The system refused something.
     #[error("{0}")]
     System(String),
 }
@@ -138,7 +138,7 @@ fn bind(settings: &Settings, idle_ns: u64) -> Result<Proxy, Failure> {
     Proxy::bind(config).map_err(|error| usage(&format!("--bind {bind}"), error))
 }
 
-/// The token, and where it was said if it is not a new one.
+/// The token, and where it comes from if it is not a new one.
 struct Source {
     word: Token,
     said_in: Option<&'static str>,

@@ -12,7 +12,7 @@ use crate::language::FaultText;
 use crate::span::parse_ns;
 use safe_io::input;
 
-/// What can be said in flags and in a file alike; the keys of the file are the words of the flags.
+/// What can stand in flags and in a file alike; the keys of the file are the words of the flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Settings {
@@ -64,15 +64,15 @@ pub(super) struct Settings {
 impl Settings {
     /// Those of a file. Names of files in it are seen from where it lies.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
-        let said = |why: &dyn fmt::Display| format!("{}: {why}", path.display());
-        let bytes = input::read(path, LONGEST).map_err(|error| said(&error))?;
-        let text = String::from_utf8(bytes).map_err(|_| said(&"it is not a text in UTF-8"))?;
-        let mut settings: Self = toml::from_str(&text).map_err(|error| said(&error))?;
+        let error = |why: &dyn fmt::Display| format!("{}: {why}", path.display());
+        let bytes = input::read(path, LONGEST).map_err(|why| error(&why))?;
+        let text = String::from_utf8(bytes).map_err(|_| error(&"it is not a text in UTF-8"))?;
+        let mut settings: Self = toml::from_str(&text).map_err(|why| error(&why))?;
         if settings
             .queue_mib
             .is_some_and(|mib| !(1..=1_048_576).contains(&mib))
         {
-            return Err(said(&"queue-mib is 1 to 1048576"));
+            return Err(error(&"queue-mib is 1 to 1048576"));
         }
         let folder = path.parent().unwrap_or(Path::new(""));
         let files = [
@@ -118,7 +118,7 @@ pub(super) struct Link {
     target: Target,
 }
 
-/// Where a member is, as it was said.
+/// The address of a member as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Target {
     Any,
@@ -217,7 +217,7 @@ const RESERVED: [&str; 11] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Span {
-    /// In nanoseconds.
+    /// The time in nanoseconds.
     pub ns: u64,
 }
 

@@ -14,22 +14,22 @@ use crate::rule::Count;
 use crate::timeline::LinkFaultOutcome;
 use crate::totals::Totals;
 
-/// Something to do or to answer.
+/// Something that a running proxy is asked or told.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// Who is there?
+    /// Which members are there?
     Links,
-    /// What is wrong with the network?
+    /// Which faults are there?
     Faults,
-    /// Let this be wrong, too; times count from now.
+    /// Add this fault; its times count from now.
     Add(String),
-    /// Let this be wrong instead of the fault of that number.
+    /// Put this fault in the place of the fault of that number.
     Change(u64, String),
-    /// Let the fault of that number be over.
+    /// End the fault of that number.
     Remove(u64),
     /// End all cuts, or those of these links.
     Heal(Option<String>),
-    /// End everything that is wrong, and drop what is under way.
+    /// End all faults, and drop what is under way.
     Reset,
     /// Give up what is no longer used: faults that are over, and flows of clients that are gone.
     Tidy,
@@ -43,15 +43,15 @@ pub enum Command {
     Report,
     /// What became of all datagrams?
     Totals,
-    /// Stop.
+    /// Stop the proxy.
     Stop,
 }
 
-/// What comes back.
+/// What a running proxy answers.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// It is done.
+    /// The command was carried out.
     Done,
     /// The members.
     Links(Vec<LinkRow>),
@@ -59,7 +59,7 @@ pub enum Reply {
     Faults(Vec<FaultRow>),
     /// A fault that is now in force.
     Fault(FaultRow),
-    /// Text.
+    /// A text, such as all counters.
     Text(String),
     /// What each step did.
     Report(Vec<LinkFaultOutcome>),
@@ -70,9 +70,9 @@ pub enum Reply {
 /// A member and its alias.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkRow {
-    /// What it is called.
+    /// The name of the member.
     pub name: String,
-    /// Where it is; nowhere if it is whoever sends.
+    /// Its address; none if it stands for all unknown clients.
     pub member: Option<SocketAddr>,
     /// Where the others reach it.
     pub alias: SocketAddr,
@@ -89,7 +89,7 @@ pub struct FaultRow {
     pub fault: String,
     /// Whether it is in force now.
     pub state: FaultState,
-    /// What it did.
+    /// How many datagrams it saw and changed.
     #[serde(flatten)]
     pub count: Count,
 }
@@ -98,11 +98,11 @@ pub struct FaultRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultState {
-    /// It is.
+    /// The fault is in force.
     InForce,
-    /// Not yet, or not at the moment.
+    /// The fault is not in force yet, or not at the moment.
     Waiting,
-    /// Never again: its time is over, or it was healed.
+    /// The fault will not come again: its time is over, or it was healed.
     Over,
 }
 
@@ -112,10 +112,10 @@ pub enum Refusal {
     /// There is no such fault.
     #[error("there is no fault {0}")]
     NoSuchFault(u64),
-    /// What was said makes no sense.
+    /// The request makes no sense.
     #[error("{0}")]
     Misread(String),
-    /// The system did not let it.
+    /// The system refused it.
     #[error("{0}")]
     Failed(String),
     /// The proxy no longer runs.
@@ -141,7 +141,7 @@ impl Control {
         Self { sender }
     }
 
-    /// Has it done, and waits until it is.
+    /// Sends a command, and waits for the answer.
     pub async fn ask(&self, command: Command) -> Result<Reply, Refusal> {
         let (answer, reply) = oneshot::channel();
         let asked = Asked { command, answer };
@@ -154,7 +154,7 @@ impl Control {
 }
 
 impl Core {
-    /// Does what it is told.
+    /// Carries out a command.
     pub(super) fn obey(&mut self, command: Command) -> Result<Reply, Refusal> {
         let now_ns = self.now_ns();
         let failed = |error: std::io::Error| Refusal::Failed(error.to_string());

@@ -6,11 +6,11 @@ use tracing::info;
 
 use super::faults::Faults;
 
-/// So many changes are told one by one when the proxy wakes; beyond that it would be busy with nothing
-/// else.
+/// How many changes are recorded one by one when the proxy wakes; beyond that it would be busy with
+/// nothing else.
 const MOST_AT_ONCE: usize = 64;
 
-/// What was said of the timeline so far.
+/// What has been recorded of the timeline so far.
 #[derive(Default)]
 pub(super) struct FaultLog {
     /// Steps that have begun and not ended, by their place in the timeline.
@@ -20,7 +20,7 @@ pub(super) struct FaultLog {
 }
 
 impl FaultLog {
-    /// One that has said nothing, if anybody reads it.
+    /// A log with no records yet, if anybody reads it.
     pub(super) fn begin() -> Option<Self> {
         let log = Self {
             next_ns: Some(0),

@@ -27,20 +27,20 @@ pub(super) struct Faults {
 /// A fault that was asked for.
 struct Asked {
     text: String,
-    /// In the canonical way, and the how-manieth of equal ones it is: what its draws are made from.
+    /// Its canonical text, and how many equal faults came before it: its draws are made from the two.
     canonical: (String, u64),
     heals: bool,
-    /// It is of the timeline, so that what it did is asked for at the end.
+    /// Whether it is of the timeline, whose outcomes are asked for at the end.
     is_planned: bool,
     /// What stands for it in the network, unless it is over.
     enacted: Option<Enacted>,
-    /// What it did, once it is over.
+    /// How many datagrams it saw and changed, once it is over.
     did: Count,
 }
 
-/// So many faults may be in force or waiting.
+/// How many faults may be in force or waiting.
 const MOST_FAULTS: usize = 1024;
-/// So many that are over are still listed.
+/// How many faults that are over are still listed.
 const MOST_OVER: usize = 100;
 
 impl Faults {
@@ -93,7 +93,7 @@ impl Faults {
         Ok(self.row(id, &self.asked[&id], now_ns))
     }
 
-    /// Lets this be wrong instead.
+    /// Puts another fault in the place of one.
     pub(super) fn change(&mut self, id: u64, text: &str, now_ns: u64) -> Result<FaultRow, Refusal> {
         if !self.asked.contains_key(&id) {
             return Err(Refusal::NoSuchFault(id));
@@ -126,7 +126,7 @@ impl Faults {
         Ok(())
     }
 
-    /// Ends everything, and begins anew: the first datagram of each link is its first again.
+    /// Ends all faults and forgets all links: the next datagram of each link is its first again.
     pub(super) fn reset(&mut self) {
         self.asked.clear();
         self.network = Network::new(self.timeline.seed, self.timeline.nodes).taking(self.delay);
@@ -204,7 +204,7 @@ impl Faults {
         }
     }
 
-    /// Reads a fault, and says the how-manieth of equal ones it is.
+    /// Reads a fault, and says how many equal faults came before it.
     fn settle(&self, text: &str, files: &FaultFiles) -> Result<(Step, u64), Refusal> {
         let misread = |why: String| Refusal::Misread(why);
         let read = |file: &str| files.read(file);

@@ -8,12 +8,13 @@ use safe_io::input;
 /// Which files a fault may name, as in `delay matrix wan.csv`.
 #[derive(Clone, Debug, Default)]
 pub enum FaultFiles {
-    /// None.
+    /// No files.
     #[default]
     Refused,
-    /// Those below this directory.
+    /// The files below this directory.
     Below(PathBuf),
-    /// Any, seen from this directory: whoever starts the proxy reads with their own rights.
+    /// All files, by their names seen from this directory: the person who starts the proxy reads
+    /// with their own rights.
     From(PathBuf),
 }
 
@@ -21,7 +22,7 @@ pub enum FaultFiles {
 const LONGEST: u64 = 4 << 20;
 
 impl FaultFiles {
-    /// Those below a directory, which is there.
+    /// The files below a directory, which must exist.
     pub fn below(directory: &Path) -> io::Result<Self> {
         let directory = directory.canonicalize()?;
         match directory.is_dir() {
@@ -32,7 +33,7 @@ impl FaultFiles {
 
     /// The text of a file, or why it is not read.
     pub(super) fn read(&self, file: &str) -> Result<String, String> {
-        let said = |error: io::Error| error.to_string();
+        let text = |error: io::Error| error.to_string();
         let path = match self {
             FaultFiles::Refused => {
                 let why = "no files are read for this proxy; start it with --fault-files DIRECTORY";
@@ -46,14 +47,14 @@ impl FaultFiles {
                 if !parts.all(|part| matches!(part, Component::Normal(_))) {
                     return Err(outside());
                 }
-                let path = directory.join(file).canonicalize().map_err(said)?;
+                let path = directory.join(file).canonicalize().map_err(text)?;
                 if !path.starts_with(directory) {
                     return Err(outside());
                 }
                 path
             }
         };
-        let bytes = input::read(&path, LONGEST).map_err(said)?;
+        let bytes = input::read(&path, LONGEST).map_err(text)?;
         String::from_utf8(bytes).map_err(|_| "it is not a text in UTF-8".to_owned())
     }
 }

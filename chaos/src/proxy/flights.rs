@@ -49,12 +49,12 @@ pub(super) struct Flights {
 const SOME_DAY: u64 = u64::MAX;
 /// What keeping a datagram costs besides its bytes.
 const OVERHEAD: usize = size_of::<Option<Flight>>() + 2 * size_of::<(u64, u64, usize)>() + 32;
-/// So many buffers are kept to be used again, if they are no longer than usual.
+/// How many buffers are stored for the next datagrams, if they are no longer than usual.
 const MOST_SPARE: usize = 1024;
 const LONGEST_SPARE: usize = 2048;
 
 impl Flights {
-    /// None yet, and never more than so many bytes.
+    /// No datagrams yet, and never more than `limit` bytes.
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,

@@ -1,6 +1,6 @@
 //! Clients that nobody named: a flow for each, as in a router that translates addresses.
 //!
-//! A member `NAME=any` is whoever sends from an address that is no member's. Each such address gets a
+//! A member `NAME=any` is every client whose address is no member's. Each such address gets a
 //! port of its own, so that those who answer tell the clients apart, for as long as something passes.
 
 use std::collections::BTreeMap;
@@ -16,9 +16,9 @@ use wire::Port;
 /// How many flows there may be, and how long each stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowLimits {
-    /// At most so many at once.
+    /// How many flows there may be at once.
     pub most: usize,
-    /// A flow through which nothing passed for so long is closed.
+    /// After how long a flow is closed through which nothing passes.
     pub idle_ns: u64,
 }
 

@@ -1,7 +1,7 @@
-//! Requests over HTTP from whoever can reach the port, with bounds on what they may take.
+//! Requests over HTTP from all who can reach the port, with bounds on what they may take.
 //!
 //! A connection carries one request, which has to be over in time. Of too many connections the oldest
-//! is closed: whoever opens them and says nothing keeps nobody else out.
+//! is closed: a client that opens them and sends nothing keeps nobody else out.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,7 +14,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
-/// So many connections at once.
+/// How many connections there may be at once.
 const MOST_CONNECTIONS: usize = 64;
 /// The head of a request has to be there after that time.
 const HEAD_WITHIN: Duration = Duration::from_secs(3);
@@ -60,6 +60,6 @@ async fn converse(stream: TcpStream, routes: Router) {
         .keep_alive(false)
         .max_buf_size(LONGEST_HEAD)
         .serve_connection(TokioIo::new(stream), service);
-    // Whoever is too slow or talks nonsense has had its answer, or gets none.
+    // A client that is too slow or sends nonsense has had its answer, or gets none.
     let _ = tokio::time::timeout(OVER_WITHIN, connection).await;
 }

@@ -51,7 +51,7 @@ pub(super) enum FlowChange {
     Closed(Member, SocketAddr),
 }
 
-/// So that bursts find room.
+/// Bytes in the kernel for each socket, enough for a burst.
 const SOCKET_BUFFER: usize = 4 << 20;
 
 impl Sockets {

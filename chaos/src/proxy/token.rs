@@ -16,7 +16,7 @@ const SHORTEST: usize = 16;
 const LONGEST: usize = 256;
 
 impl Token {
-    /// One that was never used.
+    /// A new token, drawn at random.
     pub fn fresh() -> io::Result<Self> {
         let mut bytes = [0_u8; 16];
         rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())?;
@@ -48,22 +48,22 @@ impl Token {
         Self::chosen(&text)
     }
 
-    /// The word.
+    /// The text of the token.
     pub fn text(&self) -> &str {
         &self.0
     }
 
     /// Whether a request says it. The time this takes does not tell how much of it was right.
     pub(super) fn is_said_in(&self, headers: &HeaderMap) -> bool {
-        let said = headers.get(header::AUTHORIZATION);
-        let said = said.and_then(|value| value.to_str().ok());
-        let said = said.and_then(|value| value.strip_prefix("Bearer "));
-        said.is_some_and(|said| {
-            let differ = said
+        let given = headers.get(header::AUTHORIZATION);
+        let given = given.and_then(|value| value.to_str().ok());
+        let given = given.and_then(|value| value.strip_prefix("Bearer "));
+        given.is_some_and(|given| {
+            let differ = given
                 .bytes()
                 .zip(self.0.bytes())
                 .fold(0, |all, (a, b)| all | (a ^ b));
-            said.len() == self.0.len() && differ == 0
+            given.len() == self.0.len() && differ == 0
         })
     }
 }

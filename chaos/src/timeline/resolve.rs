@@ -25,7 +25,7 @@ pub struct Group<'a> {
     pub kinds: Option<&'a [&'a str]>,
     /// Whether they pass a token around, if that is known.
     pub token: Option<bool>,
-    /// Where all chance comes from.
+    /// The seed of all random draws.
     pub seed: u64,
     /// The text of a file, or why there is none.
     pub read: &'a dyn Fn(&str) -> Result<String, String>,
@@ -57,6 +57,21 @@ impl Timeline {
     }
 }
 
+impl Group<'static> {
+    /// A group in which everybody has a link to everybody and messages are unknown, and whose faults
+    /// name no files.
+    pub fn complete(nodes: u32, seed: u64) -> Self {
+        Self {
+            nodes,
+            edges: Edges::Complete { nodes },
+            kinds: None,
+            token: None,
+            seed,
+            read: &|_| Err("no files are read here".to_owned()),
+        }
+    }
+}
+
 impl Group<'_> {
     /// What can be checked while a fault of this group is read.
     pub fn scope(&self) -> Scope<'_> {
@@ -71,7 +86,7 @@ impl Group<'_> {
     }
 
     /// Settles one fault that was read in this group's [`scope`](Self::scope), and of which there are
-    /// so many equal ones already; none if it could never do anything.
+    /// `equals` equal ones already; none if it could never do anything.
     pub fn settle(&self, spec: &FaultSpec, equals: u64) -> Result<Option<Step>, FaultError> {
         let text = spec.to_string();
         let identity = Draw::new([word_of(&text), equals]).bits();

@@ -1,7 +1,6 @@
 //! A group of members that send packets, and some statistics.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use chaos::partition::Edges;
 use chaos::timeline::Group;
 use chaos::{Fate, FaultSpec, Network, Timeline};
 
@@ -14,14 +13,7 @@ pub fn timeline(nodes: u32, faults: &[&str]) -> Timeline {
         let spec: Result<FaultSpec, _> = text.parse();
         spec.unwrap_or_else(|error| panic!("{error}"))
     });
-    let group = Group {
-        nodes,
-        edges: Edges::Complete { nodes },
-        kinds: None,
-        token: None,
-        seed: SEED,
-        read: &|file| Err(format!("there is no {file}")),
-    };
+    let group = Group::complete(nodes, SEED);
     let timeline = Timeline::resolve(&specs.collect::<Vec<_>>(), &group);
     timeline.unwrap_or_else(|error| panic!("{error}"))
 }
