@@ -6,9 +6,9 @@ use chaos::Totals;
 use chaos::fault::Stage;
 use chaos::process_fault::ProcessEffect;
 use chaos::timeline::FaultAction;
-use transport::frame::Rejected;
 use model::plan::Plan;
 use model::run::{Run, TransportRow, deaths};
+use transport::frame::Rejected;
 
 use crate::words;
 

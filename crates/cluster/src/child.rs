@@ -36,7 +36,7 @@ pub enum Heard {
         what: Output<Report>,
     },
     /// Of the proxy between the members.
-    Proxy(Output<chaos::proxy::child::FromProxy>),
+    Proxy(Output<FromProxy>),
 }
 
 /// What is heard of one child.
@@ -109,11 +109,7 @@ impl Launcher {
     }
 
     /// Starts what stands between the members: the proxy, or something to compare it with.
-    pub fn start_between(
-        &self,
-        kind: &str,
-        core: Option<usize>,
-    ) -> io::Result<Child<chaos::proxy::child::ToProxy>> {
+    pub fn start_between(&self, kind: &str, core: Option<usize>) -> io::Result<Child<ToProxy>> {
         let reports = self.reports.clone();
         let mut command = self.command(kind, &self.proxy_stderr_log())?;
         command.args(core.map(|core| format!("--core={core}")));
