@@ -31,8 +31,7 @@ pub(crate) trait ProcessFault: Sized {
 }
 
 /// What an engine does to a process for a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessEffect {
     /// Ends the process at once: it can neither prevent that nor say anything more.
     End {

@@ -6,6 +6,7 @@
 //! happens, and who is then the holder.
 
 mod resolve;
+mod saved_action;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -25,6 +26,7 @@ use crate::rule::{Count, Rule};
 use crate::time_window::TimeWindow;
 
 pub use resolve::Group;
+use saved_action::SavedAction;
 
 /// All faults of a run, in the order they begin; those that wait for an event come last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -72,7 +74,7 @@ pub enum Begin {
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(from = "SavedAction", into = "SavedAction")]
 pub enum FaultAction {
     /// Links misbehave, in one or more ways.
     Links(Vec<BadLinks>),
