@@ -35,7 +35,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    After, Algorithm, Invariant, NodeId, Outbox, Request, Timer, ignores, kinds,
+    After, Algorithm, NodeId, Outbox, Request, Timer, ignores, invariants, kinds,
 };
 use crate::setup::Setup;
 
@@ -269,8 +269,10 @@ impl Algorithm for BantaEfficient {
 
     ignores! { peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        invariants::ALL
+    invariants! {
+        "there is one token": invariants::one_token,
+        "a request is in one place until it is served": invariants::requests_are_in_one_place,
+        "nobody knows a later epoch than the token": invariants::epochs_come_from_the_token,
     }
 }
 

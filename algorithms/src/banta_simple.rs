@@ -30,7 +30,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, ignores, invariants, kinds};
 use crate::setup::Setup;
 
 pub(crate) use entry::INFO;
@@ -216,8 +216,11 @@ impl Algorithm for BantaSimple {
 
     ignores! { timer, peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        invariants::ALL
+    invariants! {
+        "there is one token": invariants::one_token,
+        "everybody on the token queue waits, once": invariants::the_queued_wait,
+        "a request is somewhere until it is served": invariants::no_request_is_lost,
+        "nobody knows a later epoch than the token": invariants::epochs_come_from_the_token,
     }
 }
 

@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::{Defect, Fails, Shows, World};
@@ -299,23 +299,12 @@ impl Algorithm for CarvalhoRoucairol {
 
     ignores! { timer, peer: "the permission of the dead is gone with them", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "the union of the local views satisfies the theorem (section 8, first \
-                       condition)",
-                check: the_views_are_safe,
-            },
-            Invariant {
-                name: "if j is in I_i, then i is in S_j, or a reply is on its way (section 8, second \
-                       condition)",
-                check: the_views_are_consistent,
-            },
-            Invariant {
-                name: "of two nodes at most one has the permission",
-                check: one_permission,
-            },
-        ]
+    invariants! {
+        "the union of the local views satisfies the theorem (section 8, first \
+        condition)": the_views_are_safe,
+        "if j is in I_i, then i is in S_j, or a reply is on its way (section 8, second \
+        condition)": the_views_are_consistent,
+        "of two nodes at most one has the permission": one_permission,
     }
 }
 

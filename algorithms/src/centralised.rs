@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::registry::{
     AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
@@ -207,17 +207,9 @@ impl Algorithm for Centralised {
         link,
     }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "a grant is on its way, in use or on its way back, once",
-                check: one_grant,
-            },
-            Invariant {
-                name: "whoever waits is queued, or its request or grant is on its way",
-                check: nobody_is_forgotten,
-            },
-        ]
+    invariants! {
+        "a grant is on its way, in use or on its way back, once": one_grant,
+        "whoever waits is queued, or its request or grant is on its way": nobody_is_forgotten,
     }
 }
 

@@ -155,6 +155,18 @@ macro_rules! ignores {
 }
 pub(crate) use ignores;
 
+/// Lists what is true in every reachable state, each fact with the function that checks it:
+/// `invariants! { "there is one token": one_token }` stands in the place of
+/// [`Algorithm::invariants`].
+macro_rules! invariants {
+    ($($name:literal: $check:expr),* $(,)?) => {
+        fn invariants() -> &'static [$crate::contract::Invariant<Self>] {
+            &[$($crate::contract::Invariant { name: $name, check: $check }),*]
+        }
+    };
+}
+pub(crate) use invariants;
+
 /// A distributed mutual exclusion algorithm at one node.
 ///
 /// A driver handles one event, performs everything in the outbox in order, then takes the next.

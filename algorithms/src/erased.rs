@@ -134,7 +134,7 @@ mod tests {
     use serde::{Deserialize, Serialize};
 
     use super::*;
-    use crate::contract::{Effect, Invariant, ignores};
+    use crate::contract::{Effect, ignores, invariants};
     use crate::params::Params;
     use crate::printed::Printed;
     use crate::setup::Setup;
@@ -190,9 +190,7 @@ mod tests {
 
         ignores! { timer, peer: "nobody dies", link }
 
-        fn invariants() -> &'static [Invariant<Self>] {
-            &[]
-        }
+        invariants! {}
     }
 
     #[test]

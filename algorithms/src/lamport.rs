@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::registry::{
     AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
@@ -214,21 +214,10 @@ impl Algorithm for Lamport {
         link,
     }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "whoever is inside asked before everybody who waits",
-                check: the_first_is_inside,
-            },
-            Invariant {
-                name: "a queued request is open, or its release is on its way",
-                check: queues_are_true,
-            },
-            Invariant {
-                name: "whoever was not heard from will be",
-                check: answers_come,
-            },
-        ]
+    invariants! {
+        "whoever is inside asked before everybody who waits": the_first_is_inside,
+        "a queued request is open, or its release is on its way": queues_are_true,
+        "whoever was not heard from will be": answers_come,
     }
 }
 

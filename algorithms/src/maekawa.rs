@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::printed::{Defect, Fails, Shows, World};
@@ -351,17 +351,9 @@ impl Algorithm for Maekawa {
 
     ignores! { timer, peer: "nothing is done about a death; 'sanders' with recovery=on does", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "a lock that somebody has is on that one, and on nobody else",
-                check: locks_are_true,
-            },
-            Invariant {
-                name: "whoever is not next somewhere knows it, or will",
-                check: the_hopeless_know,
-            },
-        ]
+    invariants! {
+        "a lock that somebody has is on that one, and on nobody else": locks_are_true,
+        "whoever is not next somewhere knows it, or will": the_hopeless_know,
     }
 }
 

@@ -21,7 +21,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
@@ -213,29 +213,12 @@ impl Algorithm for NaimiTrehel {
 
     ignores! { timer, peer: "the 1996 paper's recovery is left out: a lost token stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "there is one token",
-                check: one_token,
-            },
-            Invariant {
-                name: "there is one root more than requests under way",
-                check: roots_and_requests,
-            },
-            Invariant {
-                name: "whoever wants in is a root until it has a next",
-                check: who_wants_in_is_a_root,
-            },
-            Invariant {
-                name: "following last ends at a root",
-                check: last_leads_to_a_root,
-            },
-            Invariant {
-                name: "nobody is next of two",
-                check: next_is_a_chain,
-            },
-        ]
+    invariants! {
+        "there is one token": one_token,
+        "there is one root more than requests under way": roots_and_requests,
+        "whoever wants in is a root until it has a next": who_wants_in_is_a_root,
+        "following last ends at a root": last_leads_to_a_root,
+        "nobody is next of two": next_is_a_chain,
     }
 }
 

@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::naimi_trehel::LIGHT;
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
@@ -226,21 +226,10 @@ impl Algorithm for NaimiTrehelQueue {
 
     ignores! { timer, peer: "a lost token stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "there is one token",
-                check: one_token,
-            },
-            Invariant {
-                name: "a request is in one place until it is served",
-                check: requests_are_in_one_place,
-            },
-            Invariant {
-                name: "following last ends at somebody who waits, or has the token",
-                check: last_leads_to_the_token,
-            },
-        ]
+    invariants! {
+        "there is one token": one_token,
+        "a request is in one place until it is served": requests_are_in_one_place,
+        "following last ends at somebody who waits, or has the token": last_leads_to_the_token,
     }
 }
 

@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
@@ -223,17 +223,9 @@ impl Algorithm for Raymond {
 
     ignores! { timer, peer: "the paper's recovery is left out: a lost privilege stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "there is one privilege",
-                check: one_privilege,
-            },
-            Invariant {
-                name: "whoever asked is queued where it asked",
-                check: the_asked_remember,
-            },
-        ]
+    invariants! {
+        "there is one privilege": one_privilege,
+        "whoever asked is queued where it asked": the_asked_remember,
     }
 }
 

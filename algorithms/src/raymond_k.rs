@@ -19,7 +19,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::registry::{
@@ -234,11 +234,8 @@ impl Algorithm for RaymondK {
         link,
     }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: "every outstanding answer is owed or under way",
-            check: answers_are_owed,
-        }]
+    invariants! {
+        "every outstanding answer is owed or under way": answers_are_owed,
     }
 }
 

@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::params::{Domain, Param};
 use crate::printed::{Defect, Fails, Shows, World};
@@ -251,17 +251,9 @@ impl Algorithm for RicartAgrawala {
         link,
     }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "of two that wait, one lets the other go first",
-                check: nobody_defers_each_other,
-            },
-            Invariant {
-                name: "every awaited reply is asked for, put off or on its way",
-                check: replies_are_somewhere,
-            },
-        ]
+    invariants! {
+        "of two that wait, one lets the other go first": nobody_defers_each_other,
+        "every awaited reply is asked for, put off or on its way": replies_are_somewhere,
     }
 }
 

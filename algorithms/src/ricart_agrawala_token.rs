@@ -24,7 +24,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::broadcast;
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
@@ -215,21 +215,10 @@ impl Algorithm for RicartAgrawalaToken {
 
     ignores! { timer, peer: "the paper assumes that nobody fails: a lost token stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "there is one token",
-                check: one_token,
-            },
-            Invariant {
-                name: "an idle holder knows of nobody who waits",
-                check: idle_holders_are_unaware,
-            },
-            Invariant {
-                name: "whoever waits has told everybody, or is about to",
-                check: requests_are_broadcast,
-            },
-        ]
+    invariants! {
+        "there is one token": one_token,
+        "an idle holder knows of nobody who waits": idle_holders_are_unaware,
+        "whoever waits has told everybody, or is about to": requests_are_broadcast,
     }
 }
 

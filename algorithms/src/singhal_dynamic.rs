@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
@@ -223,17 +223,9 @@ impl Algorithm for SinghalDynamic {
 
     ignores! { timer, peer: "with a member gone its reply never comes", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "of any two nodes at least one asks the other",
-                check: one_asks,
-            },
-            Invariant {
-                name: "only who waits has its reply put off",
-                check: the_put_off_wait,
-            },
-        ]
+    invariants! {
+        "of any two nodes at least one asks the other": one_asks,
+        "only who waits has its reply put off": the_put_off_wait,
     }
 }
 

@@ -31,7 +31,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    After, Algorithm, Invariant, NodeId, Outbox, Request, Timer, ignores, kinds,
+    After, Algorithm, NodeId, Outbox, Request, Timer, ignores, invariants, kinds,
 };
 use crate::erased::Of;
 use crate::params::{Domain, Param};
@@ -323,8 +323,10 @@ impl Algorithm for SinghalHeuristic {
 
     ignores! { peer: "the paper assumes that nobody fails: a lost token stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        invariants::ALL
+    invariants! {
+        "there is one token": invariants::one_token,
+        "an idle holder knows of nobody who waits": invariants::idle_holders_are_unaware,
+        "nobody has heard of a request that was not made": invariants::numbers_are_true,
     }
 }
 

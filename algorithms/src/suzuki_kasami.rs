@@ -26,7 +26,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::broadcast;
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
@@ -262,25 +262,11 @@ impl Algorithm for SuzukiKasami {
         link,
     }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "there is one privilege",
-                check: one_privilege,
-            },
-            Invariant {
-                name: "nobody has heard of a request that was not made",
-                check: numbers_are_true,
-            },
-            Invariant {
-                name: "an idle holder knows of nobody who waits",
-                check: idle_holders_are_unaware,
-            },
-            Invariant {
-                name: "everybody in the queue waits, once",
-                check: the_queued_wait,
-            },
-        ]
+    invariants! {
+        "there is one privilege": one_privilege,
+        "nobody has heard of a request that was not made": numbers_are_true,
+        "an idle holder knows of nobody who waits": idle_holders_are_unaware,
+        "everybody in the queue waits, once": the_queued_wait,
     }
 }
 

@@ -24,7 +24,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    After, Algorithm, Invariant, NodeId, Outbox, Request, Timer, Visit, ignores, kinds,
+    After, Algorithm, NodeId, Outbox, Request, Timer, Visit, ignores, invariants, kinds,
 };
 use crate::erased::Of;
 use crate::registry::{
@@ -332,9 +332,7 @@ impl Algorithm for TbDva {
 
     ignores! { peer: "a dead voter is one that does not answer", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[]
-    }
+    invariants! {}
 
     fn growing(&mut self, each: Visit<'_>) {
         each((self.me, "commit"), &mut self.att);

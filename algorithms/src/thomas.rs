@@ -21,7 +21,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    After, Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, Timer, Visit, ignores, kinds,
+    After, Algorithm, NodeId, Outbox, Request, Snapshot, Timer, Visit, ignores, invariants, kinds,
 };
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
@@ -360,11 +360,8 @@ impl Algorithm for Thomas {
 
     ignores! { peer: "a dead voter is one that does not answer", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: "who is inside has locked a majority",
-            check: who_is_inside_has_locked_a_majority,
-        }]
+    invariants! {
+        "who is inside has locked a majority": who_is_inside_has_locked_a_majority,
     }
 
     fn growing(&mut self, each: Visit<'_>) {

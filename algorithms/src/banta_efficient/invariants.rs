@@ -1,24 +1,9 @@
 //! What is true of all sites at every moment.
 
 use super::{BantaEfficient, Message, State, Token};
-use crate::contract::{Invariant, NodeId, Snapshot};
+use crate::contract::{NodeId, Snapshot};
 
-pub(super) const ALL: &[Invariant<BantaEfficient>] = &[
-    Invariant {
-        name: "there is one token",
-        check: one_token,
-    },
-    Invariant {
-        name: "a request is in one place until it is served",
-        check: requests_are_in_one_place,
-    },
-    Invariant {
-        name: "nobody knows a later epoch than the token",
-        check: epochs_come_from_the_token,
-    },
-];
-
-fn one_token(world: &Snapshot<'_, BantaEfficient>) -> Result<(), String> {
+pub(super) fn one_token(world: &Snapshot<'_, BantaEfficient>) -> Result<(), String> {
     world.one_token(
         |site| site.token.is_some(),
         |message| matches!(message, Message::Token(_)),
@@ -36,7 +21,9 @@ fn tokens<'a>(world: &Snapshot<'a, BantaEfficient>) -> impl Iterator<Item = &'a 
     )
 }
 
-fn requests_are_in_one_place(world: &Snapshot<'_, BantaEfficient>) -> Result<(), String> {
+pub(super) fn requests_are_in_one_place(
+    world: &Snapshot<'_, BantaEfficient>,
+) -> Result<(), String> {
     if world.has_crashed() {
         return Ok(());
     }
@@ -61,7 +48,9 @@ fn requests_are_in_one_place(world: &Snapshot<'_, BantaEfficient>) -> Result<(),
     Ok(())
 }
 
-fn epochs_come_from_the_token(world: &Snapshot<'_, BantaEfficient>) -> Result<(), String> {
+pub(super) fn epochs_come_from_the_token(
+    world: &Snapshot<'_, BantaEfficient>,
+) -> Result<(), String> {
     for token in tokens(world) {
         if let Some((me, site)) = world.alive().find(|(_, site)| site.epoch > token.epoch) {
             let (known, epoch) = (site.epoch, token.epoch);

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::line::{self, Line};
+use super::line::{self, Line, Site};
 use super::{Message, Token};
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, Timer, ignores};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
 use crate::setup::Setup;
 
 /// What a site does.
@@ -45,6 +45,16 @@ struct Rules {
     request_is_queued_once: bool,
     every_visit_appends: bool,
     holder_enters: bool,
+}
+
+impl Site for Drain {
+    fn line(&self) -> &Line {
+        &self.line
+    }
+
+    fn awaits_token(&self) -> bool {
+        self.state == State::Requesting
+    }
 }
 
 impl Algorithm for Drain {
@@ -124,24 +134,10 @@ impl Algorithm for Drain {
 
     ignores! { peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "there is one token",
-                check: |world| line::one_token(world, |site| &site.line),
-            },
-            Invariant {
-                name: "a request is in one place until the token has been there",
-                check: |world| {
-                    let waits = |site: &Drain| site.state == State::Requesting;
-                    line::requests_are_in_one_place(world, |site| &site.line, waits)
-                },
-            },
-            Invariant {
-                name: "while the token rests all slots are home, or with one who is alone",
-                check: a_holder_is_alone,
-            },
-        ]
+    invariants! {
+        "there is one token": line::one_token,
+        "a request is in one place until the token has been there": line::requests_are_in_one_place,
+        "while the token rests all slots are home, or with one who is alone": a_holder_is_alone,
     }
 }
 

@@ -199,31 +199,33 @@ pub(super) fn release_site(token: &Token, k: u32) -> NodeId {
     queue[mark.min(k as usize - 1)]
 }
 
+/// A site in either mode.
+pub(super) trait Site: Algorithm<Message = Message> {
+    /// What it knows of the waiting line.
+    fn line(&self) -> &Line;
+
+    /// Whether its client waits and the token has not been there yet.
+    fn awaits_token(&self) -> bool;
+}
+
 /// One token, at a site or under way.
-pub(super) fn one_token<A: Algorithm<Message = Message>>(
-    world: &Snapshot<'_, A>,
-    line: impl Fn(&A) -> &Line,
-) -> Result<(), String> {
+pub(super) fn one_token<A: Site>(world: &Snapshot<'_, A>) -> Result<(), String> {
     world.one_token(
-        |site| line(site).token.is_some(),
+        |site| site.line().token.is_some(),
         |message| matches!(message, Message::Token(_)),
     )
 }
 
 /// The request of everybody who still waits for the token is in one place.
-pub(super) fn requests_are_in_one_place<A: Algorithm<Message = Message>>(
-    world: &Snapshot<'_, A>,
-    line: impl Fn(&A) -> &Line,
-    waits: impl Fn(&A) -> bool,
-) -> Result<(), String> {
+pub(super) fn requests_are_in_one_place<A: Site>(world: &Snapshot<'_, A>) -> Result<(), String> {
     if world.has_crashed() {
         return Ok(());
     }
     let mut places = vec![0_usize; world.nodes.len()];
     for (_, site) in world.alive() {
-        let token = line(site).token.iter();
+        let token = site.line().token.iter();
         let queued = token.flat_map(|token| &token.token_queue);
-        for queued in line(site).local_queue.iter().chain(queued) {
+        for queued in site.line().local_queue.iter().chain(queued) {
             places[queued.index()] += 1;
         }
     }
@@ -242,7 +244,7 @@ pub(super) fn requests_are_in_one_place<A: Algorithm<Message = Message>>(
         }
     }
     for (me, site) in world.alive() {
-        if places[me.index()] != usize::from(waits(site)) {
+        if places[me.index()] != usize::from(site.awaits_token()) {
             return Err(format!("that of {me} is in {} places", places[me.index()]));
         }
     }
@@ -250,7 +252,7 @@ pub(super) fn requests_are_in_one_place<A: Algorithm<Message = Message>>(
 }
 
 /// How many slots are on their way to somebody.
-pub(super) fn slots_under_way<A: Algorithm<Message = Message>>(world: &Snapshot<'_, A>) -> u32 {
+pub(super) fn slots_under_way<A: Site>(world: &Snapshot<'_, A>) -> u32 {
     let slots = world.flight.iter().map(|(_, _, message)| match message {
         Message::Token(token) => token.semaphore,
         Message::Release => 1,

@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 
-use super::line::{self, Line};
+use super::line::{self, Line, Site};
 use super::{Message, Token};
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, Timer, ignores};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
 use crate::setup::Setup;
 
 /// What a site does.
@@ -36,6 +36,16 @@ pub(crate) struct Pipeline {
     free: u32,
     /// To whom the slots go that come home to us.
     owed: VecDeque<NodeId>,
+}
+
+impl Site for Pipeline {
+    fn line(&self) -> &Line {
+        &self.line
+    }
+
+    fn awaits_token(&self) -> bool {
+        self.state == State::Requesting
+    }
 }
 
 impl Algorithm for Pipeline {
@@ -111,24 +121,10 @@ impl Algorithm for Pipeline {
 
     ignores! { peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "there is one token",
-                check: |world| line::one_token(world, |site| &site.line),
-            },
-            Invariant {
-                name: "a request is in one place until the token has been there",
-                check: |world| {
-                    let waits = |site: &Pipeline| site.state == State::Requesting;
-                    line::requests_are_in_one_place(world, |site| &site.line, waits)
-                },
-            },
-            Invariant {
-                name: "there are k slots",
-                check: k_slots,
-            },
-        ]
+    invariants! {
+        "there is one token": line::one_token,
+        "a request is in one place until the token has been there": line::requests_are_in_one_place,
+        "there are k slots": k_slots,
     }
 }
 

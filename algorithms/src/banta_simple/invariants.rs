@@ -1,28 +1,9 @@
 //! What is true of all sites at every moment.
 
 use super::{BantaSimple, Message, State, Token};
-use crate::contract::{Invariant, NodeId, Snapshot};
+use crate::contract::{NodeId, Snapshot};
 
-pub(super) const ALL: &[Invariant<BantaSimple>] = &[
-    Invariant {
-        name: "there is one token",
-        check: one_token,
-    },
-    Invariant {
-        name: "everybody on the token queue waits, once",
-        check: the_queued_wait,
-    },
-    Invariant {
-        name: "a request is somewhere until it is served",
-        check: no_request_is_lost,
-    },
-    Invariant {
-        name: "nobody knows a later epoch than the token",
-        check: epochs_come_from_the_token,
-    },
-];
-
-fn one_token(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
+pub(super) fn one_token(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
     world.one_token(
         |site| site.token.is_some(),
         |message| matches!(message, Message::Token(_)),
@@ -40,7 +21,7 @@ fn tokens<'a>(world: &Snapshot<'a, BantaSimple>) -> impl Iterator<Item = &'a Tok
     )
 }
 
-fn the_queued_wait(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
+pub(super) fn the_queued_wait(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
     for token in tokens(world) {
         for (place, &queued) in token.token_queue.iter().enumerate() {
             if token
@@ -60,7 +41,7 @@ fn the_queued_wait(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
     Ok(())
 }
 
-fn no_request_is_lost(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
+pub(super) fn no_request_is_lost(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
     if world.has_crashed() {
         return Ok(());
     }
@@ -82,7 +63,7 @@ fn no_request_is_lost(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
     Ok(())
 }
 
-fn epochs_come_from_the_token(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
+pub(super) fn epochs_come_from_the_token(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
     for token in tokens(world) {
         if let Some((me, site)) = world.alive().find(|(_, site)| site.epoch > token.epoch) {
             let (known, epoch) = (site.epoch, token.epoch);

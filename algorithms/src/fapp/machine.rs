@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::precedence::{self, Aging, Rank, Ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -157,21 +157,10 @@ impl Algorithm for Fapp {
 
     ignores! { timer, peer: "the book has no recovery: a lost token stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "there is one token",
-                check: one_token,
-            },
-            Invariant {
-                name: "PL is sorted and names nobody twice",
-                check: lists_are_in_order,
-            },
-            Invariant {
-                name: "whoever wants the token is known where it asked",
-                check: wants_are_known,
-            },
-        ]
+    invariants! {
+        "there is one token": one_token,
+        "PL is sorted and names nobody twice": lists_are_in_order,
+        "whoever wants the token is known where it asked": wants_are_known,
     }
 }
 

@@ -4,22 +4,7 @@ use std::collections::BTreeSet;
 
 use super::machine::Lfrt;
 use super::message::{Message, Relay};
-use crate::contract::{Invariant, NodeId, Snapshot};
-
-pub(super) const ALL: &[Invariant<Lfrt>] = &[
-    Invariant {
-        name: "at most one has the token",
-        check: one_has_it,
-    },
-    Invariant {
-        name: "nothing under way is newer than the token that somebody has",
-        check: no_second_token,
-    },
-    Invariant {
-        name: "the holder knows whoever is in ORQ",
-        check: the_holder_knows_who_waits,
-    },
-];
+use crate::contract::{NodeId, Snapshot};
 
 /// Who has the token, and its hop.
 fn holders(world: &Snapshot<'_, Lfrt>) -> Vec<(NodeId, u64)> {
@@ -28,14 +13,14 @@ fn holders(world: &Snapshot<'_, Lfrt>) -> Vec<(NodeId, u64)> {
     holders.collect()
 }
 
-fn one_has_it(world: &Snapshot<'_, Lfrt>) -> Result<(), String> {
+pub(super) fn one_has_it(world: &Snapshot<'_, Lfrt>) -> Result<(), String> {
     match holders(world).as_slice() {
         [] | [_] => Ok(()),
         several => Err(format!("{several:?} have it (node, hop)")),
     }
 }
 
-fn no_second_token(world: &Snapshot<'_, Lfrt>) -> Result<(), String> {
+pub(super) fn no_second_token(world: &Snapshot<'_, Lfrt>) -> Result<(), String> {
     let Some(&(holder, hop)) = holders(world).first() else {
         return Ok(());
     };
@@ -57,7 +42,7 @@ fn no_second_token(world: &Snapshot<'_, Lfrt>) -> Result<(), String> {
     Ok(())
 }
 
-fn the_holder_knows_who_waits(world: &Snapshot<'_, Lfrt>) -> Result<(), String> {
+pub(super) fn the_holder_knows_who_waits(world: &Snapshot<'_, Lfrt>) -> Result<(), String> {
     for (me, node) in world.alive() {
         let Some(token) = &node.token else { continue };
         let heard: BTreeSet<_> = node.lrq.iter().map(|heard| heard.asked.origin).collect();

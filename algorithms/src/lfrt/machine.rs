@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::invariants;
 use super::message::{Asked, Message, Relay, Token, Waiting};
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, ignores};
+use crate::contract::{Algorithm, Change, NodeId, Outbox, Request, Timer, ignores, invariants};
 use crate::precedence::{Precedence, Rank};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -160,8 +160,10 @@ impl Algorithm for Lfrt {
         }
     }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        invariants::ALL
+    invariants! {
+        "at most one has the token": invariants::one_has_it,
+        "nothing under way is newer than the token that somebody has": invariants::no_second_token,
+        "the holder knows whoever is in ORQ": invariants::the_holder_knows_who_waits,
     }
 }
 

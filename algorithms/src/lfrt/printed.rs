@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::machine::IDLE_HOLDER_SERVES;
-use crate::contract::{Algorithm, Change, Invariant, NodeId, Outbox, Request, ignores, kinds};
+use crate::contract::{Algorithm, Change, NodeId, Outbox, Request, ignores, invariants, kinds};
 use crate::precedence::{Precedence, Rank, Ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -190,10 +190,8 @@ impl Algorithm for PrintedLfrt {
         }
     }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        // It is judged by what comes of it.
-        &[]
-    }
+    // It is judged by what comes of it.
+    invariants! {}
 }
 
 impl PrintedLfrt {

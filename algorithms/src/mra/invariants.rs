@@ -3,35 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::machine::{Message, Mra};
-use crate::contract::{Invariant, Snapshot};
+use crate::contract::Snapshot;
 
-pub(super) const ALL: &[Invariant<Mra>] = &[
-    Invariant {
-        name: "there is one token",
-        check: one_token,
-    },
-    Invariant {
-        name: "the holder has a way to everybody in RQ, and to nobody else",
-        check: the_holder_knows_the_ways,
-    },
-    Invariant {
-        name: "no way leads where the token is",
-        check: ways_lead_away_from_the_token,
-    },
-    Invariant {
-        name: "LDQ names nobody twice",
-        check: origins_are_unique,
-    },
-];
-
-fn one_token(world: &Snapshot<'_, Mra>) -> Result<(), String> {
+pub(super) fn one_token(world: &Snapshot<'_, Mra>) -> Result<(), String> {
     world.one_token(
         |site| site.token.is_some(),
         |message| matches!(message, Message::Token(_)),
     )
 }
 
-fn the_holder_knows_the_ways(world: &Snapshot<'_, Mra>) -> Result<(), String> {
+pub(super) fn the_holder_knows_the_ways(world: &Snapshot<'_, Mra>) -> Result<(), String> {
     for (me, site) in world.alive() {
         let Some(token) = &site.token else { continue };
         let listed: BTreeSet<_> = token.rq.iter().map(|waiting| waiting.origin).collect();
@@ -43,7 +24,7 @@ fn the_holder_knows_the_ways(world: &Snapshot<'_, Mra>) -> Result<(), String> {
     Ok(())
 }
 
-fn ways_lead_away_from_the_token(world: &Snapshot<'_, Mra>) -> Result<(), String> {
+pub(super) fn ways_lead_away_from_the_token(world: &Snapshot<'_, Mra>) -> Result<(), String> {
     for (me, site) in world.alive().filter(|(_, site)| site.token.is_none()) {
         if let Some(way) = site.ldq.iter().find(|way| way.via == site.holder) {
             return Err(format!("{me} knows of {} from {}", way.origin, way.via));
@@ -52,7 +33,7 @@ fn ways_lead_away_from_the_token(world: &Snapshot<'_, Mra>) -> Result<(), String
     Ok(())
 }
 
-fn origins_are_unique(world: &Snapshot<'_, Mra>) -> Result<(), String> {
+pub(super) fn origins_are_unique(world: &Snapshot<'_, Mra>) -> Result<(), String> {
     for (me, site) in world.alive() {
         let origins: BTreeSet<_> = site.ldq.iter().map(|way| way.origin).collect();
         if origins.len() < site.ldq.len() {

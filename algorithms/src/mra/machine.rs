@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::invariants;
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, ignores, invariants, kinds};
 use crate::precedence::{Precedence, Rank, Ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -149,8 +149,11 @@ impl Algorithm for Mra {
 
     ignores! { timer, peer: "the book has no recovery: a lost token stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        invariants::ALL
+    invariants! {
+        "there is one token": invariants::one_token,
+        "the holder has a way to everybody in RQ, and to nobody else": invariants::the_holder_knows_the_ways,
+        "no way leads where the token is": invariants::ways_lead_away_from_the_token,
+        "LDQ names nobody twice": invariants::origins_are_unique,
     }
 }
 

@@ -21,7 +21,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::machine::{IDLE_HOLDER_SERVES, Waiting};
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, ignores, invariants, kinds};
 use crate::precedence::Precedence;
 use crate::printed::LeftOut;
 use crate::setup::Setup;
@@ -131,10 +131,8 @@ impl Algorithm for PrintedMra {
 
     ignores! { timer, peer: "the book has no recovery", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        // It is judged by what comes of it.
-        &[]
-    }
+    // It is judged by what comes of it.
+    invariants! {}
 }
 
 impl PrintedMra {

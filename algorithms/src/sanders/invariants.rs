@@ -2,31 +2,7 @@
 
 use super::machine::{Message, Phase, Sanders};
 use super::rules::Version;
-use crate::contract::{Invariant, NodeId, Snapshot};
-
-pub(super) const ALL: &[Invariant<Sanders>] = &[
-    Invariant {
-        name: "whoever is inside is CSSTAT of all it asked and informs (the lemma, first half)",
-        check: the_inside_are_known,
-    },
-    Invariant {
-        name: "CSSTAT names only who is to enter, is inside or whose RELEASE is on its way (the \
-               lemma, second half)",
-        check: csstat_is_reset,
-    },
-    Invariant {
-        name: "an arbiter with nobody to wait for has nobody waiting",
-        check: the_free_serve,
-    },
-    Invariant {
-        name: "a request is granted, queued or on its way",
-        check: nobody_is_forgotten,
-    },
-    Invariant {
-        name: "whoever is not next knows it, or will",
-        check: the_hopeless_know,
-    },
-];
+use crate::contract::{NodeId, Snapshot};
 
 fn under_way(
     world: &Snapshot<'_, Sanders>,
@@ -38,7 +14,7 @@ fn under_way(
     flight.any(|&(sender, addressee, message)| (sender, addressee) == (from, to) && is(message))
 }
 
-fn the_inside_are_known(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
+pub(super) fn the_inside_are_known(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
     let inside = world
         .alive()
         .filter(|(_, node)| node.phase == Phase::Inside);
@@ -57,7 +33,7 @@ fn the_inside_are_known(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
     Ok(())
 }
 
-fn csstat_is_reset(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
+pub(super) fn csstat_is_reset(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
     for (k, arbiter) in world.alive() {
         let Some(asked) = arbiter.csstat else {
             continue;
@@ -77,7 +53,7 @@ fn csstat_is_reset(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
     Ok(())
 }
 
-fn the_free_serve(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
+pub(super) fn the_free_serve(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
     for (k, arbiter) in world.alive() {
         let puts_itself_off = arbiter.rules.late;
         if arbiter.csstat.is_none() && !arbiter.queue.is_empty() && !puts_itself_off {
@@ -90,7 +66,7 @@ fn the_free_serve(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
     Ok(())
 }
 
-fn nobody_is_forgotten(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
+pub(super) fn nobody_is_forgotten(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
     let waiting = world
         .alive()
         .filter(|(_, node)| node.phase == Phase::Waiting);
@@ -116,7 +92,7 @@ fn nobody_is_forgotten(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
 }
 
 /// Without this a chain of larger holders could end at one that never gives back.
-fn the_hopeless_know(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
+pub(super) fn the_hopeless_know(world: &Snapshot<'_, Sanders>) -> Result<(), String> {
     let arbiters = world
         .alive()
         .filter(|(_, node)| node.rules.version == Version::DeadlockFree);

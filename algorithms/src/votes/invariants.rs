@@ -4,22 +4,7 @@ use std::collections::BTreeSet;
 
 use super::machine::Process;
 use super::message::{Message, Token};
-use crate::contract::{Invariant, NodeId, Snapshot};
-
-pub(super) const ALL: &[Invariant<Process>] = &[
-    Invariant {
-        name: "a vote is in one place",
-        check: votes_are_in_one_place,
-    },
-    Invariant {
-        name: "who is inside has a majority of votes",
-        check: who_is_inside_has_a_majority,
-    },
-    Invariant {
-        name: "nobody waits with a majority",
-        check: nobody_waits_with_a_majority,
-    },
-];
+use crate::contract::{NodeId, Snapshot};
 
 /// Where a lent vote is: with a process, or in a message that its addressee will not take for a
 /// duplicate.
@@ -30,7 +15,7 @@ enum Place {
     OnTheWayHome,
 }
 
-fn votes_are_in_one_place(world: &Snapshot<'_, Process>) -> Result<(), String> {
+pub(super) fn votes_are_in_one_place(world: &Snapshot<'_, Process>) -> Result<(), String> {
     for (voter, owner) in world.alive() {
         let mut places = places(world, voter, owner.voter.serial);
         let lent = owner.voter.out.is_some();
@@ -81,7 +66,7 @@ fn places(world: &Snapshot<'_, Process>, voter: NodeId, serial: u64) -> BTreeSet
     places
 }
 
-fn who_is_inside_has_a_majority(world: &Snapshot<'_, Process>) -> Result<(), String> {
+pub(super) fn who_is_inside_has_a_majority(world: &Snapshot<'_, Process>) -> Result<(), String> {
     for (id, process) in world.alive() {
         if process.is_inside() && process.got.len() < process.majority() {
             return Err(format!("{id} is inside with {:?}", process.got));
@@ -90,7 +75,7 @@ fn who_is_inside_has_a_majority(world: &Snapshot<'_, Process>) -> Result<(), Str
     Ok(())
 }
 
-fn nobody_waits_with_a_majority(world: &Snapshot<'_, Process>) -> Result<(), String> {
+pub(super) fn nobody_waits_with_a_majority(world: &Snapshot<'_, Process>) -> Result<(), String> {
     for (id, process) in world.alive() {
         let waits = process.req.is_some() && !process.is_inside();
         if waits && process.got.len() >= process.majority() {

@@ -11,7 +11,7 @@ use super::resources::Resources;
 use super::rule::{Claim, Rank, Rule, Tally};
 use super::voter::{Loan, Voter};
 use crate::contract::{
-    After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, ignores,
+    After, Algorithm, Change, NodeId, Outbox, Request, Timer, ignores, invariants,
 };
 use crate::params::Value;
 use crate::setup::Setup;
@@ -201,8 +201,10 @@ impl Algorithm for Process {
 
     ignores! { link: "links are patient: a cut only delays, and a vote beyond it is not lost" }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        invariants::ALL
+    invariants! {
+        "a vote is in one place": invariants::votes_are_in_one_place,
+        "who is inside has a majority of votes": invariants::who_is_inside_has_a_majority,
+        "nobody waits with a majority": invariants::nobody_waits_with_a_majority,
     }
 }
 

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::machine::{T1, T2};
 use super::resources::Resources;
 use crate::contract::{
-    After, Algorithm, Change, Invariant, NodeId, Outbox, Request, Timer, ignores, kinds,
+    After, Algorithm, Change, NodeId, Outbox, Request, Timer, ignores, invariants, kinds,
 };
 use crate::params::Value;
 use crate::setup::Setup;
@@ -254,10 +254,8 @@ impl Algorithm for Published {
 
     ignores! { link: "nobody is told of links" }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        // What should be true of it is not.
-        &[]
-    }
+    // What should be true of it is not.
+    invariants! {}
 }
 
 impl Published {
