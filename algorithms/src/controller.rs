@@ -37,6 +37,7 @@ mod framework;
 mod invariants;
 mod kernel;
 mod martin;
+mod members;
 mod migration_info;
 mod news;
 mod numbers;
@@ -48,6 +49,7 @@ mod rules;
 mod said;
 mod target;
 pub mod taxonomy;
+mod tenure;
 
 pub(crate) use cdc::INFO as CDC;
 pub(crate) use ddc::INFO as DDC;

@@ -23,21 +23,23 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::invariants;
 use super::migration_info::{Cause, Column, MigrationInfo};
 use super::news::News;
 use super::requests_info::{Heard, Letter, Parcel, RequestsInfo, Role};
 use super::rules::Rules;
 use super::said::Said;
 use super::target::{Preference, Target, Undefined};
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, Timer, ignores};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
 use crate::setup::Setup;
 
-/// The kinds that come before a row's own.
-pub(super) const GRANT: &str = "GRANT";
-pub(super) const EXIT: &str = "EXIT";
-pub(super) const BECOME: &str = "BECOME";
-pub(super) const INFORM: &str = "INFORM";
-pub(super) const WAKE_UP: &str = "WAKE_UP";
+/// All kinds of message of a row: the kernel's, then its own.
+macro_rules! kinds_behind_the_kernels {
+    ($($own:literal),+) => {
+        &["GRANT", "EXIT", "BECOME", "INFORM", "WAKE_UP", $($own),+]
+    };
+}
+pub(super) use kinds_behind_the_kernels;
 
 /// What servers say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -255,8 +257,11 @@ impl<R: Row> Algorithm for Kernel<R> {
         link,
     }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        R::INVARIANTS
+    invariants! {
+        "one node is controller": one_controller,
+        "the role moves only between two entries": at_rest_while_inside,
+        "every hop of a request is to a newer pointer": invariants::hops_are_newer,
+        "no request runs in a circle": invariants::no_circles,
     }
 }
 
@@ -446,30 +451,13 @@ pub(super) trait Row: RequestsInfo {
     /// Whether anybody has to know where the controller is.
     const INFORMS: bool;
 
-    /// What is true in every reachable state.
-    const INVARIANTS: &'static [Invariant<Kernel<Self>>];
-
     /// The choice of the next controller, where the row narrows it.
     fn candidates(_: &Setup<'_>, target: Target) -> Target {
         target
     }
 }
 
-/// What is true of every row.
-impl<R: Row> Kernel<R> {
-    /// One node, or one message, has the controller role.
-    pub(super) const ONE_CONTROLLER: Invariant<Self> = Invariant {
-        name: "one node is controller",
-        check: one_controller,
-    };
-
-    /// The role waits until whoever it let in has left.
-    pub(super) const AT_REST_WHILE_INSIDE: Invariant<Self> = Invariant {
-        name: "the role moves only between two entries",
-        check: at_rest_while_inside,
-    };
-}
-
+/// One node, or one message, has the controller role.
 fn one_controller<R: Row>(world: &Snapshot<'_, Kernel<R>>) -> Result<(), String> {
     world.one_token(
         |node| node.role.active,
@@ -477,6 +465,7 @@ fn one_controller<R: Row>(world: &Snapshot<'_, Kernel<R>>) -> Result<(), String>
     )
 }
 
+/// The role waits until the member that it let in has left.
 fn at_rest_while_inside<R: Row>(world: &Snapshot<'_, Kernel<R>>) -> Result<(), String> {
     let under_way =
         |(_, _, message): &&(_, _, &Message<R>)| matches!(message, Message::Become { .. });

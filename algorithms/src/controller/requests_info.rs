@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::kernel::Message;
+use super::rows::routing::Route;
 use crate::contract::{NodeId, Outbox};
 use crate::setup::Setup;
 
@@ -38,8 +39,8 @@ pub(super) trait RequestsInfo:
     type Letter: Letter;
     /// What goes with the role.
     type Baton: Parcel;
-    /// What goes with an exit.
-    type Note: Parcel;
+    /// What goes with an exit; most rows have nothing to say.
+    type Note: Parcel + Default;
     /// What goes with a grant.
     type Extra: Parcel;
 
@@ -62,13 +63,15 @@ pub(super) trait RequestsInfo:
     ) -> Heard<Self::Note>;
 
     /// We were granted entry.
-    fn granted(&mut self, extra: Self::Extra);
+    fn granted(&mut self, _extra: Self::Extra) {}
 
     /// What to tell the controller on leaving; nothing yet if that is still to be learned.
-    fn leave(&mut self) -> Option<Self::Note>;
+    fn leave(&mut self) -> Option<Self::Note> {
+        Some(Self::Note::default())
+    }
 
     /// Controller: what somebody told on leaving.
-    fn absorb(&mut self, note: Self::Note);
+    fn absorb(&mut self, _note: Self::Note) {}
 
     /// Controller: takes out the request to be granted next.
     fn select(&mut self) -> Option<(NodeId, Self::Extra)>;
@@ -149,4 +152,9 @@ pub(super) trait Letter: Parcel {
 
     /// Whose request it is about.
     fn origin(&self) -> NodeId;
+
+    /// The request that it carries towards the controller, if it does.
+    fn route(&self) -> Option<&Route> {
+        None
+    }
 }

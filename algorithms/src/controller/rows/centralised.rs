@@ -10,9 +10,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::routing::{Route, Routing};
-use crate::contract::{Invariant, NodeId, Outbox};
-use crate::controller::invariants;
-use crate::controller::kernel::{self, Kernel, Message, Row};
+use crate::contract::{NodeId, Outbox};
+use crate::controller::kernel::{Message, Row, kinds_behind_the_kernels};
 use crate::controller::numbers::Numbers;
 use crate::controller::requests_info::{Heard, Parcel, RequestsInfo, Role, View};
 use crate::controller::rules::Rules;
@@ -64,15 +63,7 @@ impl RequestsInfo for Centralised {
     type Note = ();
     type Extra = ();
 
-    const KINDS: &'static [&'static str] = &[
-        kernel::GRANT,
-        kernel::EXIT,
-        kernel::BECOME,
-        kernel::INFORM,
-        kernel::WAKE_UP,
-        "REQUEST",
-        "NOTE",
-    ];
+    const KINDS: &'static [&'static str] = kinds_behind_the_kernels!["REQUEST", "NOTE"];
 
     fn new(setup: &Setup<'_>) -> Self {
         let in_ring_order = Said(&setup.setting.params).word("queue", "centralised") == "ring";
@@ -101,14 +92,6 @@ impl RequestsInfo for Centralised {
         let arrived = self.routing.receive(route, role, out);
         self.enqueue(arrived)
     }
-
-    fn granted(&mut self, (): ()) {}
-
-    fn leave(&mut self) -> Option<()> {
-        Some(())
-    }
-
-    fn absorb(&mut self, (): ()) {}
 
     fn select(&mut self) -> Option<(NodeId, ())> {
         let first = self.queue.pop_front()?;
@@ -146,19 +129,6 @@ impl RequestsInfo for Centralised {
 impl Row for Centralised {
     const USUAL_TARGET: Preference = Preference::Second;
     const INFORMS: bool = true;
-
-    const INVARIANTS: &'static [Invariant<Kernel<Self>>] = &[
-        Kernel::ONE_CONTROLLER,
-        Kernel::AT_REST_WHILE_INSIDE,
-        Invariant {
-            name: "every hop of a request is to a newer pointer",
-            check: |world| invariants::hops_are_newer(world, |route| Some(route)),
-        },
-        Invariant {
-            name: "no request runs in a circle",
-            check: |world| invariants::no_circles(world, |route| Some(route)),
-        },
-    ];
 }
 
 impl Centralised {

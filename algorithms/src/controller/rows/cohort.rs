@@ -17,10 +17,12 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, Timer, ignores};
-use crate::controller::migration_info::{Cause, Column, MigrationInfo};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
+use crate::controller::members::{Members, Unexpected};
+use crate::controller::migration_info::Cause;
 use crate::controller::ranks::{Ranks, USUAL_GROUPS};
 use crate::controller::said::Said;
+use crate::controller::tenure::Tenure;
 use crate::setup::Setup;
 
 /// What members, heads and the root say.
@@ -73,119 +75,84 @@ pub(in crate::controller) struct Cohort {
     me: NodeId,
     ranks: Ranks,
     groups: u32,
-    /// Our client waits.
-    waiting: bool,
-    /// Head: the members that want in.
-    queue: VecDeque<NodeId>,
-    /// Head: the role is here.
-    active: bool,
-    epoch: u64,
-    /// Head: whom we have let in.
-    granted: Option<NodeId>,
+    /// Those whom we are the head of.
+    members: Members,
+    tenure: Tenure,
     /// Head: the root knows that we have work.
     asked: bool,
     /// Root: the heads that want the role, itself among them.
     heads: VecDeque<NodeId>,
-    column: Column,
 }
 
 impl Algorithm for Cohort {
     type Message = Message;
 
     fn new(setup: &Setup<'_>) -> Self {
-        let said = Said(&setup.setting.params);
+        let groups = Said(&setup.setting.params).groups();
+        let groups = groups.unwrap_or(USUAL_GROUPS).min(setup.nodes());
         Self {
             me: setup.me,
             ranks: Ranks::of(setup),
-            groups: said.groups().unwrap_or(USUAL_GROUPS).min(setup.nodes()),
-            waiting: false,
-            queue: VecDeque::new(),
-            active: setup.is_holder(),
-            epoch: 0,
-            granted: None,
+            groups,
+            members: Members::of(setup, groups),
+            tenure: Tenure::of(setup),
             asked: false,
             heads: VecDeque::new(),
-            column: Column::said(&said),
         }
     }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        self.waiting = true;
-        out.send_for(self.me, self.head(), Message::Request);
+        self.members.ask(Message::Request, out);
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
-        out.send_for(self.me, self.head(), Message::Exit);
+        self.members.leave(Message::Exit, out);
     }
 
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
-        match message {
-            Message::Request if self.is_member(from) => {
-                self.queue.push_back(from);
-                self.work(Cause::Wake, out);
-            }
-            Message::Grant if from == self.head() && self.waiting => {
-                self.waiting = false;
-                out.enter();
-            }
-            Message::Exit if self.granted == Some(from) => {
-                self.granted = None;
-                self.work(Cause::Exit, out);
-            }
+        let lacks_role = !self.tenure.active;
+        let heard = match message {
+            Message::Request => self.members.on_request(from),
+            Message::Grant => self.members.on_grant(from, out),
+            Message::Exit => self.members.on_exit(from),
             Message::Up if self.is_root() && self.is_head(from) => {
                 self.heads.push_back(from);
-                self.work(Cause::Wake, out);
+                Ok(Some(Cause::Wake))
             }
-            Message::Delegate { epoch } if from == self.root() && !self.active => {
+            Message::Delegate { epoch } if from == self.root() && lacks_role => {
                 self.asked = false;
-                self.active = true;
-                self.epoch = epoch;
-                self.work(Cause::Begin, out);
+                self.tenure.begin(epoch);
+                Ok(Some(Cause::Begin))
             }
-            Message::Return { again } if self.is_root() && !self.active && self.is_head(from) => {
-                self.active = true;
+            Message::Return { again } if self.is_root() && lacks_role && self.is_head(from) => {
+                self.tenure.active = true;
                 if again {
                     self.heads.push_back(from);
                 }
                 self.next_head(out);
+                Ok(None)
             }
-            Message::Request
-            | Message::Grant
-            | Message::Exit
-            | Message::Up
-            | Message::Delegate { .. }
-            | Message::Return { .. } => {
+            Message::Up | Message::Delegate { .. } | Message::Return { .. } => Err(Unexpected),
+        };
+        match heard {
+            Ok(Some(cause)) => self.work(cause, out),
+            Ok(None) => {}
+            Err(Unexpected) => {
                 out.protocol_error(format!("{from} says {message:?} where it cannot"));
             }
         }
     }
 
     fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        let since = self.active.then_some(self.epoch);
-        self.column.went_off(timer, since, out);
+        self.tenure.went_off(timer, out);
     }
 
     ignores! { peer: "nobody fails: a lost role stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: "one node is controller",
-            check: |world: &Snapshot<'_, Self>| {
-                let carries = |message: &Message| match message {
-                    Message::Delegate { .. } | Message::Return { .. } => true,
-                    Message::Request | Message::Grant | Message::Exit | Message::Up => false,
-                };
-                world.one_token(|node| node.active, carries)
-            },
-        }]
-    }
+    invariants! { "one node is controller": one_controller }
 }
 
 impl Cohort {
-    fn head(&self) -> NodeId {
-        self.ranks.head(self.me, self.groups)
-    }
-
     fn root(&self) -> NodeId {
         self.ranks.node(0)
     }
@@ -198,46 +165,34 @@ impl Cohort {
         node != self.root() && self.ranks.rank(node) < self.groups
     }
 
-    /// A node that we are the head of and that does not wait already.
-    fn is_member(&self, node: NodeId) -> bool {
-        // Who is inside may be heard asking again before it is heard leaving.
-        self.ranks.head(node, self.groups) == self.me && !self.queue.contains(&node)
-    }
-
     /// Something has changed: with the role serve or let go of it, without it ask for it.
     fn work(&mut self, cause: Cause, out: &mut Outbox<Message>) {
-        if !self.active {
+        if !self.tenure.active {
             self.ask(out);
             return;
         }
-        if self.granted.is_some() {
+        if self.members.are_inside() {
             return;
         }
-        self.column.watch(self.epoch, out);
-        let due = self.column.due(cause) && cause != Cause::Begin;
+        let due = self.tenure.is_due(cause, out);
         // The root lets go of the role only where a head wants it.
         let may_stay = !due || (self.is_root() && self.heads.is_empty());
-        match self.queue.front() {
-            Some(&member) if may_stay => {
-                self.queue.pop_front();
-                self.granted = Some(member);
-                out.send_for(member, member, Message::Grant);
-            }
-            Some(_) | None if self.is_root() => {
-                self.ask(out);
-                self.next_head(out);
-            }
-            Some(_) | None => {
-                self.asked = !self.queue.is_empty();
-                let again = self.asked;
-                self.move_role(self.root(), |_| Message::Return { again }, out);
-            }
+        if self.members.want() && may_stay {
+            self.members.let_in(Message::Grant, out);
+        } else if self.is_root() {
+            self.ask(out);
+            self.next_head(out);
+        } else {
+            self.asked = self.members.want();
+            let again = self.asked;
+            self.tenure.end(out);
+            out.send(self.root(), Message::Return { again });
         }
     }
 
     /// Wants the role, if there is work and that is not known: the root stands in its own queue.
     fn ask(&mut self, out: &mut Outbox<Message>) {
-        if self.queue.is_empty() || self.asked {
+        if !self.members.want() || self.asked {
             return;
         }
         self.asked = true;
@@ -255,20 +210,17 @@ impl Cohort {
                 self.asked = false;
                 self.work(Cause::Begin, out);
             }
-            Some(head) => self.move_role(head, |epoch| Message::Delegate { epoch }, out),
+            Some(head) => {
+                self.tenure.end(out);
+                let epoch = self.tenure.epoch;
+                out.send(head, Message::Delegate { epoch });
+            }
         }
     }
+}
 
-    fn move_role(
-        &mut self,
-        to: NodeId,
-        message: impl FnOnce(u64) -> Message,
-        out: &mut Outbox<Message>,
-    ) {
-        self.column.tenure_ends(self.epoch, out);
-        self.active = false;
-        self.epoch = self.epoch.saturating_add(1);
-        out.note("moves", 1);
-        out.send(to, message(self.epoch));
-    }
+fn one_controller(world: &Snapshot<'_, Cohort>) -> Result<(), String> {
+    let carries =
+        |message: &Message| matches!(message, Message::Delegate { .. } | Message::Return { .. });
+    world.one_token(|node| node.tenure.active, carries)
 }

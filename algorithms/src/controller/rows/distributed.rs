@@ -18,9 +18,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::routing::{Route, Routing};
-use crate::contract::{Invariant, NodeId, Outbox};
-use crate::controller::invariants;
-use crate::controller::kernel::{self, Kernel, Message, Row};
+use crate::contract::{NodeId, Outbox};
+use crate::controller::kernel::{Message, Row, kinds_behind_the_kernels};
 use crate::controller::numbers::Numbers;
 use crate::controller::requests_info::{Heard, Letter, Parcel, RequestsInfo, Role, View};
 use crate::controller::rules::Rules;
@@ -91,6 +90,13 @@ impl Letter for Link {
             Link::Next(node) => *node,
         }
     }
+
+    fn route(&self) -> Option<&Route> {
+        match self {
+            Link::Route(route) => Some(route),
+            Link::Next(_) => None,
+        }
+    }
 }
 
 /// What goes with the role: the two ends, and what was taken into the queue so far.
@@ -128,16 +134,7 @@ impl RequestsInfo for Distributed {
     /// `more`.
     type Extra = bool;
 
-    const KINDS: &'static [&'static str] = &[
-        kernel::GRANT,
-        kernel::EXIT,
-        kernel::BECOME,
-        kernel::INFORM,
-        kernel::WAKE_UP,
-        "REQUEST",
-        "NOTE",
-        "NEXT",
-    ];
+    const KINDS: &'static [&'static str] = kinds_behind_the_kernels!["REQUEST", "NOTE", "NEXT"];
 
     fn new(setup: &Setup<'_>) -> Self {
         Self {
@@ -245,19 +242,6 @@ impl RequestsInfo for Distributed {
 impl Row for Distributed {
     const USUAL_TARGET: Preference = Preference::Last;
     const INFORMS: bool = true;
-
-    const INVARIANTS: &'static [Invariant<Kernel<Self>>] = &[
-        Kernel::ONE_CONTROLLER,
-        Kernel::AT_REST_WHILE_INSIDE,
-        Invariant {
-            name: "every hop of a request is to a newer pointer",
-            check: |world| invariants::hops_are_newer(world, routed),
-        },
-        Invariant {
-            name: "no request runs in a circle",
-            check: |world| invariants::no_circles(world, routed),
-        },
-    ];
 }
 
 impl Distributed {
@@ -291,12 +275,5 @@ impl Distributed {
     fn unlink(&mut self) -> Option<NodeId> {
         (self.more, self.leaving) = (false, false);
         self.next.take()
-    }
-}
-
-fn routed(link: &Link) -> Option<&Route> {
-    match link {
-        Link::Route(route) => Some(route),
-        Link::Next(_) => None,
     }
 }

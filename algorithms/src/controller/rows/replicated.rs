@@ -12,8 +12,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Invariant, NodeId, Outbox};
-use crate::controller::kernel::{self, Kernel, Message, Row};
+use crate::contract::{NodeId, Outbox};
+use crate::controller::kernel::{Message, Row, kinds_behind_the_kernels};
 use crate::controller::numbers::Numbers;
 use crate::controller::ranks::{Ranks, USUAL_GROUPS};
 use crate::controller::requests_info::{Heard, Letter, Parcel, RequestsInfo, Role, View};
@@ -93,14 +93,7 @@ impl RequestsInfo for Replicated {
     type Note = ();
     type Extra = ();
 
-    const KINDS: &'static [&'static str] = &[
-        kernel::GRANT,
-        kernel::EXIT,
-        kernel::BECOME,
-        kernel::INFORM,
-        kernel::WAKE_UP,
-        "REQUEST",
-    ];
+    const KINDS: &'static [&'static str] = kinds_behind_the_kernels!["REQUEST"];
 
     fn new(setup: &Setup<'_>) -> Self {
         Self {
@@ -143,14 +136,6 @@ impl RequestsInfo for Replicated {
         self.hear(&ask, role)
     }
 
-    fn granted(&mut self, (): ()) {}
-
-    fn leave(&mut self) -> Option<()> {
-        Some(())
-    }
-
-    fn absorb(&mut self, (): ()) {}
-
     fn select(&mut self) -> Option<(NodeId, ())> {
         self.queue.pop_front().map(|first| (first, ()))
     }
@@ -179,9 +164,6 @@ impl RequestsInfo for Replicated {
 impl Row for Replicated {
     const USUAL_TARGET: Preference = Preference::Second;
     const INFORMS: bool = false;
-
-    const INVARIANTS: &'static [Invariant<Kernel<Self>>] =
-        &[Kernel::ONE_CONTROLLER, Kernel::AT_REST_WHILE_INSIDE];
 
     /// Only who hears all requests can be controller.
     fn candidates(setup: &Setup<'_>, target: Target) -> Target {

@@ -12,16 +12,16 @@
 //! Where every node is its own coordinator this is Martin's algorithm. There is at most one signal
 //! and one role on an edge, so links need not keep order.
 
-use std::collections::VecDeque;
-
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, Timer, ignores, kinds,
+    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants, kinds,
 };
-use crate::controller::migration_info::{Cause, Column, MigrationInfo};
+use crate::controller::members::{Members, Unexpected};
+use crate::controller::migration_info::Cause;
 use crate::controller::ranks::Ranks;
 use crate::controller::said::Said;
+use crate::controller::tenure::Tenure;
 use crate::setup::Setup;
 
 /// What members and coordinators say.
@@ -60,112 +60,77 @@ pub(in crate::controller) struct Ring {
     me: NodeId,
     ranks: Ranks,
     groups: u32,
-    /// Our client waits.
-    waiting: bool,
-    /// Coordinator: the members that want in.
-    queue: VecDeque<NodeId>,
-    /// Coordinator: the role is here.
-    active: bool,
-    epoch: u64,
-    /// Coordinator: whom we have let in.
-    granted: Option<NodeId>,
+    /// Those whom we coordinate.
+    members: Members,
+    tenure: Tenure,
     /// Somebody ahead wants the role.
     wanted: bool,
     /// We have signalled and the role has not come since.
     asked: bool,
-    column: Column,
 }
 
 impl Algorithm for Ring {
     type Message = Message;
 
     fn new(setup: &Setup<'_>) -> Self {
-        let said = Said(&setup.setting.params);
+        let groups = Said(&setup.setting.params).groups();
+        let groups = groups.unwrap_or(u32::MAX).min(setup.nodes());
         Self {
             me: setup.me,
             ranks: Ranks::of(setup),
-            groups: said.groups().unwrap_or(u32::MAX).min(setup.nodes()),
-            waiting: false,
-            queue: VecDeque::new(),
-            active: setup.is_holder(),
-            epoch: 0,
-            granted: None,
+            groups,
+            members: Members::of(setup, groups),
+            tenure: Tenure::of(setup),
             wanted: false,
             asked: false,
-            column: Column::said(&said),
         }
     }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        self.waiting = true;
-        out.send_for(self.me, self.home(), Message::Request);
+        self.members.ask(Message::Request, out);
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
-        out.send_for(self.me, self.home(), Message::Exit);
+        self.members.leave(Message::Exit, out);
     }
 
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
-        match message {
-            Message::Request if self.is_member(from) => {
-                self.queue.push_back(from);
-                self.work(Cause::Wake, out);
-            }
-            Message::Grant if from == self.home() && self.waiting => {
-                self.waiting = false;
-                out.enter();
-            }
-            Message::Exit if self.granted == Some(from) => {
-                self.granted = None;
-                self.work(Cause::Exit, out);
-            }
+        let heard = match message {
+            Message::Request => self.members.on_request(from),
+            Message::Grant => self.members.on_grant(from, out),
+            Message::Exit => self.members.on_exit(from),
             Message::Signal if Some(from) == self.ahead(1) => {
                 self.wanted = true;
-                self.work(Cause::Wake, out);
+                Ok(Some(Cause::Wake))
             }
             Message::Become { epoch }
-                if Some(from) == self.ahead(self.groups - 1) && !self.active =>
+                if Some(from) == self.ahead(self.groups - 1) && !self.tenure.active =>
             {
-                self.active = true;
                 self.asked = false;
-                self.epoch = epoch;
-                self.work(Cause::Begin, out);
+                self.tenure.begin(epoch);
+                Ok(Some(Cause::Begin))
             }
-            Message::Request
-            | Message::Grant
-            | Message::Exit
-            | Message::Signal
-            | Message::Become { .. } => {
+            Message::Signal | Message::Become { .. } => Err(Unexpected),
+        };
+        match heard {
+            Ok(Some(cause)) => self.work(cause, out),
+            Ok(None) => {}
+            Err(Unexpected) => {
                 out.protocol_error(format!("{from} says {message:?} where it cannot"));
             }
         }
     }
 
     fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        let since = self.active.then_some(self.epoch);
-        self.column.went_off(timer, since, out);
+        self.tenure.went_off(timer, out);
     }
 
     ignores! { peer: "nobody fails: a lost role stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: "one node is controller",
-            check: |world: &Snapshot<'_, Self>| {
-                world.one_token(
-                    |node| node.active,
-                    |message| matches!(message, Message::Become { .. }),
-                )
-            },
-        }]
-    }
+    invariants! { "one node is controller": one_controller }
 }
 
 impl Ring {
-    fn home(&self) -> NodeId {
-        self.ranks.head(self.me, self.groups)
-    }
-
     /// The coordinator so many places ahead, if we are one.
     fn ahead(&self, places: u32) -> Option<NodeId> {
         let rank = self.ranks.rank(self.me);
@@ -175,31 +140,20 @@ impl Ring {
         })
     }
 
-    /// A node that we coordinate and that does not wait already.
-    fn is_member(&self, node: NodeId) -> bool {
-        // Who is inside may be heard asking again before it is heard leaving.
-        self.ranks.head(node, self.groups) == self.me && !self.queue.contains(&node)
-    }
-
     /// Something has changed: with the role serve or pass it on, without it signal.
     fn work(&mut self, cause: Cause, out: &mut Outbox<Message>) {
-        if !self.active {
+        if !self.tenure.active {
             self.signal(out);
             return;
         }
-        if self.granted.is_some() {
+        if self.members.are_inside() {
             return;
         }
-        self.column.watch(self.epoch, out);
-        let due = self.column.due(cause) && cause != Cause::Begin;
-        match self.queue.front() {
-            Some(&member) if !(due && self.wanted) => {
-                self.queue.pop_front();
-                self.granted = Some(member);
-                out.send_for(member, member, Message::Grant);
-            }
-            Some(_) | None if self.wanted => self.pass_on(out),
-            Some(_) | None => {}
+        let due = self.tenure.is_due(cause, out);
+        if self.members.want() && !(due && self.wanted) {
+            self.members.let_in(Message::Grant, out);
+        } else if self.wanted {
+            self.pass_on(out);
         }
     }
 
@@ -207,18 +161,16 @@ impl Ring {
         let Some(next) = self.ahead(1) else {
             return;
         };
-        self.column.tenure_ends(self.epoch, out);
         self.wanted = false;
-        self.active = false;
-        self.epoch = self.epoch.saturating_add(1);
-        out.note("moves", 1);
-        out.send(next, Message::Become { epoch: self.epoch });
+        self.tenure.end(out);
+        let epoch = self.tenure.epoch;
+        out.send(next, Message::Become { epoch });
         self.signal(out);
     }
 
     /// Asks for the role against its direction: for us, or for somebody ahead.
     fn signal(&mut self, out: &mut Outbox<Message>) {
-        let needed = !self.queue.is_empty() || self.wanted;
+        let needed = self.members.want() || self.wanted;
         if !needed || self.asked {
             return;
         }
@@ -227,4 +179,9 @@ impl Ring {
             out.send(behind, Message::Signal);
         }
     }
+}
+
+fn one_controller(world: &Snapshot<'_, Ring>) -> Result<(), String> {
+    let carries = |message: &Message| matches!(message, Message::Become { .. });
+    world.one_token(|node| node.tenure.active, carries)
 }

@@ -76,6 +76,10 @@ impl Letter for Route {
             Route::Request { origin, .. } | Route::Note { origin, .. } => *origin,
         }
     }
+
+    fn route(&self) -> Option<&Route> {
+        Some(self)
+    }
 }
 
 /// A node's part in it.

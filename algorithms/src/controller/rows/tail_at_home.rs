@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, ignores, kinds};
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::setup::Setup;
 
 /// What nodes and home say.
@@ -111,17 +111,7 @@ impl Algorithm for TailAtHome {
 
     ignores! { timer, peer: "nobody fails: a lost role stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: "one node is controller",
-            check: |world: &Snapshot<'_, Self>| {
-                world.one_token(
-                    |node| node.active,
-                    |message| matches!(message, Message::Become),
-                )
-            },
-        }]
-    }
+    invariants! { "one node is controller": one_controller }
 }
 
 impl TailAtHome {
@@ -157,4 +147,9 @@ impl TailAtHome {
         self.inside = true;
         out.enter();
     }
+}
+
+fn one_controller(world: &Snapshot<'_, TailAtHome>) -> Result<(), String> {
+    let carries = |message: &Message| matches!(message, Message::Become);
+    world.one_token(|node| node.active, carries)
 }

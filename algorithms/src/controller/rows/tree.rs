@@ -20,11 +20,12 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Algorithm, Invariant, NodeId, Outbox, Request, Snapshot, Timer, ignores, kinds,
+    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants, kinds,
 };
-use crate::controller::migration_info::{Cause, Column, MigrationInfo};
+use crate::controller::migration_info::Cause;
 use crate::controller::ranks::Ranks;
 use crate::controller::said::Said;
+use crate::controller::tenure::Tenure;
 use crate::setup::Setup;
 
 /// What neighbours say to each other.
@@ -61,9 +62,8 @@ pub(in crate::controller) struct Tree {
     holder: NodeId,
     /// The nodes next to us.
     neighbours: Vec<NodeId>,
-    /// We are the controller.
-    active: bool,
-    epoch: u64,
+    /// We are the controller, if it says so.
+    tenure: Tenure,
     /// Who wants in through us: neighbours, or `me`.
     queue: VecDeque<NodeId>,
     /// A request to `holder` is unanswered.
@@ -74,15 +74,14 @@ pub(in crate::controller) struct Tree {
     to: Option<NodeId>,
     /// The neighbour that it came from, unless we are the controller.
     via: Option<NodeId>,
-    column: Column,
 }
 
 impl Algorithm for Tree {
     type Message = Message;
 
     fn new(setup: &Setup<'_>) -> Self {
-        let said = Said(&setup.setting.params);
-        let (ranks, arity) = (Ranks::of(setup), said.arity());
+        let arity = Said(&setup.setting.params).arity();
+        let ranks = Ranks::of(setup);
         let rank = ranks.rank(setup.me);
         let parent = (rank > 0).then(|| ranks.node((rank - 1) / arity));
         let first_child = u64::from(rank) * u64::from(arity) + 1;
@@ -93,14 +92,12 @@ impl Algorithm for Tree {
             me: setup.me,
             holder: parent.unwrap_or(setup.me),
             neighbours: parent.into_iter().chain(children).collect(),
-            active: setup.is_holder(),
-            epoch: 0,
+            tenure: Tenure::of(setup),
             queue: VecDeque::new(),
             asked: false,
             inside: false,
             to: None,
             via: None,
-            column: Column::said(&said),
         }
     }
 
@@ -137,23 +134,12 @@ impl Algorithm for Tree {
     }
 
     fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        let since = self.active.then_some(self.epoch);
-        self.column.went_off(timer, since, out);
+        self.tenure.went_off(timer, out);
     }
 
     ignores! { peer: "nobody fails: a lost role stays lost", link }
 
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: "one node is controller",
-            check: |world: &Snapshot<'_, Self>| {
-                world.one_token(
-                    |node| node.active,
-                    |message| matches!(message, Message::Become { .. }),
-                )
-            },
-        }]
-    }
+    invariants! { "one node is controller": one_controller }
 }
 
 impl Tree {
@@ -161,7 +147,7 @@ impl Tree {
     fn add(&mut self, who: NodeId, out: &mut Outbox<Message>) {
         self.queue.push_back(who);
         let entry_is_here = self.inside || self.to.is_some();
-        if self.active {
+        if self.tenure.active {
             if !entry_is_here {
                 self.dispatch(Cause::Wake, out);
             }
@@ -174,7 +160,7 @@ impl Tree {
 
     fn on_grant(&mut self, from: NodeId, out: &mut Outbox<Message>) {
         let lent_already = self.inside || self.to.is_some();
-        let next = match from == self.holder && !self.active && !lent_already {
+        let next = match from == self.holder && !self.tenure.active && !lent_already {
             true => self.queue.pop_front(),
             false => None,
         };
@@ -188,18 +174,18 @@ impl Tree {
     }
 
     fn on_become(&mut self, from: NodeId, epoch: u64, again: bool, out: &mut Outbox<Message>) {
-        if from != self.holder || self.queue.is_empty() || self.active {
+        if from != self.holder || self.queue.is_empty() || self.tenure.active {
             out.protocol_error(format!("{from} sends a role that was not asked for"));
             return;
         }
         self.holder = self.me;
         self.asked = false;
-        self.epoch = epoch;
+        self.tenure.epoch = epoch;
         if again {
             self.queue.push_back(from);
         }
         if self.queue.front() == Some(&self.me) {
-            self.active = true;
+            self.tenure.active = true;
             self.dispatch(Cause::Begin, out);
         } else {
             self.move_on(out);
@@ -208,15 +194,11 @@ impl Tree {
 
     /// The controller decides: the role moves towards who is first, or the entry is lent.
     fn dispatch(&mut self, cause: Cause, out: &mut Outbox<Message>) {
-        self.column.watch(self.epoch, out);
-        let due = cause != Cause::Begin && self.column.due(cause);
+        let due = self.tenure.is_due(cause, out);
         match self.queue.front() {
             None => {}
             Some(&first) if first != self.me && due => {
-                self.column.tenure_ends(self.epoch, out);
-                self.active = false;
-                self.epoch = self.epoch.saturating_add(1);
-                out.note("moves", 1);
+                self.tenure.end(out);
                 self.move_on(out);
             }
             Some(&first) => {
@@ -234,7 +216,7 @@ impl Tree {
         self.holder = next;
         self.asked = !self.queue.is_empty();
         let r#become = Message::Become {
-            epoch: self.epoch,
+            epoch: self.tenure.epoch,
             again: self.asked,
         };
         out.send(next, r#become);
@@ -253,7 +235,7 @@ impl Tree {
 
     /// The entry that was here has ended.
     fn entry_is_over(&mut self, out: &mut Outbox<Message>) {
-        if self.active {
+        if self.tenure.active {
             self.dispatch(Cause::Exit, out);
         } else if let Some(via) = self.via.take() {
             self.asked = !self.queue.is_empty();
@@ -262,4 +244,9 @@ impl Tree {
             out.protocol_error("an entry ends that nobody lent");
         }
     }
+}
+
+fn one_controller(world: &Snapshot<'_, Tree>) -> Result<(), String> {
+    let carries = |message: &Message| matches!(message, Message::Become { .. });
+    world.one_token(|node| node.tenure.active, carries)
 }

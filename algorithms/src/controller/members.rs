@@ -1,0 +1,107 @@
+//! Members and their heads, for the rows that divide the nodes into groups.
+//!
+//! Every node belongs to one group and asks its head. A head keeps the members that want in and lets
+//! them in one by one while the role is with it.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+
+use super::migration_info::Cause;
+use super::ranks::Ranks;
+use crate::contract::{NodeId, Outbox};
+use crate::setup::Setup;
+
+/// A node as a member of its group, and as the head of one if it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(super) struct Members {
+    me: NodeId,
+    ranks: Ranks,
+    groups: u32,
+    /// Our client waits.
+    waiting: bool,
+    /// Head: the members that want in.
+    queue: VecDeque<NodeId>,
+    /// Head: the member that we have let in.
+    granted: Option<NodeId>,
+}
+
+/// What a message means to its receiver: what there is to decide now, if anything; or that it cannot
+/// be meant for the receiver.
+pub(super) type Heard = Result<Option<Cause>, Unexpected>;
+
+/// A message that cannot arrive here.
+pub(super) struct Unexpected;
+
+impl Members {
+    pub(super) fn of(setup: &Setup<'_>, groups: u32) -> Self {
+        Self {
+            me: setup.me,
+            ranks: Ranks::of(setup),
+            groups: groups.min(setup.nodes()),
+            waiting: false,
+            queue: VecDeque::new(),
+            granted: None,
+        }
+    }
+
+    /// The head of our group.
+    pub(super) fn head(&self) -> NodeId {
+        self.ranks.head(self.me, self.groups)
+    }
+
+    /// Our client wants in.
+    pub(super) fn ask<M>(&mut self, request: M, out: &mut Outbox<M>) {
+        self.waiting = true;
+        out.send_for(self.me, self.head(), request);
+    }
+
+    /// Our client has left.
+    pub(super) fn leave<M>(&self, exit: M, out: &mut Outbox<M>) {
+        out.send_for(self.me, self.head(), exit);
+    }
+
+    /// A member that does not wait already asks its head.
+    pub(super) fn on_request(&mut self, from: NodeId) -> Heard {
+        // Who is inside may be heard asking again before it is heard leaving.
+        if self.ranks.head(from, self.groups) != self.me || self.queue.contains(&from) {
+            return Err(Unexpected);
+        }
+        self.queue.push_back(from);
+        Ok(Some(Cause::Wake))
+    }
+
+    /// Our head lets our client in.
+    pub(super) fn on_grant<M>(&mut self, from: NodeId, out: &mut Outbox<M>) -> Heard {
+        if from != self.head() || !self.waiting {
+            return Err(Unexpected);
+        }
+        self.waiting = false;
+        out.enter();
+        Ok(None)
+    }
+
+    /// The member that we let in has left.
+    pub(super) fn on_exit(&mut self, from: NodeId) -> Heard {
+        let left = self.granted.take_if(|granted| *granted == from);
+        left.map(|_| Some(Cause::Exit)).ok_or(Unexpected)
+    }
+
+    /// Head: a member of ours wants in.
+    pub(super) fn want(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// Head: a member that we let in has not left yet.
+    pub(super) fn are_inside(&self) -> bool {
+        self.granted.is_some()
+    }
+
+    /// Head: lets in the first of those that want to.
+    pub(super) fn let_in<M>(&mut self, grant: M, out: &mut Outbox<M>) {
+        self.granted = self.queue.pop_front();
+        if let Some(member) = self.granted {
+            out.send_for(member, member, grant);
+        }
+    }
+}
