@@ -37,6 +37,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{
     After, Algorithm, NodeId, Outbox, Request, Timer, ignores, invariants, kinds,
 };
+use crate::printed::rules;
 use crate::setup::Setup;
 
 pub(crate) use entry::INFO;
@@ -95,14 +96,7 @@ impl fmt::Debug for Token {
 }
 
 impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Update: "UPDATE", Token: "TOKEN" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Request { site } => Some(*site),
-            Message::Update { .. } | Message::Token(_) => None,
-        }
-    }
+    kinds! { Request of site: "REQUEST", Update: "UPDATE", Token: "TOKEN" }
 }
 
 /// What a site's client does.
@@ -148,16 +142,17 @@ enum Unread {
     Message(NodeId, Message),
 }
 
-/// The repairs that the thesis lacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-struct Rules {
-    idle_holder_is_good: bool,
-    append_empties: bool,
-    wait_is_a_timer: bool,
-    strays_are_forwarded: bool,
-    epochs: bool,
-    every_exit_appends: bool,
-    holder_enters: bool,
+rules! {
+    /// The repairs that the thesis lacks.
+    struct Rules {
+        idle_holder_is_good: "idle-holder-is-good",
+        append_empties: "append-empties",
+        wait_is_a_timer: "wait-is-a-timer",
+        strays_are_forwarded: "strays-are-forwarded",
+        epochs: "epochs",
+        every_exit_appends: "every-exit-appends",
+        holder_enters: "holder-enters",
+    }
 }
 
 impl Algorithm for BantaEfficient {
@@ -175,15 +170,7 @@ impl Algorithm for BantaEfficient {
             waiting: false,
             wait: wait::of(setup),
             unread: Vec::new(),
-            rules: Rules {
-                idle_holder_is_good: !setup.without("idle-holder-is-good"),
-                append_empties: !setup.without("append-empties"),
-                wait_is_a_timer: !setup.without("wait-is-a-timer"),
-                strays_are_forwarded: !setup.without("strays-are-forwarded"),
-                epochs: !setup.without("epochs"),
-                every_exit_appends: !setup.without("every-exit-appends"),
-                holder_enters: !setup.without("holder-enters"),
-            },
+            rules: Rules::of(&setup.setting.printed),
         }
     }
 

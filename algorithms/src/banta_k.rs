@@ -97,14 +97,7 @@ impl fmt::Debug for Token {
 }
 
 impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Update: "UPDATE", Token: "TOKEN", Release: "RELEASE" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Request { site } => Some(*site),
-            Message::Update { .. } | Message::Token(_) | Message::Release => None,
-        }
-    }
+    kinds! { Request of site: "REQUEST", Update: "UPDATE", Token: "TOKEN", Release: "RELEASE" }
 }
 
 const WAIT: Timer = Timer::named("wait");

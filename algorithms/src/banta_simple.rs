@@ -79,14 +79,7 @@ impl fmt::Debug for Token {
 }
 
 impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Update: "UPDATE", Token: "TOKEN" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Request { site, .. } => Some(*site),
-            Message::Update { .. } | Message::Token(_) => None,
-        }
-    }
+    kinds! { Request of site: "REQUEST", Update: "UPDATE", Token: "TOKEN" }
 }
 
 /// What a site does: the thesis's N, R, E and H.

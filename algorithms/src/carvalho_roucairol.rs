@@ -122,12 +122,11 @@ const DEFECTS: &[Defect] = &[
         result: "every exit sends RELEASEs to nodes that do not keep the sender's status",
         ..Defect::BLANK
     },
-    Defect {
-        id: "sanders-C3",
-        what: "\"if j in I_i, then i in S_i\"; an algorithm \"will be satisfied\"",
-        result: "read: if j in I_i then i in S_j; it will be correct",
-        ..Defect::BLANK
-    },
+    Defect::told(
+        "sanders-C3",
+        "\"if j in I_i, then i in S_i\"; an algorithm \"will be satisfied\"",
+        "read: if j in I_i then i in S_j; it will be correct",
+    ),
     Defect {
         id: "banta-CR1",
         what: "the survey lets a node ask those who have asked it since its last request, and at \
@@ -170,13 +169,6 @@ pub(crate) enum Message {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Reply: "REPLY", Release: "RELEASE" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // About one of its two ends.
-            Message::Request { .. } | Message::Reply | Message::Release => None,
-        }
-    }
 }
 
 /// What the local client is doing.

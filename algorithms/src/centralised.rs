@@ -123,13 +123,6 @@ pub(crate) enum Message {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Grant: "GRANT", Release: "RELEASE" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // Each is about the one of its two ends that is not the coordinator.
-            Message::Request | Message::Grant | Message::Release => None,
-        }
-    }
 }
 
 /// A node, which may be the coordinator.

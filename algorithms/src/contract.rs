@@ -92,8 +92,11 @@ pub trait Message:
     /// Which of [`KINDS`](Self::KINDS) this is.
     fn kind(&self) -> usize;
 
-    /// Whose request this message is about, where it is about one.
-    fn origin(&self) -> Option<NodeId>;
+    /// Whose request this message is about, where the message says so. By default it does not: it is
+    /// about the request of its sender or of its addressee, and [`Outbox::send_for`] says which.
+    fn origin(&self) -> Option<NodeId> {
+        None
+    }
 
     /// Visits the numbers that [`Algorithm::growing`] is about.
     fn growing(&mut self, _each: Visit<'_>) {}
@@ -103,7 +106,8 @@ pub trait Message:
 pub type Visit<'a> = &'a mut dyn FnMut((NodeId, &'static str), &mut u64);
 
 /// Names the kinds of a message, variant by variant: `kinds! { Request: "REQUEST", Token: "TOKEN" }`
-/// stands in the place of [`Message::KINDS`] and [`Message::kind`].
+/// stands in the place of [`Message::KINDS`] and [`Message::kind`]. Where a field says whose request
+/// the message is about, as in `Request of site: "REQUEST"`, it makes [`Message::origin`] too.
 macro_rules! kinds {
     ($($variant:ident: $name:literal),+ $(,)?) => {
         const KINDS: &'static [&'static str] = &[$($name),+];
@@ -114,6 +118,15 @@ macro_rules! kinds {
             }
             match self {
                 $(Self::$variant { .. } => Place::$variant as usize),+
+            }
+        }
+    };
+    ($($variant:ident $(of $origin:ident)?: $name:literal),+ $(,)?) => {
+        $crate::contract::kinds! { $($variant: $name),+ }
+
+        fn origin(&self) -> Option<$crate::NodeId> {
+            match self {
+                $(Self::$variant { $($origin,)? .. } => None$(.or(Some(*$origin)))?),+
             }
         }
     };

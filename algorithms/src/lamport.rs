@@ -122,13 +122,6 @@ impl Message {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Ack: "ACK", Release: "RELEASE" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // Each is about the request of one of its two ends, which it need not repeat.
-            Message::Request { .. } | Message::Ack { .. } | Message::Release { .. } => None,
-        }
-    }
 }
 
 /// When something was said, and by whom; the smaller goes first.

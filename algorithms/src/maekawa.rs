@@ -221,18 +221,6 @@ impl crate::contract::Message for Message {
         Relinquish: "RELINQUISH",
         Release: "RELEASE",
     }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // About one of its two ends, or about a third.
-            Message::Request { .. }
-            | Message::Locked
-            | Message::Failed
-            | Message::Inquire
-            | Message::Relinquish
-            | Message::Release => None,
-        }
-    }
 }
 
 /// A node.

@@ -94,13 +94,12 @@ const DEFECTS: &[Defect] = &[
                  token and no use for it",
         ..Defect::BLANK
     },
-    Defect {
-        id: "banta-NT2",
-        what: "the survey does not say that a requester becomes a root; it decides by having no next",
-        result: "the same: whoever wants in and has no next does not read its NewRoot before the \
+    Defect::told(
+        "banta-NT2",
+        "the survey does not say that a requester becomes a root; it decides by having no next",
+        "the same: whoever wants in and has no next does not read its NewRoot before the \
                  next request overwrites it",
-        ..Defect::BLANK
-    },
+    ),
 ];
 
 /// The mean over the trees that path reversal makes is the harmonic number of N-1.
@@ -127,14 +126,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Token: "TOKEN" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Request { site } => Some(*site),
-            Message::Token => None,
-        }
-    }
+    kinds! { Request of site: "REQUEST", Token: "TOKEN" }
 }
 
 /// A site.

@@ -147,14 +147,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Token: "TOKEN" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Request { site } => Some(*site),
-            Message::Token { .. } => None,
-        }
-    }
+    kinds! { Request of site: "REQUEST", Token: "TOKEN" }
 }
 
 /// A site.

@@ -123,6 +123,44 @@ impl World {
         }
     }
 
+    /// On these links.
+    pub(crate) const fn on(self, topology: &'static str) -> Self {
+        Self { topology, ..self }
+    }
+
+    /// After these events.
+    pub(crate) const fn after(self, after: &'static str) -> Self {
+        Self { after, ..self }
+    }
+
+    /// With requests as urgent as this, node by node.
+    pub(crate) const fn priorities(self, priorities: &'static [u32]) -> Self {
+        Self { priorities, ..self }
+    }
+
+    /// With timers that go off at these moments.
+    pub(crate) const fn timers(self, timers: &'static str) -> Self {
+        Self { timers, ..self }
+    }
+
+    /// With so many nodes that may crash.
+    pub(crate) const fn crash(self, crash: u32) -> Self {
+        Self { crash, ..self }
+    }
+
+    /// With links that may be cut so often.
+    pub(crate) const fn cut(self, cut: u32) -> Self {
+        Self { cut, ..self }
+    }
+
+    /// With an eye to safety only.
+    pub(crate) const fn safety_only(self) -> Self {
+        Self {
+            safety_only: true,
+            ..self
+        }
+    }
+
     /// The flags of `orchestrator explore` that make it.
     fn flags(&self) -> String {
         let numbers = |numbers: &[u32]| {
@@ -219,7 +257,17 @@ impl Defect {
         with.collect()
     }
 
-    /// One that says nothing; another says what differs.
+    /// A defect that is told and cannot be run.
+    pub(crate) const fn told(id: &'static str, what: &'static str, result: &'static str) -> Self {
+        Self {
+            id,
+            what,
+            result,
+            ..Self::BLANK
+        }
+    }
+
+    /// A defect that says nothing; another one names what differs.
     pub(crate) const BLANK: Self = Self {
         id: "",
         what: "",
@@ -240,6 +288,30 @@ pub struct Printed {
     pub defects: BTreeSet<String>,
     rules: BTreeSet<String>,
 }
+
+/// Declares the repairs of a printed text: a flag each, with the name of the rule that `--as-printed`
+/// leaves out. `Rules::of(printed)` then says which are in place.
+macro_rules! rules {
+    (
+        $(#[$about:meta])*
+        $vis:vis struct $rules:ident {
+            $($(#[$why:meta])* $rule:ident: $name:literal),+ $(,)?
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+        $vis struct $rules {
+            $($(#[$why])* $vis $rule: bool),+
+        }
+
+        impl $rules {
+            $vis fn of(printed: &$crate::printed::Printed) -> Self {
+                Self { $($rule: !printed.leaves_out($name)),+ }
+            }
+        }
+    };
+}
+pub(crate) use rules;
 
 /// Those of an algorithm's rules that one of its nodes is to leave out.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize)]

@@ -104,20 +104,16 @@ const DEFECTS: &[Defect] = &[
         what: "the survey serves a site's queue only when the privilege comes, so an idle root \
                neither lets it go nor uses it",
         rules: &["idle-root-serves"],
-        shows: Shows::World(World {
-            topology: "path",
-            ..World::of(&[0, 1], Fails::Deadlock)
-        }),
+        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock).on("path")),
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 has the privilege and no use for it, 1 waits",
         ..Defect::BLANK
     },
-    Defect {
-        id: "banta-R2",
-        what: "\"no special sequence numbers or queue structures are needed\", and log(n) messages",
-        result: "a misreading: each site has a queue, and it is 2 x the distance to the privilege",
-        ..Defect::BLANK
-    },
+    Defect::told(
+        "banta-R2",
+        "\"no special sequence numbers or queue structures are needed\", and log(n) messages",
+        "a misreading: each site has a queue, and it is 2 x the distance to the privilege",
+    ),
 ];
 
 /// The privilege is where the last request was made, so requester and holder are two sites drawn
@@ -152,13 +148,6 @@ pub(crate) enum Message {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Privilege: "PRIVILEGE" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // A request stands for everybody behind it.
-            Message::Request | Message::Privilege => None,
-        }
-    }
 }
 
 /// A site.

@@ -141,13 +141,6 @@ pub(crate) enum Message {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Reply: "REPLY" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // Both go between the requester and one other, without a detour.
-            Message::Request { .. } | Message::Reply { .. } => None,
-        }
-    }
 }
 
 /// What a node does.

@@ -133,14 +133,7 @@ pub(crate) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Reply: "REPLY" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Request { node, .. } => Some(*node),
-            Message::Reply => None,
-        }
-    }
+    kinds! { Request of node: "REQUEST", Reply: "REPLY" }
 }
 
 /// A node.

@@ -94,19 +94,17 @@ const DEFECTS: &[Defect] = &[
         result: "deadlock: 0 has the token and no use for it, 1 waits",
         ..Defect::BLANK
     },
-    Defect {
-        id: "banta-RT2",
-        what: "the survey cites the paper of 1981, whose algorithm has no token",
-        result: "a misprint: the token is in the correspondence of 1983",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "banta-RT3",
-        what: "\"n messages per each critical section entry\" leaves out the holder, whose entries \
+    Defect::told(
+        "banta-RT2",
+        "the survey cites the paper of 1981, whose algorithm has no token",
+        "a misprint: the token is in the correspondence of 1983",
+    ),
+    Defect::told(
+        "banta-RT3",
+        "\"n messages per each critical section entry\" leaves out the holder, whose entries \
                are free",
-        result: "n-1 on average when one node at a time asks",
-        ..Defect::BLANK
-    },
+        "n-1 on average when one node at a time asks",
+    ),
 ];
 
 /// What nodes say to each other.
@@ -133,13 +131,6 @@ impl fmt::Debug for Token {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Token: "TOKEN" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // Nobody passes a request on, so its sender says it.
-            Message::Request { .. } | Message::Token(_) => None,
-        }
-    }
 }
 
 /// A node.

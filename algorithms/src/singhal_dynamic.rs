@@ -117,13 +117,6 @@ pub(crate) enum Message {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Reply: "REPLY" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // About one of its two ends.
-            Message::Request { .. } | Message::Reply => None,
-        }
-    }
 }
 
 /// What the local client is doing.

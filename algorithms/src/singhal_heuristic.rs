@@ -125,24 +125,21 @@ const DEFECTS: &[Defect] = &[
         result: "deadlock: 1 holds the token idle, 2 waits until somebody else happens to ask",
         ..Defect::BLANK
     },
-    Defect {
-        id: "banta-SH1",
-        what: "the survey says that a request carries the state vector",
-        result: "a misreading: it carries the site and its number; vectors travel with the token",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "banta-SH2",
-        what: "the survey merges the vectors when the token arrives",
-        result: "a misreading: they are merged when the site leaves",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "banta-SH3",
-        what: "\"about (n+1)/2 messages\" is the cost of a lone request only",
-        result: "n messages when everybody wants in",
-        ..Defect::BLANK
-    },
+    Defect::told(
+        "banta-SH1",
+        "the survey says that a request carries the state vector",
+        "a misreading: it carries the site and its number; vectors travel with the token",
+    ),
+    Defect::told(
+        "banta-SH2",
+        "the survey merges the vectors when the token arrives",
+        "a misreading: they are merged when the site leaves",
+    ),
+    Defect::told(
+        "banta-SH3",
+        "\"about (n+1)/2 messages\" is the cost of a lone request only",
+        "n messages when everybody wants in",
+    ),
 ];
 
 /// Sites stand in the order of their last entries, the holder first; the r-th asks the r before it
@@ -186,13 +183,6 @@ pub(crate) enum State {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Token: "TOKEN" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // Nobody passes a request on, so its sender says it.
-            Message::Request { .. } | Message::Token(_) => None,
-        }
-    }
 }
 
 const RETRY: Timer = Timer::named("retry");

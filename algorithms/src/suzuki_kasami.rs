@@ -104,19 +104,17 @@ const DEFECTS: &[Defect] = &[
         result: "the privilege goes to 1, which did not ask again: a protocol error",
         ..Defect::BLANK
     },
-    Defect {
-        id: "banta-SK3",
-        what: "requests are numbered \"from 1 to n\"; the numbers are counters without a bound",
-        result: "a misprint",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "banta-SK4",
-        what: "\"n messages per each critical section entry\" leaves out the holder, whose entries \
+    Defect::told(
+        "banta-SK3",
+        "requests are numbered \"from 1 to n\"; the numbers are counters without a bound",
+        "a misprint",
+    ),
+    Defect::told(
+        "banta-SK4",
+        "\"n messages per each critical section entry\" leaves out the holder, whose entries \
                are free",
-        result: "n-1 on average when one node at a time asks",
-        ..Defect::BLANK
-    },
+        "n-1 on average when one node at a time asks",
+    ),
 ];
 
 /// What nodes say to each other.
@@ -144,14 +142,7 @@ impl fmt::Debug for Privilege {
 }
 
 impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Privilege: "PRIVILEGE" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Request { node, .. } => Some(*node),
-            Message::Privilege(_) => None,
-        }
-    }
+    kinds! { Request of node: "REQUEST", Privilege: "PRIVILEGE" }
 }
 
 /// A node.

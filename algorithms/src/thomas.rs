@@ -121,10 +121,7 @@ const DEFECTS: &[Defect] = &[
         id: "kanrar-TH-D1",
         what: "a candidate without a majority waits for ever for votes that its rivals have",
         rules: &["losers-withdraw"],
-        shows: Shows::World(World {
-            timers: "patient",
-            ..World::of(&[1, 1, 1], Fails::Deadlock)
-        }),
+        shows: Shows::World(World::of(&[1, 1, 1], Fails::Deadlock).timers("patient")),
         schedule: "req 0; req 1; req 2; 0>1:REQ; 0>2:REQ; 1>0:REQ; 1>2:REQ; 2>0:REQ; 2>1:REQ",
         result: "deadlock: everybody has voted for itself",
         ..Defect::BLANK

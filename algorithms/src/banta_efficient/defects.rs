@@ -42,10 +42,7 @@ pub(super) const DEFECTS: &[Defect] = &[
                before the wait ends",
         rules: &["strays-are-forwarded"],
         with: &[("wait", "2T")],
-        shows: Shows::World(World {
-            timers: "bounded:1,ties=either",
-            ..World::of(&[0, 1, 1], Fails::Deadlock)
-        }),
+        shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock).timers("bounded:1,ties=either")),
         schedule: "req 1; 1>0:REQUEST; req 2; 0>2:UPDATE; timer 0:wait; 2>0:REQUEST; 0>1:TOKEN; \
                    exit 1",
         result: "deadlock: 0 files 2's request, which took exactly T like the update before it, and \
@@ -101,11 +98,10 @@ pub(super) const DEFECTS: &[Defect] = &[
         result: "right, but n-1 messages and a wait for what is free",
         ..Defect::BLANK
     },
-    Defect {
-        id: "banta-E8",
-        what: "have_token is not initialised; and to let the holder in at once without care is \
+    Defect::told(
+        "banta-E8",
+        "have_token is not initialised; and to let the holder in at once without care is \
                unsafe, for a request during its stay finds an empty queue and sends the token away",
-        result: "an omission; the print is saved by leaving its own id on the queue during its stay",
-        ..Defect::BLANK
-    },
+        "an omission; the print is saved by leaving its own id on the queue during its stay",
+    ),
 ];

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::line::{self, Line, Site};
 use super::{Message, Token};
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
+use crate::printed::rules;
 use crate::setup::Setup;
 
 /// What a site does.
@@ -35,16 +36,17 @@ pub(crate) struct Drain {
     rules: Rules,
 }
 
-/// The repairs that the thesis lacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-struct Rules {
-    releases_are_those_owed: bool,
-    semaphore_is_restored: bool,
-    nearer_is_nearer: bool,
-    early_releases_count: bool,
-    request_is_queued_once: bool,
-    every_visit_appends: bool,
-    holder_enters: bool,
+rules! {
+    /// The repairs that the thesis lacks.
+    struct Rules {
+        releases_are_those_owed: "releases-are-those-owed",
+        semaphore_is_restored: "semaphore-is-restored",
+        nearer_is_nearer: "nearer-is-nearer",
+        early_releases_count: "early-releases-count",
+        request_is_queued_once: "request-is-queued-once",
+        every_visit_appends: "every-visit-appends",
+        holder_enters: "holder-enters",
+    }
 }
 
 impl Site for Drain {
@@ -69,15 +71,7 @@ impl Algorithm for Drain {
             semaphore: line.k,
             // banta-K1: in the thesis only a token that arrives wakes a holder up.
             asleep: setup.is_holder() && setup.without("starts-awake"),
-            rules: Rules {
-                releases_are_those_owed: !setup.without("releases-are-those-owed"),
-                semaphore_is_restored: !setup.without("semaphore-is-restored"),
-                nearer_is_nearer: !setup.without("nearer-is-nearer"),
-                early_releases_count: !setup.without("early-releases-count"),
-                request_is_queued_once: !setup.without("request-is-queued-once"),
-                every_visit_appends: !setup.without("every-visit-appends"),
-                holder_enters: !setup.without("holder-enters"),
-            },
+            rules: Rules::of(&setup.setting.printed),
             line,
         }
     }

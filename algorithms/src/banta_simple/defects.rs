@@ -24,19 +24,17 @@ pub(super) const DEFECTS: &[Defect] = &[
                  token idles elsewhere",
         ..Defect::BLANK
     },
-    Defect {
-        id: "banta-S3",
-        what: "with the preliminary rules a request may run after the token for ever (admitted in \
+    Defect::told(
+        "banta-S3",
+        "with the preliminary rules a request may run after the token for ever (admitted in \
                section 4.5.2)",
-        result: "starvation by design, with --param rules=preliminary; numbers repair it",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "banta-S4",
-        what: "a holder that nobody follows keeps the good site it knew",
-        result: "harmless once the holder enters at once and epochs are kept",
-        ..Defect::BLANK
-    },
+        "starvation by design, with --param rules=preliminary; numbers repair it",
+    ),
+    Defect::told(
+        "banta-S4",
+        "a holder that nobody follows keeps the good site it knew",
+        "harmless once the holder enters at once and epochs are kept",
+    ),
     Defect {
         id: "banta-N1",
         what: "the history records requests that were served (section 4.6), so one that is queued \

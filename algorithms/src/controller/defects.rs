@@ -112,14 +112,13 @@ const C5: Defect = Defect {
     ..Defect::BLANK
 };
 
-const S1: Defect = Defect {
-    id: "rana-S1",
-    what: "a request may chase the controller for ever, each time arriving when the role has just \
+const S1: Defect = Defect::told(
+    "rana-S1",
+    "a request may chase the controller for ever, each time arriving when the role has just \
            left: no schedule has an end to show it by, but hop_limit=none does it, for example in \
            experiments/chase.toml",
-    result: "starvation",
-    ..Defect::BLANK
-};
+    "starvation",
+);
 
 /// What is wrong in DDC.
 pub(super) const DDC: &[Defect] = &[

@@ -194,7 +194,7 @@ impl<R: Row> Algorithm for Kernel<R> {
                 true => News::said(&said, setup),
                 false => News::Nobody,
             },
-            rules: Rules::of(setup),
+            rules: Rules::of(&setup.setting.printed),
         }
     }
 

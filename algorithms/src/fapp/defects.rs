@@ -11,10 +11,7 @@ pub(super) const ALL: &[Defect] = &[
         id: "kanrar-F1",
         what: "only leaving hands the token on: an idle holder just files who asks, itself too",
         rules: &[IDLE_HOLDER_SERVES],
-        shows: Shows::World(World {
-            topology: "path",
-            ..World::of(&[0, 1], Fails::Deadlock)
-        }),
+        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock).on("path")),
         schedule: "req 1; 1>0:REQUEST",
         result: "deadlock: 0 has the token and no use for it, 1 waits",
         ..Defect::BLANK
@@ -23,11 +20,11 @@ pub(super) const ALL: &[Defect] = &[
         id: "kanrar-F2",
         what: "only the holder replaces a neighbour's entry (Step 3); others add a second (Step 2)",
         rules: &[ONE_ENTRY_EACH],
-        shows: Shows::World(World {
-            topology: "path",
-            priorities: &[1, 1, 2, 4],
-            ..World::of(&[0, 0, 1, 1], Fails::ProtocolError)
-        }),
+        shows: Shows::World(
+            World::of(&[0, 0, 1, 1], Fails::ProtocolError)
+                .on("path")
+                .priorities(&[1, 1, 2, 4]),
+        ),
         schedule: "priorities 1,1,2,4; req 2; req 3; 2>1:REQUEST; 3>2:REQUEST; 2>1:REQUEST; \
                    1>0:REQUEST; 0>1:TOKEN; 1>2:TOKEN; 2>3:TOKEN; exit 3; 3>2:TOKEN; exit 2; \
                    2>1:TOKEN; 1>2:TOKEN",
@@ -39,11 +36,11 @@ pub(super) const ALL: &[Defect] = &[
         what: "an update that crosses the token is filed by the old holder, which asks for the \
                token back on behalf of the very site that has it",
         rules: &[CROSSED_IS_IGNORED],
-        shows: Shows::World(World {
-            topology: "path",
-            priorities: &[1, 2, 3],
-            ..World::of(&[0, 1, 1], Fails::ProtocolError)
-        }),
+        shows: Shows::World(
+            World::of(&[0, 1, 1], Fails::ProtocolError)
+                .on("path")
+                .priorities(&[1, 2, 3]),
+        ),
         schedule: "priorities 1,2,3; req 1; req 2; 1>0:REQUEST; 2>1:REQUEST; 1>0:REQUEST; \
                    0>1:TOKEN; 0>1:REQUEST; exit 1; 1>2:TOKEN; exit 2; 2>1:TOKEN; 1>0:TOKEN; \
                    0>1:TOKEN",
@@ -62,12 +59,11 @@ pub(super) const ALL: &[Defect] = &[
         result: "more messages, nothing worse",
         ..Defect::BLANK
     },
-    Defect {
-        id: "kanrar-F5",
-        what: "Step 5 sends a dummy even when the site itself enters, to nobody",
-        result: "a misprint",
-        ..Defect::BLANK
-    },
+    Defect::told(
+        "kanrar-F5",
+        "Step 5 sends a dummy even when the site itself enters, to nobody",
+        "a misprint",
+    ),
     Defect {
         id: "kanrar-F6",
         what: "the walk-through files the sender of the token before it chooses the next; Step 5 \
@@ -108,25 +104,22 @@ pub(super) const ALL: &[Defect] = &[
         result: "longer waits, nothing worse as long as the returning token ages",
         ..Defect::BLANK
     },
-    Defect {
-        id: "kanrar-F9",
-        what: "section 2.1 says that only the holder's list ages; Step 2 and Table 3.4 age \
+    Defect::told(
+        "kanrar-F9",
+        "section 2.1 says that only the holder's list ages; Step 2 and Table 3.4 age \
                everywhere",
-        result: "a contradiction; here every list ages",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "kanrar-F10",
-        what: "Lemma 3.3 says first come, first served among equals; a neighbour has one entry, \
+        "a contradiction; here every list ages",
+    ),
+    Defect::told(
+        "kanrar-F10",
+        "Lemma 3.3 says first come, first served among equals; a neighbour has one entry, \
                however many wait behind it",
-        result: "with equal priorities the order is Raymond's; mra-p with aging keeps the order",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "kanrar-F11",
-        what: "Table 3.4 has <8,1> for <3,1> at P1, <2,4> for <1,4> at P3, <3,3> for <1,3> at P2 \
+        "with equal priorities the order is Raymond's; mra-p with aging keeps the order",
+    ),
+    Defect::told(
+        "kanrar-F11",
+        "Table 3.4 has <8,1> for <3,1> at P1, <2,4> for <1,4> at P3, <3,3> for <1,3> at P2 \
                and for <2,3> at P5, and # for *",
-        result: "misprints",
-        ..Defect::BLANK
-    },
+        "misprints",
+    ),
 ];

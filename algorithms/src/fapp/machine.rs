@@ -52,12 +52,6 @@ pub(crate) enum Message {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Token: "TOKEN" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Request { .. } | Message::Token { .. } => None,
-        }
-    }
 }
 
 /// A site.

@@ -149,10 +149,7 @@ pub(super) const ALL: &[Defect] = &[
         "who asks because of a death does not say so: the other still counts on the grant of the \
          dead",
         &["deaths-travel"],
-        Shows::World(World {
-            crash: 1,
-            ..World::of(&[1, 1, 1], Fails::Exclusion)
-        }),
+        Shows::World(World::of(&[1, 1, 1], Fails::Exclusion).crash(1)),
         &[("structure", "centralised"), RECOVERY],
         "req 0; req 1; req 2; 2>0:REQUEST; exit 0; 0>2:FAIL; crash 0; down 0@1; 1>2:REQUEST; \
          0>2:GRANT; 2>1:GRANT",
@@ -162,11 +159,11 @@ pub(super) const ALL: &[Defect] = &[
         "sanders-L2",
         "the same under the basic rules",
         &["deaths-travel"],
-        Shows::World(World {
-            crash: 1,
-            safety_only: true,
-            ..World::of(&[1, 1, 1], Fails::Exclusion)
-        }),
+        Shows::World(
+            World::of(&[1, 1, 1], Fails::Exclusion)
+                .crash(1)
+                .safety_only(),
+        ),
         &[
             ("structure", "0,1/0,1;0,1/0,1;0,2/0,2"),
             BASIC,
@@ -181,10 +178,7 @@ pub(super) const ALL: &[Defect] = &[
         "sanders-L3",
         "who is in R already is no addition, and its grant of the time before the death counts",
         &["old-grants-are-void"],
-        Shows::World(World {
-            crash: 1,
-            ..World::of(&[1, 1, 0], Fails::Exclusion)
-        }),
+        Shows::World(World::of(&[1, 1, 0], Fails::Exclusion).crash(1)),
         &[("structure", "0,2/0,1,2;1,2/1,2;2/2"), RECOVERY],
         "req 0; 0>1:REQUEST; req 1; 1>0:GRANT; 1>2:REQUEST; 2>1:GRANT; crash 2; down 2@0",
         "0 and 1 are inside: 1 granted to 0 before it asked 2",
@@ -194,10 +188,7 @@ pub(super) const ALL: &[Defect] = &[
         "recovery is given for the basic rules too, but the survivors are then in Figure 1b's \
          situation, which deadlocks",
         &["recovery-is-deadlock-free"],
-        Shows::World(World {
-            crash: 1,
-            ..World::of(&[0, 1, 1], Fails::Deadlock)
-        }),
+        Shows::World(World::of(&[0, 1, 1], Fails::Deadlock).crash(1)),
         &[("structure", "centralised"), RECOVERY],
         "req 1; req 2; crash 0; down 0@1; 1>2:REQUEST; down 0@2; 2>1:REQUEST",
         "deadlock: 1 and 2 have each granted themselves",
@@ -206,10 +197,7 @@ pub(super) const ALL: &[Defect] = &[
         "sanders-L5",
         "additions to R are asked only if the grant of the dead was still missing",
         &["additions-are-always-asked"],
-        Shows::World(World {
-            crash: 1,
-            ..World::of(&[0, 1, 1, 1], Fails::Deadlock)
-        }),
+        Shows::World(World::of(&[0, 1, 1, 1], Fails::Deadlock).crash(1)),
         &[
             ("structure", "0/0;0,1/0,1;0,2,3/0,2,3;0,1,3/0,1,3"),
             RECOVERY,
@@ -223,10 +211,7 @@ pub(super) const ALL: &[Defect] = &[
         "it is not said that what the dead asked and answered is purged, and that the condition to \
          enter is looked at again",
         &["the-dead-are-forgotten"],
-        Shows::World(World {
-            crash: 1,
-            ..World::of(&[1, 1, 0], Fails::Deadlock)
-        }),
+        Shows::World(World::of(&[1, 1, 0], Fails::Deadlock).crash(1)),
         &[("structure", "mq"), RECOVERY],
         "req 0; req 1; 0>1:REQUEST; crash 2; down 2@0; down 2@1",
         "deadlock: 1 has all the grants it still needs, and does not notice",
@@ -238,10 +223,7 @@ pub(super) const ALL: &[Defect] = &[
             "nor that the last messages of the dead are dropped once the death is known; harmless \
              where a RELEASE is the holder's alone",
             &["mail-of-the-dead-is-dropped"],
-            Shows::World(World {
-                crash: 1,
-                ..World::of(&[1, 1, 1], Fails::Exclusion)
-            }),
+            Shows::World(World::of(&[1, 1, 1], Fails::Exclusion).crash(1)),
             &[("structure", "0,1/0,1;0,1/0,1;0,2/0,2"), RECOVERY],
             "req 1; 1>0:REQUEST; req 0; 0>1:GRANT; exit 1; req 2; crash 1; down 1@0; \
              1>0:RELEASE; 2>0:REQUEST; 0>2:GRANT",

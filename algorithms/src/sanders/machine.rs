@@ -61,18 +61,8 @@ impl crate::contract::Message for Message {
         Grant: "GRANT",
         Release: "RELEASE",
         Fail: "FAIL",
-        Inquire: "INQUIRE",
-        Yield: "YIELD",
-    }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // About one of its two ends.
-            Message::Request { .. } | Message::Grant { .. } | Message::Release | Message::Fail => {
-                None
-            }
-            Message::Inquire { by } | Message::Yield { by } => Some(*by),
-        }
+        Inquire of by: "INQUIRE",
+        Yield of by: "YIELD",
     }
 }
 

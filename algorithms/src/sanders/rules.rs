@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::conditions;
 use super::structure::Structure;
 use crate::params::Params;
-use crate::printed::Printed;
+use crate::printed::{Printed, rules};
 
 /// What becomes of a request that finds its arbiter taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -31,20 +31,21 @@ pub(super) struct Rules {
     pub(super) repairs: Repairs,
 }
 
-/// What the printed text lacks, or gets wrong; each is true unless it is asked for as printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(super) struct Repairs {
-    pub(super) own_request_is_at_once: bool,
-    pub(super) release_is_the_holders: bool,
-    pub(super) inquiries_are_remembered: bool,
-    pub(super) all_but_the_head_are_told: bool,
-    pub(super) only_held_grants_are_yielded: bool,
-    pub(super) fails_expire: bool,
-    pub(super) deaths_travel: bool,
-    pub(super) old_grants_are_void: bool,
-    pub(super) additions_are_always_asked: bool,
-    pub(super) the_dead_are_forgotten: bool,
-    pub(super) mail_of_the_dead_is_dropped: bool,
+rules! {
+    /// What the printed text lacks, or gets wrong; each is true unless it is asked for as printed.
+    pub(super) struct Repairs {
+        own_request_is_at_once: "own-request-is-at-once",
+        release_is_the_holders: "release-is-the-holders",
+        inquiries_are_remembered: "inquiries-are-remembered",
+        all_but_the_head_are_told: "all-but-the-head-are-told",
+        only_held_grants_are_yielded: "only-held-grants-are-yielded",
+        fails_expire: "fails-expire",
+        deaths_travel: "deaths-travel",
+        old_grants_are_void: "old-grants-are-void",
+        additions_are_always_asked: "additions-are-always-asked",
+        the_dead_are_forgotten: "the-dead-are-forgotten",
+        mail_of_the_dead_is_dropped: "mail-of-the-dead-is-dropped",
+    }
 }
 
 impl Rules {
@@ -70,24 +71,11 @@ impl Rules {
             },
             _auto => (Version::DeadlockFree, false),
         };
-        let repaired = |rule: &str| !printed.leaves_out(rule);
         Self {
             version,
             late,
             recovery,
-            repairs: Repairs {
-                own_request_is_at_once: repaired("own-request-is-at-once"),
-                release_is_the_holders: repaired("release-is-the-holders"),
-                inquiries_are_remembered: repaired("inquiries-are-remembered"),
-                all_but_the_head_are_told: repaired("all-but-the-head-are-told"),
-                only_held_grants_are_yielded: repaired("only-held-grants-are-yielded"),
-                fails_expire: repaired("fails-expire"),
-                deaths_travel: repaired("deaths-travel"),
-                old_grants_are_void: repaired("old-grants-are-void"),
-                additions_are_always_asked: repaired("additions-are-always-asked"),
-                the_dead_are_forgotten: repaired("the-dead-are-forgotten"),
-                mail_of_the_dead_is_dropped: repaired("mail-of-the-dead-is-dropped"),
-            },
+            repairs: Repairs::of(printed),
         }
     }
 

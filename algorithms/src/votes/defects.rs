@@ -52,10 +52,7 @@ const K4: Defect = Defect {
     what: "a process inside that answers BUSY does not help",
     rules: &["votes-are-handed-over", "busy-to-the-early"],
     needs_repaired: &["kanrar-K3"],
-    shows: Shows::World(World {
-        timers: "patient",
-        ..World::of(&[1, 1, 0], Fails::Exclusion)
-    }),
+    shows: Shows::World(World::of(&[1, 1, 0], Fails::Exclusion).timers("patient")),
     schedule: "req 0; req 1; 1>0:REQ; 0>1:REQ; 1>0:NO; 0>1:NO; 0>2:REQ; 1>2:REQ; 2>1:NO; 1>0; \
                2>0:VOTE; 1>2; timer 1:T2",
     result: "the P2REQ reaches it just before its deciding VOTE: two inside though timers are right",

@@ -27,6 +27,7 @@ use crate::contract::{
     After, Algorithm, Change, NodeId, Outbox, Request, Timer, ignores, invariants, kinds,
 };
 use crate::params::Value;
+use crate::printed::rules;
 use crate::setup::Setup;
 use crate::stamp::Stamp;
 
@@ -111,15 +112,16 @@ pub(crate) struct Published {
     down: BTreeSet<NodeId>,
 }
 
-/// Repairs of single lines of the print, and patches to it; all of them together do not make it safe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-struct Rules {
-    own_vote_is_a_vote: bool,
-    silence_is_not_absence: bool,
-    early_questions_wait: bool,
-    holdings_before_majority: bool,
-    inside_answers_busy: bool,
-    busy_to_the_early: bool,
+rules! {
+    /// Repairs of single lines of the print, and patches to it; all of them together do not make it safe.
+    struct Rules {
+        own_vote_is_a_vote: "own-vote-is-a-vote",
+        silence_is_not_absence: "silence-is-not-absence",
+        early_questions_wait: "early-questions-wait",
+        holdings_before_majority: "holdings-before-majority",
+        inside_answers_busy: "inside-answers-busy",
+        busy_to_the_early: "busy-to-the-early",
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -145,14 +147,7 @@ impl Algorithm for Published {
             resources,
             tau0: params.integer("tau") as i64,
             bound: setup.setting.bound,
-            rules: Rules {
-                own_vote_is_a_vote: !setup.without("own-vote-is-a-vote"),
-                silence_is_not_absence: !setup.without("silence-is-not-absence"),
-                early_questions_wait: !setup.without("early-questions-wait"),
-                holdings_before_majority: !setup.without("holdings-before-majority"),
-                inside_answers_busy: !setup.without("inside-answers-busy"),
-                busy_to_the_early: !setup.without("busy-to-the-early"),
-            },
+            rules: Rules::of(&setup.setting.printed),
             clock: 0,
             voted: None,
             req: Stamp { t: 0, id: setup.me },

@@ -73,7 +73,7 @@ impl RequestsInfo for Centralised {
             queue: VecDeque::new(),
             granted_last: in_ring_order.then_some(last),
             nodes: setup.nodes(),
-            rules: Rules::of(setup),
+            rules: Rules::of(&setup.setting.printed),
         }
     }
 

@@ -55,18 +55,6 @@ impl crate::contract::Message for Message {
             Message::Delegate { .. } | Message::Return { .. } => 4,
         }
     }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // Between a member and its head one of the two says it; the others are for many.
-            Message::Request
-            | Message::Grant
-            | Message::Exit
-            | Message::Up
-            | Message::Delegate { .. }
-            | Message::Return { .. } => None,
-        }
-    }
 }
 
 /// A node: a member, perhaps a head, perhaps the root.

@@ -146,7 +146,7 @@ impl RequestsInfo for Distributed {
             first: None,
             first_was_named: false,
             last: None,
-            rules: Rules::of(setup),
+            rules: Rules::of(&setup.setting.printed),
         }
     }
 

@@ -103,7 +103,7 @@ impl RequestsInfo for Replicated {
             rn: Numbers::default(),
             taken: Numbers::default(),
             queue: VecDeque::new(),
-            rules: Rules::of(setup),
+            rules: Rules::of(&setup.setting.printed),
         }
     }
 

@@ -41,17 +41,6 @@ pub(in crate::controller) enum Message {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Grant: "GRANT", Exit: "EXIT", Signal: "SIGNAL", Become: "BECOME" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // A signal stands for everybody ahead.
-            Message::Request
-            | Message::Grant
-            | Message::Exit
-            | Message::Signal
-            | Message::Become { .. } => None,
-        }
-    }
 }
 
 /// A node, perhaps a coordinator.

@@ -114,7 +114,7 @@ impl Routing {
                 Some(HopLimit::None) => None,
             },
             home: said.is_static().then_some(setup.setting.holder),
-            rules: Rules::of(setup),
+            rules: Rules::of(&setup.setting.printed),
         }
     }
 

@@ -29,14 +29,7 @@ pub(in crate::controller) enum Message {
 }
 
 impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Link: "LINK", Become: "BECOME" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Link { node, .. } => Some(*node),
-            Message::Request { .. } | Message::Become => None,
-        }
-    }
+    kinds! { Request: "REQUEST", Link of node: "LINK", Become: "BECOME" }
 }
 
 /// A node; home besides.

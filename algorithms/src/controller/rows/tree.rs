@@ -43,15 +43,6 @@ pub(in crate::controller) enum Message {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Grant: "GRANT", Exit: "EXIT", Become: "BECOME" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            // Each stands for everybody behind it.
-            Message::Request | Message::Grant | Message::Exit { .. } | Message::Become { .. } => {
-                None
-            }
-        }
-    }
 }
 
 /// A node of the tree.
