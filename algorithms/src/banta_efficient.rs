@@ -26,6 +26,7 @@ mod defects;
 mod entry;
 pub(crate) mod forms;
 mod invariants;
+pub(crate) mod queue;
 pub(crate) mod wait;
 
 use std::collections::VecDeque;
@@ -68,8 +69,7 @@ pub(crate) struct Token {
 impl Token {
     /// A request joins the line.
     fn register(&mut self, site: NodeId, out: &mut Outbox<Message>) {
-        self.registered = self.registered.saturating_add(1);
-        out.note_for(site, "registered", self.registered);
+        queue::register(&mut self.registered, site, out);
     }
 }
 
@@ -86,12 +86,8 @@ impl fmt::Debug for Message {
 /// The queue with a star behind the good site, as the thesis draws an arrow there.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let marked = |site: &NodeId| match Some(*site) == self.mark {
-            true => format!("{site}*"),
-            false => site.to_string(),
-        };
-        let sites: Vec<_> = self.token_queue.iter().map(marked).collect();
-        write!(f, "[{}] epoch {}", sites.join(", "), self.epoch)
+        let queue = queue::drawn(&self.token_queue, self.mark);
+        write!(f, "{queue} epoch {}", self.epoch)
     }
 }
 
@@ -339,13 +335,15 @@ impl BantaEfficient {
         self.good_site = Some(good);
         self.epoch = token.epoch;
         out.note("cycle", token.token_queue.len() as u64);
-        let everybody = (0..self.nodes).map(NodeId);
-        for other in everybody.filter(|other| !token.token_queue.contains(other)) {
-            if other != self.me {
-                let epoch = token.epoch;
-                out.send_for(good, other, Message::Update { good, epoch });
-            }
-        }
+        let epoch = token.epoch;
+        let update = Message::Update { good, epoch };
+        queue::tell_the_others(
+            (self.me, self.nodes),
+            &token.token_queue,
+            good,
+            &update,
+            out,
+        );
         self.token = Some(token);
         self.waiting = true;
         out.set_timer(WAIT, After::Exactly(self.wait));

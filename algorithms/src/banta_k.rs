@@ -33,6 +33,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::banta_efficient::queue;
 use crate::contract::{NodeId, Outbox, Timer, kinds};
 
 pub(crate) use entry::INFO;
@@ -67,8 +68,7 @@ pub(crate) struct Token {
 impl Token {
     /// A request joins the line.
     fn register(&mut self, site: NodeId, out: &mut Outbox<Message>) {
-        self.registered = self.registered.saturating_add(1);
-        out.note_for(site, "registered", self.registered);
+        queue::register(&mut self.registered, site, out);
     }
 }
 
@@ -86,13 +86,8 @@ impl fmt::Debug for Message {
 /// The semaphore, then the queue with a star behind the good site, as the thesis draws it.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let marked = |site: &NodeId| match Some(*site) == self.mark {
-            true => format!("{site}*"),
-            false => site.to_string(),
-        };
-        let sites: Vec<_> = self.token_queue.iter().map(marked).collect();
-        let (free, epoch) = (self.semaphore, self.epoch);
-        write!(f, "{free} [{}] epoch {epoch}", sites.join(", "))
+        let queue = queue::drawn(&self.token_queue, self.mark);
+        write!(f, "{} {queue} epoch {}", self.semaphore, self.epoch)
     }
 }
 

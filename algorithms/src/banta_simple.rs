@@ -30,6 +30,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::banta_efficient::queue;
 use crate::contract::{Algorithm, NodeId, Outbox, Request, ignores, invariants, kinds};
 use crate::setup::Setup;
 
@@ -315,13 +316,15 @@ impl BantaSimple {
 
     fn tell_the_good_site(&self, token: &Token, out: &mut Outbox<Message>) {
         let &last = token.token_queue.back().expect("somebody was appended");
-        let everybody = (0..self.nodes).map(NodeId);
-        for other in everybody.filter(|other| !token.token_queue.contains(other)) {
-            if other != self.me {
-                let epoch = token.epoch;
-                out.send_for(last, other, Message::Update { last, epoch });
-            }
-        }
+        let epoch = token.epoch;
+        let update = Message::Update { last, epoch };
+        queue::tell_the_others(
+            (self.me, self.nodes),
+            &token.token_queue,
+            last,
+            &update,
+            out,
+        );
     }
 
     /// Writes into the token that this request needs no place on the queue any more.

@@ -8,7 +8,7 @@
 //! machine is [`votes`](crate::votes), by the rule of holdings. Cost: `3(n-1)` alone, about `5(n-1)`
 //! when everybody asks; links need not keep order.
 
-use crate::params::{Domain, Param, Params};
+use crate::params::{Param, Params};
 use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
 use crate::votes::resources::Resources;
 use crate::votes::{self, FORMS, NOTES, PAPER};
@@ -30,20 +30,17 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         params: &[
             votes::TAU,
             votes::REJECT,
-            Param {
-                name: "resources",
-                domain: Domain::Text { default: "" },
-                help: "who holds what while it waits: R1:2=0,3;R2:3=0,3,5 is R1's two instances with 0 and 3",
-            },
-            Param {
-                name: "ageing",
-                domain: Domain::Integer {
-                    least: 0,
-                    most: 1_000_000,
-                    default: 0,
-                },
-                help: "overtaken by so many younger requests, one goes by its age alone; 0: N of them",
-            },
+            Param::text(
+                "resources",
+                "",
+                "who holds what while it waits: R1:2=0,3;R2:3=0,3,5 is R1's two instances with 0 and 3",
+            ),
+            Param::integer(
+                "ageing",
+                0..=1_000_000,
+                0,
+                "overtaken by so many younger requests, one goes by its age alone; 0: N of them",
+            ),
         ],
         refuses,
         notes: NOTES,

@@ -37,3 +37,9 @@ fn saturated(run: &Circumstances<'_>) -> Option<f64> {
         nodes => f64::from(nodes),
     })
 }
+
+/// Two messages for each of the others, as where everybody is asked and answers.
+pub(crate) fn asked_and_answered(run: &Circumstances<'_>) -> Option<f64> {
+    let fits = run.undisturbed && run.whole_requests;
+    fits.then(|| 2.0 * f64::from(run.nodes - 1))
+}

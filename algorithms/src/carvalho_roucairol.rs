@@ -23,13 +23,13 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::broadcast;
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
-use crate::params::{Domain, Param};
+use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
+    AlgorithmInfo, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder, Metric, More,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
@@ -50,17 +50,17 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     state_bytes: |nodes| size_of::<CarvalhoRoucairol>() as u64 + 24 * nodes,
     machine: |_, _| &Of::<CarvalhoRoucairol>::MACHINE,
     more: More {
-        params: &[Param {
-            name: "start",
-            domain: Domain::Choice(&["all", "staircase"]),
-            help: "whom each asks at first: all others, as in the paper, or those with smaller numbers",
-        }],
+        params: &[Param::choice(
+            "start",
+            &["all", "staircase"],
+            "whom each asks at first: all others, as in the paper, or those with smaller numbers",
+        )],
         defects: DEFECTS,
         forms: &[ClosedForm {
             metric: Metric::MessagesPerEntry,
             formula: "2(N-1)",
             condition: "without faults, where the window cuts no request in two",
-            value: most,
+            value: broadcast::asked_and_answered,
             kind: FormKind::AtMost,
         }],
         ..More::NONE
@@ -150,11 +150,6 @@ const DEFECTS: &[Defect] = &[
         ..Defect::BLANK
     },
 ];
-
-fn most(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.whole_requests;
-    fits.then(|| 2.0 * f64::from(run.nodes - 1))
-}
 
 /// What nodes say to each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -293,9 +288,9 @@ impl Algorithm for CarvalhoRoucairol {
 
     invariants! {
         "the union of the local views satisfies the theorem (section 8, first \
-        condition)": the_views_are_safe,
+         condition)": the_views_are_safe,
         "if j is in I_i, then i is in S_j, or a reply is on its way (section 8, second \
-        condition)": the_views_are_consistent,
+         condition)": the_views_are_consistent,
         "of two nodes at most one has the permission": one_permission,
     }
 }

@@ -268,6 +268,84 @@ impl<'a, A: Algorithm> Snapshot<'a, A> {
         at_rest.chain(under_way)
     }
 
+    /// Checks that everybody in a queue that travels waits, and is in it once.
+    pub fn queued_once(
+        &self,
+        queue: &VecDeque<NodeId>,
+        waits: impl Fn(&A) -> bool,
+    ) -> Result<(), String> {
+        for (place, &queued) in queue.iter().enumerate() {
+            if queue.iter().skip(place + 1).any(|&other| other == queued) {
+                return Err(format!("{queued} is queued twice"));
+            }
+            if self.nodes[queued.index()].is_some_and(|node| !waits(node)) {
+                return Err(format!("{queued} is queued and does not wait"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that nobody has heard of a request that was not made, where every node counts its own
+    /// requests and remembers the largest number it has heard of each.
+    pub fn heard_of_no_more_than_made<'n>(
+        &self,
+        numbers: impl Fn(&'a A) -> &'n [u64],
+    ) -> Result<(), String> {
+        for (owner, node) in self.alive() {
+            let made = numbers(node)[owner.index()];
+            for (other, hearer) in self.alive() {
+                let heard = numbers(hearer)[owner.index()];
+                if heard > made {
+                    return Err(format!(
+                        "{other} heard of request {heard} of {owner}'s {made}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that these are all open requests, each once: those of the nodes that wait. A crash may
+    /// lose some.
+    pub fn in_one_place(
+        &self,
+        requests: impl Iterator<Item = NodeId>,
+        waits: impl Fn(&A) -> bool,
+    ) -> Result<(), String> {
+        let mut places = vec![0_usize; self.nodes.len()];
+        requests.for_each(|origin| places[origin.index()] += 1);
+        for (me, node) in self.alive().filter(|_| !self.has_crashed()) {
+            if places[me.index()] != usize::from(waits(node)) {
+                return Err(format!("that of {me} is in {} places", places[me.index()]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that from every node the pointers lead to one where they end, or to one that has
+    /// crashed.
+    pub fn leads_somewhere(
+        &self,
+        pointer: impl Fn(&A) -> NodeId,
+        ends: impl Fn(&A) -> bool,
+    ) -> Result<(), String> {
+        for (me, node) in self.alive() {
+            let mut on_the_way = node;
+            let mut steps = 0;
+            while !ends(on_the_way) {
+                let Some(further) = self.nodes[pointer(on_the_way).index()] else {
+                    break;
+                };
+                on_the_way = further;
+                steps += 1;
+                if steps == self.nodes.len() {
+                    return Err(format!("from {me} it goes in circles"));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Checks that exactly one token is somewhere, at a node or under way. Only a crash may lose it.
     pub fn one_token(
         &self,
@@ -365,6 +443,17 @@ impl<M> Outbox<M> {
     /// Sends a message that is charged to the latest request of `origin`.
     pub fn send_for(&mut self, origin: NodeId, to: NodeId, message: M) {
         self.dispatch(to, message, Some(origin));
+    }
+
+    /// Sends a message about our own request to everybody else in a group of `nodes`.
+    pub fn send_to_others(&mut self, nodes: u32, message: &M)
+    where
+        M: Clone,
+    {
+        let me = self.me;
+        for other in (0..nodes).map(NodeId).filter(|&node| node != me) {
+            self.send_for(me, other, message.clone());
+        }
     }
 
     /// Lets the local client in.

@@ -16,6 +16,7 @@ pub mod sanders;
 pub mod setup;
 pub mod topology;
 
+mod attempts;
 mod banta_efficient;
 mod banta_k;
 mod banta_simple;

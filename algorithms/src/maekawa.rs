@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
-use crate::params::{Domain, Param, Params};
+use crate::params::{Param, Params};
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
     AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
@@ -53,11 +53,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     state_bytes: |nodes| size_of::<Maekawa>() as u64 + 12 * nodes,
     machine: |_, _| &Of::<Maekawa>::MACHINE,
     more: More {
-        params: &[Param {
-            name: "quorums",
-            domain: Domain::Text { default: "grid" },
-            help: "plane, grid, cyclic, tree, mq, or each node's quorum such as 0,1;1,2;0,2",
-        }],
+        params: &[Param::text(
+            "quorums",
+            "grid",
+            "plane, grid, cyclic, tree, mq, or each node's quorum such as 0,1;1,2;0,2",
+        )],
         refuses,
         defects: DEFECTS,
         forms: &[

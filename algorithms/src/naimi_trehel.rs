@@ -98,7 +98,7 @@ const DEFECTS: &[Defect] = &[
         "banta-NT2",
         "the survey does not say that a requester becomes a root; it decides by having no next",
         "the same: whoever wants in and has no next does not read its NewRoot before the \
-                 next request overwrites it",
+         next request overwrites it",
     ),
 ];
 
@@ -260,21 +260,7 @@ fn who_wants_in_is_a_root(world: &Snapshot<'_, NaimiTrehel>) -> Result<(), Strin
 }
 
 fn last_leads_to_a_root(world: &Snapshot<'_, NaimiTrehel>) -> Result<(), String> {
-    for (me, site) in world.alive() {
-        let mut on_the_way = site;
-        let mut steps = 0;
-        while !on_the_way.is_root() {
-            let Some(further) = world.nodes[on_the_way.last.index()] else {
-                break;
-            };
-            on_the_way = further;
-            steps += 1;
-            if steps == world.nodes.len() {
-                return Err(format!("from {me} it goes in circles"));
-            }
-        }
-    }
-    Ok(())
+    world.leads_somewhere(|site| site.last, NaimiTrehel::is_root)
 }
 
 fn next_is_a_chain(world: &Snapshot<'_, NaimiTrehel>) -> Result<(), String> {

@@ -273,46 +273,21 @@ fn one_token(world: &Snapshot<'_, NaimiTrehelQueue>) -> Result<(), String> {
 }
 
 fn requests_are_in_one_place(world: &Snapshot<'_, NaimiTrehelQueue>) -> Result<(), String> {
-    if world.has_crashed() {
-        return Ok(());
-    }
-    let mut places = vec![0_usize; world.nodes.len()];
+    let mut requests = Vec::new();
     for (_, site) in world.alive() {
-        let queued = site.queue.iter().chain(site.token_queue.iter().flatten());
-        queued.for_each(|queued| places[queued.index()] += 1);
+        requests.extend(site.queue.iter().chain(site.token_queue.iter().flatten()));
     }
-    for &(_, to, message) in &world.flight {
+    for (_, to, message) in &world.flight {
         match message {
-            Message::Request { site } => places[site.index()] += 1,
-            Message::Token { queue } => {
-                places[to.index()] += 1;
-                queue.iter().for_each(|queued| places[queued.index()] += 1);
-            }
+            Message::Request { site } => requests.push(site),
+            Message::Token { queue } => requests.extend(queue.iter().chain([to])),
         }
     }
-    for (me, site) in world.alive() {
-        let waits = site.requesting && site.token_queue.is_none();
-        if places[me.index()] != usize::from(waits) {
-            return Err(format!("that of {me} is in {} places", places[me.index()]));
-        }
-    }
-    Ok(())
+    let waits = |site: &NaimiTrehelQueue| site.requesting && site.token_queue.is_none();
+    world.in_one_place(requests.into_iter().copied(), waits)
 }
 
 fn last_leads_to_the_token(world: &Snapshot<'_, NaimiTrehelQueue>) -> Result<(), String> {
-    for (me, site) in world.alive() {
-        let mut on_the_way = site;
-        let mut steps = 0;
-        while !on_the_way.requesting && on_the_way.token_queue.is_none() {
-            let Some(further) = world.nodes[on_the_way.last.index()] else {
-                break;
-            };
-            on_the_way = further;
-            steps += 1;
-            if steps == world.nodes.len() {
-                return Err(format!("from {me} it goes in circles"));
-            }
-        }
-    }
-    Ok(())
+    let knows = |site: &NaimiTrehelQueue| site.requesting || site.token_queue.is_some();
+    world.leads_somewhere(|site| site.last, knows)
 }

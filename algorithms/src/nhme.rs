@@ -8,31 +8,20 @@
 //! that go on the oldest request wins. The machine is [`votes`](crate::votes), by the rule of time
 //! stamps. Cost: `3(n-1)` alone, about `5(n-1)` when everybody asks; links need not keep order.
 
-use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
-use crate::votes::{self, FORMS, NOTES, PAPER};
+use crate::registry::{AlgorithmInfo, More};
+use crate::{bmav, votes};
 
 pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "nhme",
     title: "NHME-AMC",
-    paper: PAPER,
-    family: Family::Voting,
-    cost: "3(N-1) alone, about 5(N-1) when everybody asks",
     explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: None,
-    state_bytes: votes::state_bytes,
-    machine: votes::machine,
     more: More {
         params: &[votes::TAU, votes::REJECT],
-        notes: NOTES,
-        small_world: "--wants 1,1,0",
+        refuses: More::NONE.refuses,
         defects: votes::defects::NHME,
-        forms: FORMS,
-        uses_bound: true,
-        ..More::NONE
+        ..bmav::INFO.more
     },
+    ..bmav::INFO
 };
 
 const EXPLANATION: &str = "\

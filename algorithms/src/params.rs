@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,6 +16,43 @@ pub struct Param {
     pub domain: Domain,
     /// What it does, in one line.
     pub help: &'static str,
+}
+
+impl Param {
+    /// A whole number within bounds.
+    pub(crate) const fn integer(
+        name: &'static str,
+        within: RangeInclusive<u64>,
+        default: u64,
+        help: &'static str,
+    ) -> Self {
+        let domain = Domain::Integer {
+            least: *within.start(),
+            most: *within.end(),
+            default,
+        };
+        Self { name, domain, help }
+    }
+
+    /// One of these words, by default the first.
+    pub(crate) const fn choice(
+        name: &'static str,
+        words: &'static [&'static str],
+        help: &'static str,
+    ) -> Self {
+        let domain = Domain::Choice(words);
+        Self { name, domain, help }
+    }
+
+    /// Any text.
+    pub(crate) const fn text(
+        name: &'static str,
+        default: &'static str,
+        help: &'static str,
+    ) -> Self {
+        let domain = Domain::Text { default };
+        Self { name, domain, help }
+    }
 }
 
 /// What a parameter may be; the default comes with it.

@@ -59,6 +59,22 @@ pub(crate) trait Ranked {
     fn rank_mut(&mut self) -> &mut Rank;
 }
 
+/// Makes a type with a field `rank` one that precedence can order.
+macro_rules! ranked {
+    ($ranked:ty) => {
+        impl $crate::precedence::Ranked for $ranked {
+            fn rank(&self) -> $crate::precedence::Rank {
+                self.rank
+            }
+
+            fn rank_mut(&mut self) -> &mut $crate::precedence::Rank {
+                &mut self.rank
+            }
+        }
+    };
+}
+pub(crate) use ranked;
+
 /// The order of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) enum Precedence {

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
-use crate::params::{Domain, Param, Params};
+use crate::params::{Param, Params};
 use crate::registry::{
     AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
     Metric, More,
@@ -43,15 +43,12 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     state_bytes: |nodes| size_of::<RaymondK>() as u64 + 16 * nodes,
     machine: |_, _| &Of::<RaymondK>::MACHINE,
     more: More {
-        params: &[Param {
-            name: "k",
-            domain: Domain::Integer {
-                least: 1,
-                most: u32::MAX as u64,
-                default: 2,
-            },
-            help: "how many may be inside at once",
-        }],
+        params: &[Param::integer(
+            "k",
+            1..=u32::MAX as u64,
+            2,
+            "how many may be inside at once",
+        )],
         admits: k,
         forms: &[
             ClosedForm {

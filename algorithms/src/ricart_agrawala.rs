@@ -25,13 +25,13 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::broadcast;
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
-use crate::params::{Domain, Param};
+use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
+    AlgorithmInfo, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder, Metric, More,
 };
 use crate::setup::Setup;
 
@@ -51,21 +51,18 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     state_bytes: |nodes| size_of::<RicartAgrawala>() as u64 + 8 * nodes,
     machine: |_, _| &Of::<RicartAgrawala>::MACHINE,
     more: More {
-        params: &[Param {
-            name: "modulo",
-            domain: Domain::Integer {
-                least: 0,
-                most: 1 << 32,
-                default: 0,
-            },
-            help: "keep sequence numbers modulo this; 2N-1 is enough, fewer are not; 0: no bound",
-        }],
+        params: &[Param::integer(
+            "modulo",
+            0..=1 << 32,
+            0,
+            "keep sequence numbers modulo this; 2N-1 is enough, fewer are not; 0: no bound",
+        )],
         defects: DEFECTS,
         forms: &[ClosedForm {
             metric: Metric::MessagesPerEntry,
             formula: "2(N-1)",
             condition: "without faults, where the window cuts no request in two",
-            value: messages_per_entry,
+            value: broadcast::asked_and_answered,
             kind: FormKind::Exact,
         }],
         ..More::NONE
@@ -117,11 +114,6 @@ const DEFECTS: &[Defect] = &[Defect {
              seem later",
     ..Defect::BLANK
 }];
-
-fn messages_per_entry(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.whole_requests;
-    fits.then(|| 2.0 * f64::from(run.nodes - 1))
-}
 
 /// What nodes say to each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -193,9 +185,7 @@ impl Algorithm for RicartAgrawala {
             sequence: self.our_sequence_number,
             node: self.me,
         };
-        for other in (0..self.nodes).map(NodeId).filter(|&node| node != self.me) {
-            out.send_for(self.me, other, request.clone());
-        }
+        out.send_to_others(self.nodes, &request);
         if self.outstanding_reply_count == 0 {
             out.enter();
         }

@@ -151,11 +151,12 @@ impl Algorithm for RicartAgrawalaToken {
     type Message = Message;
 
     fn new(setup: &Setup<'_>) -> Self {
-        let none = vec![0; setup.nodes() as usize];
         Self {
             me: setup.me,
-            requested: none.clone(),
-            token: setup.is_holder().then_some(Token { served: none }),
+            requested: vec![0; setup.nodes() as usize],
+            token: setup.is_holder().then(|| Token {
+                served: vec![0; setup.nodes() as usize],
+            }),
             requesting: false,
             idle_holder_sends: !setup.without("idle-holder-sends"),
         }

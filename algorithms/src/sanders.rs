@@ -124,27 +124,27 @@ const PARAMS: &[Param] = &[
         },
         help: "the information structure; 'orchestrator structure' shows and checks one",
     },
-    Param {
-        name: "rules",
-        domain: Domain::Choice(&["auto", "basic", "deadlock-free", "no-fail"]),
-        help: "basic may deadlock; auto: basic where that cannot happen, else deadlock-free",
-    },
-    Param {
-        name: "self",
-        domain: Domain::Choice(&["auto", "atomic", "late"]),
-        help: "late: a node grants itself only when all others have; atomic: at once, and under \
-               rules=auto gives it back where that could deadlock; auto: late where I = {i} for all i",
-    },
-    Param {
-        name: "recovery",
-        domain: Domain::Choice(&["off", "on"]),
-        help: "on: the survivors of a death mend the structure, in which every node must inform itself",
-    },
-    Param {
-        name: "unsafe",
-        domain: Domain::Choice(&["no", "yes"]),
-        help: "yes: run even what the theorem calls unsafe, to watch it fail",
-    },
+    Param::choice(
+        "rules",
+        &["auto", "basic", "deadlock-free", "no-fail"],
+        "basic may deadlock; auto: basic where that cannot happen, else deadlock-free",
+    ),
+    Param::choice(
+        "self",
+        &["auto", "atomic", "late"],
+        "late: a node grants itself only when all others have; atomic: at once, and under \
+         rules=auto gives it back where that could deadlock; auto: late where I = {i} for all i",
+    ),
+    Param::choice(
+        "recovery",
+        &["off", "on"],
+        "on: the survivors of a death mend the structure, in which every node must inform itself",
+    ),
+    Param::choice(
+        "unsafe",
+        &["no", "yes"],
+        "yes: run even what the theorem calls unsafe, to watch it fail",
+    ),
 ];
 
 const EXPLANATION: &str = "\

@@ -22,12 +22,12 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::broadcast;
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
+    AlgorithmInfo, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder, Metric, More,
 };
 use crate::setup::Setup;
 use crate::stamp::Stamp;
@@ -53,7 +53,7 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
             metric: Metric::MessagesPerEntry,
             formula: "2(N-1)",
             condition: "without faults, where the window cuts no request in two",
-            value: most,
+            value: broadcast::asked_and_answered,
             kind: FormKind::AtMost,
         }],
         ..More::NONE
@@ -100,11 +100,6 @@ const DEFECTS: &[Defect] = &[Defect {
     result: "0 replies to 1 at every exit, asked or not; in a larger group that lets two in",
     ..Defect::BLANK
 }];
-
-fn most(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.whole_requests;
-    fits.then(|| 2.0 * f64::from(run.nodes - 1))
-}
 
 /// What nodes say to each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -34,7 +34,7 @@ use crate::contract::{
     After, Algorithm, NodeId, Outbox, Request, Timer, ignores, invariants, kinds,
 };
 use crate::erased::Of;
-use crate::params::{Domain, Param};
+use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{
     AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
@@ -58,15 +58,12 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     state_bytes: |nodes| size_of::<SinghalHeuristic>() as u64 + 9 * nodes,
     machine: |_, _| &Of::<SinghalHeuristic>::MACHINE,
     more: More {
-        params: &[Param {
-            name: "retry",
-            domain: Domain::Integer {
-                least: 1,
-                most: 1_000_000,
-                default: 10,
-            },
-            help: "a request still open after so many times N bounds T goes to everybody, once",
-        }],
+        params: &[Param::integer(
+            "retry",
+            1..=1_000_000,
+            10,
+            "a request still open after so many times N bounds T goes to everybody, once",
+        )],
         notes: &[("retries", "requests told to everybody, having waited long")],
         defects: DEFECTS,
         forms: &[ClosedForm {

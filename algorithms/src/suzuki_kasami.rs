@@ -164,12 +164,11 @@ impl Algorithm for SuzukiKasami {
     type Message = Message;
 
     fn new(setup: &Setup<'_>) -> Self {
-        let nodes = setup.nodes() as usize;
         Self {
             me: setup.me,
-            rn: vec![0; nodes],
+            rn: vec![0; setup.nodes() as usize],
             privilege: setup.is_holder().then(|| Privilege {
-                ln: vec![0; nodes],
+                ln: vec![0; setup.nodes() as usize],
                 q: VecDeque::new(),
             }),
             requesting: false,
@@ -189,11 +188,7 @@ impl Algorithm for SuzukiKasami {
             node: self.me,
             number: self.rn[self.me.index()],
         };
-        for other in (0..self.rn.len() as u32).map(NodeId) {
-            if other != self.me {
-                out.send_for(self.me, other, request.clone());
-            }
-        }
+        out.send_to_others(self.rn.len() as u32, &request);
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
@@ -301,16 +296,9 @@ fn one_privilege(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), String> {
 }
 
 fn numbers_are_true(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), String> {
+    world.heard_of_no_more_than_made(|node| &node.rn)?;
     for (owner, node) in world.alive() {
         let made = node.rn[owner.index()];
-        for (other, hearer) in world.alive() {
-            let heard = hearer.rn[owner.index()];
-            if heard > made {
-                return Err(format!(
-                    "{other} heard of request {heard} of {owner}'s {made}"
-                ));
-            }
-        }
         for privilege in privileges(world) {
             let served = privilege.ln[owner.index()];
             let open = u64::from(node.waits());
@@ -338,20 +326,6 @@ fn idle_holders_are_unaware(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), St
 }
 
 fn the_queued_wait(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), String> {
-    for privilege in privileges(world) {
-        for (place, &queued) in privilege.q.iter().enumerate() {
-            if privilege
-                .q
-                .iter()
-                .skip(place + 1)
-                .any(|&other| other == queued)
-            {
-                return Err(format!("{queued} is queued twice"));
-            }
-            if world.nodes[queued.index()].is_some_and(|node| !node.waits()) {
-                return Err(format!("{queued} is queued and does not wait"));
-            }
-        }
-    }
-    Ok(())
+    let waits = |node: &SuzukiKasami| node.waits();
+    privileges(world).try_for_each(|privilege| world.queued_once(&privilege.q, waits))
 }

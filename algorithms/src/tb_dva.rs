@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::attempts::Stage;
 use crate::contract::{
     After, Algorithm, NodeId, Outbox, Request, Timer, Visit, ignores, invariants, kinds,
 };
@@ -226,16 +227,6 @@ struct Buffered {
     told: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-enum Stage {
-    Idle,
-    /// For votes, for the how many-eth time.
-    Waiting(Stamp, u64),
-    /// For the moment to try again.
-    BackingOff(Stamp, u64),
-    Inside(Stamp),
-}
-
 impl Algorithm for TbDva {
     type Message = Message;
 
@@ -346,13 +337,7 @@ impl Algorithm for TbDva {
             (commit, buffered)
         });
         self.buf = renumbered.collect();
-        match &mut self.stage {
-            // No rule reads how often it tried; it is only a note of the run.
-            Stage::Waiting(_, tries) | Stage::BackingOff(_, tries) => {
-                each((self.me, "tries"), tries);
-            }
-            Stage::Idle | Stage::Inside(_) => {}
-        }
+        self.stage.growing(self.me, each);
     }
 }
 

@@ -20,11 +20,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::attempts::Stage;
 use crate::contract::{
     After, Algorithm, NodeId, Outbox, Request, Snapshot, Timer, Visit, ignores, invariants, kinds,
 };
 use crate::erased::Of;
-use crate::params::{Domain, Param, Params};
+use crate::params::{Param, Params};
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 use crate::registry::{
     AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
@@ -50,21 +51,21 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     machine: |_, _| &Of::<Thomas>::MACHINE,
     more: More {
         params: &[
-            Param {
-                name: "retry",
-                domain: Domain::Choice(&["random", "fixed", "off"]),
-                help: "back-off after 3T without a majority: up to 4NT, always 2NT, or never give up",
-            },
-            Param {
-                name: "queue",
-                domain: Domain::Choice(&["arrival", "stamp"]),
-                help: "whom a voter votes for next: who asked it first, or the oldest request",
-            },
-            Param {
-                name: "votes",
-                domain: Domain::Text { default: "" },
-                help: "how many votes each node has, such as 3,1,1; one each unless said",
-            },
+            Param::choice(
+                "retry",
+                &["random", "fixed", "off"],
+                "back-off after 3T without a majority: up to 4NT, always 2NT, or never give up",
+            ),
+            Param::choice(
+                "queue",
+                &["arrival", "stamp"],
+                "whom a voter votes for next: who asked it first, or the oldest request",
+            ),
+            Param::text(
+                "votes",
+                "",
+                "how many votes each node has, such as 3,1,1; one each unless said",
+            ),
         ],
         refuses: |params, nodes| weights(params, nodes).err(),
         notes: &[("attempts", "rounds of votes that an entry took")],
@@ -254,16 +255,6 @@ enum Retry {
     Off,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-enum Stage {
-    Idle,
-    /// For votes, for the how many-eth time.
-    Waiting(Stamp, u64),
-    /// For the moment to try again.
-    BackingOff(Stamp, u64),
-    Inside(Stamp),
-}
-
 impl Algorithm for Thomas {
     type Message = Message;
 
@@ -369,13 +360,7 @@ impl Algorithm for Thomas {
         for attempt in self.q.iter_mut().chain(&mut self.lock) {
             attempt.growing(each);
         }
-        match &mut self.stage {
-            // No rule reads how often it tried; it is only a note of the run.
-            Stage::Waiting(_, tries) | Stage::BackingOff(_, tries) => {
-                each((self.me, "tries"), tries);
-            }
-            Stage::Idle | Stage::Inside(_) => {}
-        }
+        self.stage.growing(self.me, each);
     }
 }
 

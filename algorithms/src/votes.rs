@@ -31,7 +31,7 @@ mod rule;
 mod voter;
 
 use crate::erased::{Machine, Of};
-use crate::params::{Domain, Param, Params};
+use crate::params::{Param, Params};
 use crate::printed::Printed;
 use crate::registry::{Circumstances, ClosedForm, FormKind, Metric};
 
@@ -41,22 +41,19 @@ pub(crate) const PAPER: &str = "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurr
                                 chapter 5";
 
 /// How many votes let a candidate into the second phase.
-pub(crate) const TAU: Param = Param {
-    name: "tau",
-    domain: Domain::Integer {
-        least: 0,
-        most: 1_000,
-        default: 0,
-    },
-    help: "more votes than this lead to phase 2; the book: 15 % or 30 % of N, lowered in vain rounds",
-};
+pub(crate) const TAU: Param = Param::integer(
+    "tau",
+    0..=1_000,
+    0,
+    "more votes than this lead to phase 2; the book: 15 % or 30 % of N, lowered in vain rounds",
+);
 
 /// Whether a voter whose vote is out says so.
-pub(crate) const REJECT: Param = Param {
-    name: "reject",
-    domain: Domain::Choice(&["on", "off"]),
-    help: "a voter whose vote is out says NO; off: phase 1 ends after 3T",
-};
+pub(crate) const REJECT: Param = Param::choice(
+    "reject",
+    &["on", "off"],
+    "a voter whose vote is out says NO; off: phase 1 ends after 3T",
+);
 
 /// What both note.
 pub(crate) const NOTES: &[(&str, &str)] = &[

@@ -101,7 +101,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect::told(
         "banta-E8",
         "have_token is not initialised; and to let the holder in at once without care is \
-               unsafe, for a request during its stay finds an empty queue and sends the token away",
+         unsafe, for a request during its stay finds an empty queue and sends the token away",
         "an omission; the print is saved by leaving its own id on the queue during its stay",
     ),
 ];

@@ -3,22 +3,15 @@
 use super::defects::DEFECTS;
 use super::{BantaEfficient, forms, wait};
 use crate::erased::Of;
-use crate::registry::{
-    AlgorithmInfo, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder, Metric, More,
-};
+use crate::registry::{AlgorithmInfo, ClosedForm, FormKind, Metric, More};
 
 pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "banta-efficient",
     title: "Banta, efficient",
     paper: "P. Banta, \"Distributed mutual exclusion algorithms\", M.S. thesis, University of \
             Nevada, Las Vegas, 1993, chapter 5",
-    family: Family::Token,
     cost: "1+(N-1)/m messages in cycles of m entries, 0 for an idle holder",
     explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("TOKEN"),
     // The two queues hold at most everybody once, all together.
     state_bytes: |_| (size_of::<BantaEfficient>() + 2 * size_of::<u32>()) as u64,
     machine: |_, _| &Of::<BantaEfficient>::MACHINE,
@@ -53,6 +46,7 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         uses_bound: true,
         ..More::NONE
     },
+    ..crate::banta_simple::INFO
 };
 
 const EXPLANATION: &str = "\

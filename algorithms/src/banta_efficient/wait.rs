@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use crate::params::{Domain, Param, Params};
+use crate::params::{Param, Params};
 use crate::setup::Setup;
 
 /// The parameter, as both algorithms that wait have it.
-pub(crate) const PARAM: Param = Param {
-    name: "wait",
-    domain: Domain::Text { default: "2T" },
-    help: "how long a new cycle waits for late requests, in bounds T or as a time: 2T, 2.5T, 30ms",
-};
+pub(crate) const PARAM: Param = Param::text(
+    "wait",
+    "2T",
+    "how long a new cycle waits for late requests, in bounds T or as a time: 2T, 2.5T, 30ms",
+);
 
 /// The wait of this run.
 pub(crate) fn of(setup: &Setup<'_>) -> Duration {

@@ -28,7 +28,10 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "the semaphore is never put back to k",
         rules: &["semaphore-is-restored"],
         needs_repaired: &["banta-K1"],
-        shows: Shows::World(World::of(&[2, 2, 2, 1], Fails::Deadlock).after("req 0; req 1; req 2; req 3; 1>0:REQUEST; 2>0:REQUEST; 3>0:REQUEST; exit 0")),
+        shows: Shows::World(World::of(&[2, 2, 2, 1], Fails::Deadlock).after(
+            "req 0; req 1; req 2; req 3; 1>0:REQUEST; 2>0:REQUEST; 3>0:REQUEST; \
+             exit 0",
+        )),
         schedule: "req 0; req 1; req 2; req 3; 1>0:REQUEST; 2>0:REQUEST; 3>0:REQUEST; exit 0; \
                    timer 0:wait; 0>1:TOKEN; 1>2:TOKEN; 2>3:TOKEN; exit 1; exit 2; 1>3:RELEASE; \
                    2>3:RELEASE; req 0; req 1; req 2; 0>3:REQUEST; 1>3:REQUEST; 2>3:REQUEST; \
@@ -41,7 +44,10 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "\"min(token_queue[k], good_site)\" read as numbers: it means the one nearer the front",
         rules: &["nearer-is-nearer"],
         needs_repaired: &["banta-K1"],
-        shows: Shows::World(World::of(&[1, 1, 1, 1, 1], Fails::Deadlock).after("req 0; req 4; req 3; req 2; req 1; 4>0:REQUEST; 3>0:REQUEST; 2>0:REQUEST; 1>0:REQUEST; exit 0")),
+        shows: Shows::World(World::of(&[1, 1, 1, 1, 1], Fails::Deadlock).after(
+            "req 0; req 4; req 3; req 2; req 1; 4>0:REQUEST; 3>0:REQUEST; 2>0:REQUEST; \
+             1>0:REQUEST; exit 0",
+        )),
         schedule: "req 0; req 4; req 3; req 2; req 1; 4>0:REQUEST; 3>0:REQUEST; 2>0:REQUEST; \
                    1>0:REQUEST; exit 0; timer 0:wait; 0>4:TOKEN; 4>3:TOKEN; 3>2:TOKEN; 2>1:TOKEN; \
                    exit 4; exit 3; 4>1:RELEASE; 3>1:RELEASE; exit 1",
@@ -53,7 +59,10 @@ pub(super) const DEFECTS: &[Defect] = &[
         what: "a release that overtakes the token finds a site that does not wait for one",
         rules: &["early-releases-count"],
         needs_repaired: &["banta-K1"],
-        shows: Shows::World(World::of(&[1, 1, 1, 1, 1], Fails::Deadlock).after("req 0; req 1; req 2; req 3; req 4; 1>0:REQUEST; 2>0:REQUEST; 3>0:REQUEST; 4>0:REQUEST; exit 0")),
+        shows: Shows::World(World::of(&[1, 1, 1, 1, 1], Fails::Deadlock).after(
+            "req 0; req 1; req 2; req 3; req 4; 1>0:REQUEST; 2>0:REQUEST; 3>0:REQUEST; \
+             4>0:REQUEST; exit 0",
+        )),
         schedule: "req 0; req 1; req 2; req 3; req 4; 1>0:REQUEST; 2>0:REQUEST; 3>0:REQUEST; \
                    4>0:REQUEST; exit 0; timer 0:wait; 0>1:TOKEN; exit 1; 1>3:RELEASE; 1>2:TOKEN; \
                    2>3:TOKEN; 3>4:TOKEN; exit 2; 2>4:RELEASE",
@@ -121,6 +130,10 @@ pub(super) const DEFECTS: &[Defect] = &[
         result: "right, but n-1 messages and a wait for what is free",
         ..Defect::BLANK
     },
-    Defect::told("banta-K8", "the good site enters alone and keeps the token while it is inside, so others wait \
-               although slots are free", "the design, not a slip: at most max(1, min(k, m-1)) inside; mode=pipeline repairs it"),
+    Defect::told(
+        "banta-K8",
+        "the good site enters alone and keeps the token while it is inside, so others wait \
+         although slots are free",
+        "the design, not a slip: at most max(1, min(k, m-1)) inside; mode=pipeline repairs it",
+    ),
 ];

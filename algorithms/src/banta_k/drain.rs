@@ -54,8 +54,59 @@ impl Site for Drain {
         &self.line
     }
 
+    fn line_mut(&mut self) -> &mut Line {
+        &mut self.line
+    }
+
     fn awaits_token(&self) -> bool {
         self.state == State::Requesting
+    }
+
+    fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
+        if !self.line.enqueue(site, out) {
+            let keep = self.state == State::Requesting;
+            self.line.keep_or_forward(site, keep, out);
+        } else if self.state == State::NotRequesting && !self.line.waiting && !self.asleep {
+            // banta-K6: in the thesis an idle holder's wait_for and its handler both take it.
+            if !self.rules.request_is_queued_once {
+                self.line.enqueue(site, out);
+            }
+            self.line.begin_cycle(out);
+        }
+    }
+
+    fn receive_token(&mut self, mut token: Token, out: &mut Outbox<Message>) {
+        self.asleep = false;
+        let mark = self.line.take(&mut token, out);
+        // banta-K7c: in the thesis only the good site reads its local queue.
+        if mark == Some(self.line.me) || self.rules.every_visit_appends {
+            self.line.append_local_queue(&mut token, out);
+        }
+        if mark == Some(self.line.me) {
+            token.mark = None;
+            self.semaphore = token.semaphore;
+            self.state = State::Collecting;
+            self.line.token = Some(token);
+        } else {
+            self.release_site = self.release_site_of(&token);
+            let free = token.semaphore;
+            token.semaphore = free.saturating_sub(1);
+            line::send_token(token, out);
+            self.state = State::WaitingForSlot;
+            if free > 0 {
+                self.enter(out);
+            }
+        }
+        self.enter_if_released(out);
+    }
+
+    fn receive_release(&mut self, out: &mut Outbox<Message>) {
+        let expected = matches!(self.state, State::WaitingForSlot | State::Collecting);
+        // banta-K5: in the thesis a release that overtakes the token is lost.
+        if expected || self.rules.early_releases_count {
+            self.releases += 1;
+        }
+        self.enter_if_released(out);
     }
 }
 
@@ -101,16 +152,7 @@ impl Algorithm for Drain {
     }
 
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
-        if let Err(why) = self.line.could_be(&message) {
-            out.protocol_error(format!("{from} {why}"));
-            return;
-        }
-        match message {
-            Message::Request { site } => self.receive_token_request(site, out),
-            Message::Update { good, epoch } => self.line.learn(good, epoch, out),
-            Message::Token(token) => self.receive_token(token, out),
-            Message::Release => self.receive_release(out),
-        }
+        line::receive(self, from, message, out);
     }
 
     /// The wait is over: the token leaves, with all slots.
@@ -136,44 +178,6 @@ impl Algorithm for Drain {
 }
 
 impl Drain {
-    fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
-        if !self.line.enqueue(site, out) {
-            let keep = self.state == State::Requesting;
-            self.line.keep_or_forward(site, keep, out);
-        } else if self.state == State::NotRequesting && !self.line.waiting && !self.asleep {
-            // banta-K6: in the thesis an idle holder's wait_for and its handler both take it.
-            if !self.rules.request_is_queued_once {
-                self.line.enqueue(site, out);
-            }
-            self.line.begin_cycle(out);
-        }
-    }
-
-    fn receive_token(&mut self, mut token: Token, out: &mut Outbox<Message>) {
-        self.asleep = false;
-        let mark = self.line.take(&mut token, out);
-        // banta-K7c: in the thesis only the good site reads its local queue.
-        if mark == Some(self.line.me) || self.rules.every_visit_appends {
-            self.line.append_local_queue(&mut token, out);
-        }
-        if mark == Some(self.line.me) {
-            token.mark = None;
-            self.semaphore = token.semaphore;
-            self.state = State::Collecting;
-            self.line.token = Some(token);
-        } else {
-            self.release_site = self.release_site_of(&token);
-            let free = token.semaphore;
-            token.semaphore = free.saturating_sub(1);
-            line::send_token(token, out);
-            self.state = State::WaitingForSlot;
-            if free > 0 {
-                self.enter(out);
-            }
-        }
-        self.enter_if_released(out);
-    }
-
     fn release_site_of(&self, token: &Token) -> NodeId {
         if self.rules.nearer_is_nearer {
             return line::release_site(token, self.line.k);
@@ -182,15 +186,6 @@ impl Drain {
         let good = token.mark.unwrap_or(self.line.me);
         let kth = token.token_queue.get(self.line.k as usize - 1);
         kth.map_or(good, |&kth| kth.min(good))
-    }
-
-    fn receive_release(&mut self, out: &mut Outbox<Message>) {
-        let expected = matches!(self.state, State::WaitingForSlot | State::Collecting);
-        // banta-K5: in the thesis a release that overtakes the token is lost.
-        if expected || self.rules.early_releases_count {
-            self.releases += 1;
-        }
-        self.enter_if_released(out);
     }
 
     fn enter_if_released(&mut self, out: &mut Outbox<Message>) {

@@ -5,24 +5,16 @@ use super::drain::Drain;
 use super::pipeline::Pipeline;
 use crate::banta_efficient::{forms, wait};
 use crate::erased::Of;
-use crate::params::{Domain, Param, Params};
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
-};
+use crate::params::{Param, Params};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, More};
 
 pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "banta-k",
     title: "Banta, k inside",
     paper: "P. Banta, \"Distributed mutual exclusion algorithms\", M.S. thesis, University of \
             Nevada, Las Vegas, 1993, chapter 6",
-    family: Family::Token,
     cost: "2+(N-2)/m messages in cycles of m entries, 0 for an idle holder",
     explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("TOKEN"),
     // The queues hold at most everybody once, all together.
     state_bytes: |_| (size_of::<Drain>().max(size_of::<Pipeline>()) + 2 * size_of::<u32>()) as u64,
     machine: |params, printed| match params.word("mode") {
@@ -32,21 +24,13 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     },
     more: More {
         params: &[
-            Param {
-                name: "k",
-                domain: Domain::Integer {
-                    least: 1,
-                    most: 10_000,
-                    default: 2,
-                },
-                help: "how many may be inside at once",
-            },
-            Param {
-                name: "mode",
-                domain: Domain::Choice(&["drain", "pipeline"]),
-                help: "drain: the good site enters alone, as designed and always as printed; pipeline: free slots \
-                       are used",
-            },
+            Param::integer("k", 1..=10_000, 2, "how many may be inside at once"),
+            Param::choice(
+                "mode",
+                &["drain", "pipeline"],
+                "drain: the good site enters alone, as designed and always as printed; pipeline: free slots \
+                 are used",
+            ),
             wait::PARAM,
         ],
         refuses: wait::refuses,
@@ -81,6 +65,7 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         uses_bound: true,
         ..More::NONE
     },
+    ..crate::banta_simple::INFO
 };
 
 /// How many may be inside.

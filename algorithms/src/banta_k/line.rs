@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{Message, Token, WAIT};
-use crate::banta_efficient::wait;
+use crate::banta_efficient::{queue, wait};
 use crate::contract::{After, Algorithm, Message as _, NodeId, Outbox, Snapshot, Timer};
 use crate::setup::Setup;
 
@@ -152,13 +152,15 @@ impl Line {
         self.good_site = good;
         self.epoch = token.epoch;
         out.note("cycle", token.token_queue.len() as u64);
-        let everybody = (0..self.nodes).map(NodeId);
-        for other in everybody.filter(|other| !token.token_queue.contains(other)) {
-            if other != self.me {
-                let epoch = token.epoch;
-                out.send_for(good, other, Message::Update { good, epoch });
-            }
-        }
+        let epoch = token.epoch;
+        let update = Message::Update { good, epoch };
+        queue::tell_the_others(
+            (self.me, self.nodes),
+            &token.token_queue,
+            good,
+            &update,
+            out,
+        );
         self.waiting = true;
         out.set_timer(WAIT, After::Exactly(self.wait));
     }
@@ -204,8 +206,36 @@ pub(super) trait Site: Algorithm<Message = Message> {
     /// What it knows of the waiting line.
     fn line(&self) -> &Line;
 
+    /// The same, to be changed.
+    fn line_mut(&mut self) -> &mut Line;
+
     /// Whether its client waits and the token has not been there yet.
     fn awaits_token(&self) -> bool;
+
+    fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>);
+
+    fn receive_token(&mut self, token: Token, out: &mut Outbox<Message>);
+
+    fn receive_release(&mut self, out: &mut Outbox<Message>);
+}
+
+/// A message arrives, in either mode.
+pub(super) fn receive<S: Site>(
+    site: &mut S,
+    from: NodeId,
+    message: Message,
+    out: &mut Outbox<Message>,
+) {
+    if let Err(why) = site.line().could_be(&message) {
+        out.protocol_error(format!("{from} {why}"));
+        return;
+    }
+    match message {
+        Message::Request { site: asks } => site.receive_token_request(asks, out),
+        Message::Update { good, epoch } => site.line_mut().learn(good, epoch, out),
+        Message::Token(token) => site.receive_token(token, out),
+        Message::Release => site.receive_release(out),
+    }
 }
 
 /// One token, at a site or under way.
@@ -218,37 +248,18 @@ pub(super) fn one_token<A: Site>(world: &Snapshot<'_, A>) -> Result<(), String> 
 
 /// The request of everybody who still waits for the token is in one place.
 pub(super) fn requests_are_in_one_place<A: Site>(world: &Snapshot<'_, A>) -> Result<(), String> {
-    if world.has_crashed() {
-        return Ok(());
-    }
-    let mut places = vec![0_usize; world.nodes.len()];
-    for (_, site) in world.alive() {
-        let token = site.line().token.iter();
-        let queued = token.flat_map(|token| &token.token_queue);
-        for queued in site.line().local_queue.iter().chain(queued) {
-            places[queued.index()] += 1;
-        }
-    }
-    for (_, _, message) in &world.flight {
-        match message {
-            Message::Token(token) => {
-                let queue = token.token_queue.iter();
-                queue.for_each(|queued| places[queued.index()] += 1);
-            }
-            Message::Request { .. } | Message::Update { .. } | Message::Release => {
-                let origin = message.origin();
-                origin
-                    .into_iter()
-                    .for_each(|site| places[site.index()] += 1);
-            }
-        }
-    }
-    for (me, site) in world.alive() {
-        if places[me.index()] != usize::from(site.awaits_token()) {
-            return Err(format!("that of {me} is in {} places", places[me.index()]));
-        }
-    }
-    Ok(())
+    let filed = world.alive().flat_map(|(_, site)| &site.line().local_queue);
+    let queued = world.tokens(
+        |site| site.line().token.as_ref(),
+        |message| match message {
+            Message::Token(token) => Some(token),
+            Message::Request { .. } | Message::Update { .. } | Message::Release => None,
+        },
+    );
+    let queued = queued.flat_map(|token| &token.token_queue);
+    let flight = world.flight.iter();
+    let asked = flight.filter_map(|(_, _, message)| message.origin());
+    world.in_one_place(filed.chain(queued).copied().chain(asked), A::awaits_token)
 }
 
 /// How many slots are on their way to somebody.

@@ -43,8 +43,65 @@ impl Site for Pipeline {
         &self.line
     }
 
+    fn line_mut(&mut self) -> &mut Line {
+        &mut self.line
+    }
+
     fn awaits_token(&self) -> bool {
         self.state == State::Requesting
+    }
+
+    fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
+        if !self.line.enqueue(site, out) {
+            let keep = self.state == State::Requesting;
+            self.line.keep_or_forward(site, keep, out);
+        } else if !self.line.waiting && self.state != State::WaitingForSlot {
+            self.line.begin_cycle(out);
+        }
+    }
+
+    fn receive_token(&mut self, mut token: Token, out: &mut Outbox<Message>) {
+        let mark = self.line.take(&mut token, out);
+        self.line.append_local_queue(&mut token, out);
+        self.state = State::WaitingForSlot;
+        if mark == Some(self.line.me) {
+            token.mark = None;
+            self.free = token
+                .semaphore
+                .saturating_add(std::mem::take(&mut self.releases));
+            self.leads = true;
+            self.line.token = Some(token);
+            self.lead_in(out);
+            return;
+        }
+        self.leads = false;
+        self.release_site = line::release_site(&token, self.line.k);
+        let free = token.semaphore;
+        token.semaphore = free.saturating_sub(1);
+        line::send_token(token, out);
+        if free > 0 {
+            self.enter(out);
+        } else if self.releases > 0 {
+            self.releases -= 1;
+            self.enter(out);
+        }
+    }
+
+    /// A slot comes home or is given to us. Older debts are paid first, or two could wait for each
+    /// other.
+    fn receive_release(&mut self, out: &mut Outbox<Message>) {
+        if let Some(creditor) = self.owed.pop_front() {
+            out.send(creditor, Message::Release);
+        } else if self.line.token.is_some() {
+            self.free = self.free.saturating_add(1);
+            if self.state == State::WaitingForSlot {
+                self.lead_in(out);
+            }
+        } else if self.state == State::WaitingForSlot {
+            self.enter(out);
+        } else {
+            self.releases = self.releases.saturating_add(1);
+        }
     }
 }
 
@@ -84,23 +141,14 @@ impl Algorithm for Pipeline {
     fn release(&mut self, out: &mut Outbox<Message>) {
         self.state = State::NotRequesting;
         if std::mem::take(&mut self.leads) {
-            self.take_slot(out);
+            self.receive_release(out);
         } else {
             out.send(self.release_site, Message::Release);
         }
     }
 
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
-        if let Err(why) = self.line.could_be(&message) {
-            out.protocol_error(format!("{from} {why}"));
-            return;
-        }
-        match message {
-            Message::Request { site } => self.receive_token_request(site, out),
-            Message::Update { good, epoch } => self.line.learn(good, epoch, out),
-            Message::Token(token) => self.receive_token(token, out),
-            Message::Release => self.take_slot(out),
-        }
+        line::receive(self, from, message, out);
     }
 
     /// The wait is over: the token leaves with the slots in hand. Those that are out will come home
@@ -129,42 +177,6 @@ impl Algorithm for Pipeline {
 }
 
 impl Pipeline {
-    fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
-        if !self.line.enqueue(site, out) {
-            let keep = self.state == State::Requesting;
-            self.line.keep_or_forward(site, keep, out);
-        } else if !self.line.waiting && self.state != State::WaitingForSlot {
-            self.line.begin_cycle(out);
-        }
-    }
-
-    fn receive_token(&mut self, mut token: Token, out: &mut Outbox<Message>) {
-        let mark = self.line.take(&mut token, out);
-        self.line.append_local_queue(&mut token, out);
-        self.state = State::WaitingForSlot;
-        if mark == Some(self.line.me) {
-            token.mark = None;
-            self.free = token
-                .semaphore
-                .saturating_add(std::mem::take(&mut self.releases));
-            self.leads = true;
-            self.line.token = Some(token);
-            self.lead_in(out);
-            return;
-        }
-        self.leads = false;
-        self.release_site = line::release_site(&token, self.line.k);
-        let free = token.semaphore;
-        token.semaphore = free.saturating_sub(1);
-        line::send_token(token, out);
-        if free > 0 {
-            self.enter(out);
-        } else if self.releases > 0 {
-            self.releases -= 1;
-            self.enter(out);
-        }
-    }
-
     /// The good site enters as soon as it has a slot, and the next cycle begins.
     fn lead_in(&mut self, out: &mut Outbox<Message>) {
         if self.free == 0 {
@@ -175,23 +187,6 @@ impl Pipeline {
         let somebody_waits = |token: &Token| !token.token_queue.is_empty();
         if self.line.holds() && self.line.token.as_ref().is_some_and(somebody_waits) {
             self.line.begin_cycle(out);
-        }
-    }
-
-    /// A slot comes home or is given to us. Older debts are paid first, or two could wait for each
-    /// other.
-    fn take_slot(&mut self, out: &mut Outbox<Message>) {
-        if let Some(creditor) = self.owed.pop_front() {
-            out.send(creditor, Message::Release);
-        } else if self.line.token.is_some() {
-            self.free = self.free.saturating_add(1);
-            if self.state == State::WaitingForSlot {
-                self.lead_in(out);
-            }
-        } else if self.state == State::WaitingForSlot {
-            self.enter(out);
-        } else {
-            self.releases = self.releases.saturating_add(1);
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect::told(
         "banta-S3",
         "with the preliminary rules a request may run after the token for ever (admitted in \
-               section 4.5.2)",
+         section 4.5.2)",
         "starvation by design, with --param rules=preliminary; numbers repair it",
     ),
     Defect::told(

@@ -3,7 +3,7 @@
 use super::BantaSimple;
 use super::defects::DEFECTS;
 use crate::erased::Of;
-use crate::params::{Domain, Param};
+use crate::params::Param;
 use crate::registry::{
     AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
     Metric, More,
@@ -25,11 +25,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     state_bytes: |nodes| size_of::<BantaSimple>() as u64 + 8 * nodes,
     machine: |_, _| &Of::<BantaSimple>::MACHINE,
     more: More {
-        params: &[Param {
-            name: "rules",
-            domain: Domain::Choice(&["numbered", "preliminary"]),
-            help: "numbered as in section 4.6, or the preliminary ones of 4.3, which can starve",
-        }],
+        params: &[Param::choice(
+            "rules",
+            &["numbered", "preliminary"],
+            "numbered as in section 4.6, or the preliminary ones of 4.3, which can starve",
+        )],
         notes: &[
             ("idle", "entries of a holder that nobody else wanted in"),
             ("forwarded", "requests passed on to the next good site"),

@@ -1,6 +1,7 @@
 //! What is true of all sites at every moment.
 
 use super::{BantaSimple, Message, State, Token};
+use crate::banta_efficient::queue;
 use crate::contract::{NodeId, Snapshot};
 
 pub(super) fn one_token(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
@@ -22,23 +23,8 @@ fn tokens<'a>(world: &Snapshot<'a, BantaSimple>) -> impl Iterator<Item = &'a Tok
 }
 
 pub(super) fn the_queued_wait(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
-    for token in tokens(world) {
-        for (place, &queued) in token.token_queue.iter().enumerate() {
-            if token
-                .token_queue
-                .iter()
-                .skip(place + 1)
-                .any(|&other| other == queued)
-            {
-                return Err(format!("{queued} is queued twice"));
-            }
-            let waits = |site: &BantaSimple| site.site_state == State::Requesting;
-            if world.nodes[queued.index()].is_some_and(|site| !waits(site)) {
-                return Err(format!("{queued} is queued and does not wait"));
-            }
-        }
-    }
-    Ok(())
+    let waits = |site: &BantaSimple| site.site_state == State::Requesting;
+    tokens(world).try_for_each(|token| world.queued_once(&token.token_queue, waits))
 }
 
 pub(super) fn no_request_is_lost(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
@@ -64,11 +50,5 @@ pub(super) fn no_request_is_lost(world: &Snapshot<'_, BantaSimple>) -> Result<()
 }
 
 pub(super) fn epochs_come_from_the_token(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
-    for token in tokens(world) {
-        if let Some((me, site)) = world.alive().find(|(_, site)| site.epoch > token.epoch) {
-            let (known, epoch) = (site.epoch, token.epoch);
-            return Err(format!("{me} knows epoch {known}, the token {epoch}"));
-        }
-    }
-    Ok(())
+    tokens(world).try_for_each(|token| queue::at_most_epoch(world, token.epoch, |site| site.epoch))
 }

@@ -6,20 +6,15 @@ use super::kernel::Kernel;
 use super::parameters::{self, CANDIDATES, HOP_LIMIT, MAX_REQ};
 use super::rows::centralised::Centralised;
 use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
+use crate::registry::{AlgorithmInfo, More};
 
 pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "cdc",
     title: "CDC: a queue that moves with its controller",
     paper: "S. Rana, K. Raman, V. Chaudhary, \"Migrating controller based framework for mutual \
             exclusion in distributed systems\", section 4.1",
-    family: Family::Controller,
     cost: "3(N-1)/N + (N-1)/max_req alone",
     explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("BECOME"),
     // The queue and the numbers exist once; what is remembered elsewhere is rare.
     state_bytes: |_| (size_of::<Kernel<Centralised>>() + 32) as u64,
     machine: |_, _| &Of::<Kernel<Centralised>>::MACHINE,
@@ -31,6 +26,7 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         forms: forms::CDC,
         ..More::NONE
     },
+    ..super::framework::INFO
 };
 
 const EXPLANATION: &str = "\

@@ -6,20 +6,15 @@ use super::kernel::Kernel;
 use super::parameters::{self, CANDIDATES, HOP_LIMIT, MAX_REQ};
 use super::rows::distributed::Distributed;
 use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
+use crate::registry::{AlgorithmInfo, More};
 
 pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "ddc",
     title: "DDC: a queue spread over those who wait",
     paper: "S. Rana, K. Raman, V. Chaudhary, \"Migrating controller based framework for mutual \
             exclusion in distributed systems\", section 4.2",
-    family: Family::Controller,
     cost: "3(N-1)/N + (N-1)/max_req alone; 4 + (N-1)/max_req saturated",
     explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("BECOME"),
     // The queue and the numbers exist once; what is remembered elsewhere is rare.
     state_bytes: |_| (size_of::<Kernel<Distributed>>() + 32) as u64,
     machine: |_, _| &Of::<Kernel<Distributed>>::MACHINE,
@@ -31,6 +26,7 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         forms: forms::DDC,
         ..More::NONE
     },
+    ..super::framework::INFO
 };
 
 const EXPLANATION: &str = "\

@@ -115,8 +115,8 @@ const C5: Defect = Defect {
 const S1: Defect = Defect::told(
     "rana-S1",
     "a request may chase the controller for ever, each time arriving when the role has just \
-           left: no schedule has an end to show it by, but hop_limit=none does it, for example in \
-           experiments/chase.toml",
+     left: no schedule has an end to show it by, but hop_limit=none does it, for example in \
+     experiments/chase.toml",
     "starvation",
 );
 

@@ -4,11 +4,13 @@
 //! them in one by one while the role is with it.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use serde::Serialize;
 
 use super::migration_info::Cause;
 use super::ranks::Ranks;
+use super::said::Said;
 use crate::contract::{NodeId, Outbox};
 use crate::setup::Setup;
 
@@ -16,8 +18,8 @@ use crate::setup::Setup;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(super) struct Members {
     me: NodeId,
-    ranks: Ranks,
-    groups: u32,
+    pub(super) ranks: Ranks,
+    pub(super) groups: u32,
     /// Our client waits.
     waiting: bool,
     /// Head: the members that want in.
@@ -34,11 +36,13 @@ pub(super) type Heard = Result<Option<Cause>, Unexpected>;
 pub(super) struct Unexpected;
 
 impl Members {
-    pub(super) fn of(setup: &Setup<'_>, groups: u32) -> Self {
+    /// In as many groups as the parameters say, or else as usual.
+    pub(super) fn of(setup: &Setup<'_>, usual_groups: u32) -> Self {
+        let groups = Said(&setup.setting.params).groups();
         Self {
             me: setup.me,
             ranks: Ranks::of(setup),
-            groups: groups.min(setup.nodes()),
+            groups: groups.unwrap_or(usual_groups).min(setup.nodes()),
             waiting: false,
             queue: VecDeque::new(),
             granted: None,
@@ -104,4 +108,17 @@ impl Members {
             out.send_for(member, member, grant);
         }
     }
+}
+
+/// What there is to decide after a message; one that cannot arrive is reported.
+pub(super) fn to_decide<M: fmt::Debug>(
+    heard: Heard,
+    from: NodeId,
+    message: &M,
+    out: &mut Outbox<M>,
+) -> Option<Cause> {
+    heard.unwrap_or_else(|Unexpected| {
+        out.protocol_error(format!("{from} says {message:?} where it cannot"));
+        None
+    })
 }

@@ -14,16 +14,16 @@ use crate::contract::{Outbox, Timer};
 pub(super) trait MigrationInfo {
     /// We are the controller, in this epoch, and about to decide something. Called at every
     /// decision: the first controller is never told that its tenure begins.
-    fn watch<M>(&mut self, epoch: u64, out: &mut Outbox<M>);
+    fn watch<M>(&mut self, _epoch: u64, _out: &mut Outbox<M>) {}
 
     /// `test_migration_condition`, once per cause.
     fn due(&mut self, cause: Cause) -> bool;
 
     /// The tenure's timer went off.
-    fn expired(&mut self);
+    fn expired(&mut self) {}
 
     /// The role moves on.
-    fn tenure_ends<M>(&mut self, epoch: u64, out: &mut Outbox<M>);
+    fn tenure_ends<M>(&mut self, _epoch: u64, _out: &mut Outbox<M>) {}
 }
 
 /// Why the controller decides.

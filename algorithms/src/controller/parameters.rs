@@ -2,132 +2,117 @@
 
 use super::said::Said;
 use crate::contract::NodeId;
-use crate::params::{Domain, Param, Params, Value};
+use crate::params::{Param, Params, Value};
 
 /// How many entries a tenure lasts.
-pub(super) const MAX_REQ: Param = Param {
-    name: "max_req",
-    domain: Domain::Integer {
-        least: 1,
-        most: u64::MAX,
-        default: 5,
-    },
-    help: "the role moves after so many entries",
-};
+pub(super) const MAX_REQ: Param = Param::integer(
+    "max_req",
+    1..=u64::MAX,
+    5,
+    "the role moves after so many entries",
+);
 
 /// How long a request may chase the role.
-pub(super) const HOP_LIMIT: Param = Param {
-    name: "hop_limit",
-    domain: Domain::Text { default: "n" },
-    help: "a request that was passed on so often is told to everybody: a number, n for as many as \
-           there are nodes, or none, in which case it may chase the role for ever",
-};
+pub(super) const HOP_LIMIT: Param = Param::text(
+    "hop_limit",
+    "n",
+    "a request that was passed on so often is told to everybody: a number, n for as many as \
+     there are nodes, or none, in which case it may chase the role for ever",
+);
 
 /// Who may become controller.
-pub(super) const CANDIDATES: Param = Param {
-    name: "candidates",
-    domain: Domain::Text { default: "all" },
-    help: "the nodes that may become controller, such as 0,1,2; the first one may always",
-};
+pub(super) const CANDIDATES: Param = Param::text(
+    "candidates",
+    "all",
+    "the nodes that may become controller, such as 0,1,2; the first one may always",
+);
 
 /// The row.
-const QUEUE: Param = Param {
-    name: "queue",
-    domain: Domain::Choice(&[
+const QUEUE: Param = Param::choice(
+    "queue",
+    &[
         "centralised",
         "distributed",
         "hierarchical",
         "ring",
         "replicated",
-    ]),
-    help: "where the pending requests are",
-};
+    ],
+    "where the pending requests are",
+);
 
-const ROUTING: Param = Param {
-    name: "routing",
-    domain: Domain::Choice(&["dynamic", "static"]),
-    help: "how a moving role is found: by pointers that follow it, or through a fixed structure",
-};
+const ROUTING: Param = Param::choice(
+    "routing",
+    &["dynamic", "static"],
+    "how a moving role is found: by pointers that follow it, or through a fixed structure",
+);
 
 /// The column.
-const MIGRATE: Param = Param {
-    name: "migrate",
-    domain: Domain::Choice(&["counter", "never", "each", "timer"]),
-    help: "when the role moves: after max_req entries, never, at each exit, after max_time",
-};
+const MIGRATE: Param = Param::choice(
+    "migrate",
+    &["counter", "never", "each", "timer"],
+    "when the role moves: after max_req entries, never, at each exit, after max_time",
+);
 
-const MAX_TIME: Param = Param {
-    name: "max_time",
-    domain: Domain::Integer {
-        least: 1,
-        most: u64::MAX,
-        default: 20_000,
-    },
-    help: "with migrate=timer the role moves after so many microseconds",
-};
+const MAX_TIME: Param = Param::integer(
+    "max_time",
+    1..=u64::MAX,
+    20_000,
+    "with migrate=timer the role moves after so many microseconds",
+);
 
-const TEST: Param = Param {
-    name: "test",
-    domain: Domain::Choice(&["exit", "wake"]),
-    help: "when it is tested whether to move: at exits, as printed, or (token style) also when a \
-           request finds the role idle",
-};
+const TEST: Param = Param::choice(
+    "test",
+    &["exit", "wake"],
+    "when it is tested whether to move: at exits, as printed, or (token style) also when a \
+     request finds the role idle",
+);
 
-const INFORM: Param = Param {
-    name: "inform",
-    domain: Domain::Choice(&["all", "selective", "none"]),
-    help: "who is told of a move",
-};
+const INFORM: Param = Param::choice(
+    "inform",
+    &["all", "selective", "none"],
+    "who is told of a move",
+);
 
-const SEEK: Param = Param {
-    name: "seek",
-    domain: Domain::Choice(&["propagate", "broadcast"]),
-    help: "with inform=none, how a request looks for the controller",
-};
+const SEEK: Param = Param::choice(
+    "seek",
+    &["propagate", "broadcast"],
+    "with inform=none, how a request looks for the controller",
+);
 
-const RECENT: Param = Param {
-    name: "recent",
-    domain: Domain::Integer {
-        least: 1,
-        most: 1_000,
-        default: 3,
-    },
-    help: "with inform=selective, how many of the last to enter are told",
-};
+const RECENT: Param = Param::integer(
+    "recent",
+    1..=1_000,
+    3,
+    "with inform=selective, how many of the last to enter are told",
+);
 
-const TARGET: Param = Param {
-    name: "target",
-    domain: Domain::Choice(&["usual", "first", "second", "last", "next"]),
-    help: "who is next: the first, second or last in the queue or the next by number; usually the \
-           second, of a distributed queue the last, in token style the first",
-};
+const TARGET: Param = Param::choice(
+    "target",
+    &["usual", "first", "second", "last", "next"],
+    "who is next: the first, second or last in the queue or the next by number; usually the \
+     second, of a distributed queue the last, in token style the first",
+);
 
-const LAZY: Param = Param {
-    name: "lazy",
-    domain: Domain::Choice(&["no", "yes"]),
-    help: "whether the role stays where nobody waits",
-};
+const LAZY: Param = Param::choice(
+    "lazy",
+    &["no", "yes"],
+    "whether the role stays where nobody waits",
+);
 
-const GROUPS: Param = Param {
-    name: "groups",
-    domain: Domain::Integer {
-        least: 0,
-        most: u32::MAX as u64,
-        default: 0,
-    },
-    help: "how many coordinators a ring, heads the cohorts or copies a replicated queue with static \
-           routing has; 0 for the usual: every node on a ring, else 3",
-};
+const GROUPS: Param = Param::integer(
+    "groups",
+    0..=u32::MAX as u64,
+    0,
+    "how many coordinators a ring, heads the cohorts or copies a replicated queue with static \
+     routing has; 0 for the usual: every node on a ring, else 3",
+);
 
-const ARITY: Param = Param {
-    name: "arity",
-    domain: Domain::Integer {
-        least: 1,
-        most: 1_000,
-        default: 2,
-    },
-    help: "how many children a node of the tree has; 1 makes it a line",
-};
+const ARITY: Param = Param::integer(
+    "arity",
+    1..=1_000,
+    2,
+    "how many children a node of the tree has; 1 makes it a line",
+);
 
 /// All parameters of the framework.
 pub(super) const ALL: &[Param] = &[

@@ -107,19 +107,19 @@ pub(super) const ALL: &[Defect] = &[
     Defect::told(
         "kanrar-F9",
         "section 2.1 says that only the holder's list ages; Step 2 and Table 3.4 age \
-               everywhere",
+         everywhere",
         "a contradiction; here every list ages",
     ),
     Defect::told(
         "kanrar-F10",
         "Lemma 3.3 says first come, first served among equals; a neighbour has one entry, \
-               however many wait behind it",
+         however many wait behind it",
         "with equal priorities the order is Raymond's; mra-p with aging keeps the order",
     ),
     Defect::told(
         "kanrar-F11",
         "Table 3.4 has <8,1> for <3,1> at P1, <2,4> for <1,4> at P3, <3,3> for <1,3> at P2 \
-               and for <2,3> at P5, and # for *",
+         and for <2,3> at P5, and # for *",
         "misprints",
     ),
 ];

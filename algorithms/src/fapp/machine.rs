@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
-use crate::precedence::{self, Aging, Rank, Ranked};
+use crate::precedence::{self, Aging, Rank, ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
 
@@ -88,15 +88,7 @@ impl fmt::Debug for Place {
     }
 }
 
-impl Ranked for Place {
-    fn rank(&self) -> Rank {
-        self.rank
-    }
-
-    fn rank_mut(&mut self) -> &mut Rank {
-        &mut self.rank
-    }
-}
+ranked!(Place);
 
 impl Algorithm for Fapp {
     type Message = Message;

@@ -10,30 +10,16 @@ use super::machine::{
 use super::printed::{COUNTED_ANEW, DUMMIES_OUTWARD, PASSED_ON, ROUTED_BY_ORQ};
 use crate::printed::{Defect, Fails, Shows, World};
 
-pub(super) const LFRT: &[Defect] = &[
-    IDLE_HOLDER,
-    ASTRAY,
-    SERVED,
-    MERGED,
-    COUNTED,
-    DUMMIES,
-    TO_AND_FRO,
-    NEVER_BACK,
-    NOT_RECEIVED,
-    STEP_SEVEN,
-];
+/// The defects of both algorithms, and those of one.
+macro_rules! and_both {
+    ($($own:expr),* $(,)?) => {
+        &[IDLE_HOLDER, ASTRAY, SERVED, MERGED, COUNTED, DUMMIES, TO_AND_FRO, NEVER_BACK, NOT_RECEIVED, STEP_SEVEN, $($own),*]
+    };
+}
 
-pub(super) const LFRT_P: &[Defect] = &[
-    IDLE_HOLDER,
-    ASTRAY,
-    SERVED,
-    MERGED,
-    COUNTED,
-    DUMMIES,
-    TO_AND_FRO,
-    NEVER_BACK,
-    NOT_RECEIVED,
-    STEP_SEVEN,
+pub(super) const LFRT: &[Defect] = and_both![];
+
+pub(super) const LFRT_P: &[Defect] = and_both![
     Defect {
         id: "kanrar-Q1",
         what: "a request is passed on only where it becomes the most urgent; the description passes it on \
@@ -53,7 +39,7 @@ pub(super) const LFRT_P: &[Defect] = &[
     Defect::told(
         "kanrar-Q2",
         "Step 2 of the pseudo-code lacks the test whether a request is known, which the text \
-               requires",
+         requires",
         "requests multiply in cycles; here as in the text",
     ),
     Defect::told(
@@ -194,7 +180,7 @@ const NOT_RECEIVED: Defect = Defect::told(
 const STEP_SEVEN: Defect = Defect::told(
     "kanrar-L10",
     "Step 7 searches N_k for TN_k, replaces all entries by one, needs other nodes' \
-           neighbours without asking, and covers only a holder that wants to send",
+     neighbours without asking, and covers only a holder that wants to send",
     "lost requests, lost tokens and partitions are not covered; here FIND, RELAY and \
-             wide requests do it",
+     wide requests do it",
 );

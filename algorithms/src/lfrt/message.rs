@@ -6,7 +6,7 @@ use std::{fmt, iter};
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{NodeId, kinds};
-use crate::precedence::{Rank, Ranked};
+use crate::precedence::{Rank, ranked};
 
 /// What nodes say to each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -74,15 +74,7 @@ impl fmt::Debug for Waiting {
     }
 }
 
-impl Ranked for Waiting {
-    fn rank(&self) -> Rank {
-        self.rank
-    }
-
-    fn rank_mut(&mut self) -> &mut Rank {
-        &mut self.rank
-    }
-}
+ranked!(Waiting);
 
 /// A token in doubt: the link from `src` to `dst` ended its session, and whether it arrived is not
 /// known.

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::IDLE_HOLDER_SERVES;
 use crate::contract::{Algorithm, Change, NodeId, Outbox, Request, ignores, invariants, kinds};
-use crate::precedence::{Precedence, Rank, Ranked};
+use crate::precedence::{Precedence, Rank, ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
 
@@ -89,15 +89,7 @@ impl Entry {
     }
 }
 
-impl Ranked for Entry {
-    fn rank(&self) -> Rank {
-        self.rank
-    }
-
-    fn rank_mut(&mut self) -> &mut Rank {
-        &mut self.rank
-    }
-}
+ranked!(Entry);
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Bounce: "BOUNCE", Token: "TOKEN" }

@@ -4,34 +4,21 @@ use super::machine::{CROSSED_IS_IGNORED, IDLE_HOLDER_SERVES};
 use super::printed::{NEXT_HOPS, ONLY_ORIGINATORS};
 use crate::printed::{Defect, Fails, Shows, World};
 
-pub(super) const MRA: &[Defect] = &[
-    IDLE_HOLDER,
-    NO_WAY,
-    PATHLESS,
-    FIRST_PATH,
-    PATHS,
-    RETURN,
-    TWO_MESSAGES,
-    CROSSED,
-    REMOVED_FIRST,
-    Defect::told(
-        "kanrar-M10",
-        "Table 3.1: LDQ8 is {1,3,8}, the text has {3,8}; RQ of P3 in step 5 shows LDQ3; LDQ1 \
-               is empty in step 5 though {3,1} is needed in step 6; rows for 2 and 5 are missing",
-        "misprints",
-    ),
-];
+/// The defects of both algorithms, and those of one.
+macro_rules! and_both {
+    ($($own:expr),* $(,)?) => {
+        &[IDLE_HOLDER, NO_WAY, PATHLESS, FIRST_PATH, PATHS, RETURN, TWO_MESSAGES, CROSSED, REMOVED_FIRST, $($own),*]
+    };
+}
 
-pub(super) const MRA_P: &[Defect] = &[
-    IDLE_HOLDER,
-    NO_WAY,
-    PATHLESS,
-    FIRST_PATH,
-    PATHS,
-    RETURN,
-    TWO_MESSAGES,
-    CROSSED,
-    REMOVED_FIRST,
+pub(super) const MRA: &[Defect] = and_both![Defect::told(
+    "kanrar-M10",
+    "Table 3.1: LDQ8 is {1,3,8}, the text has {3,8}; RQ of P3 in step 5 shows LDQ3; LDQ1 \
+     is empty in step 5 though {3,1} is needed in step 6; rows for 2 and 5 are missing",
+    "misprints",
+),];
+
+pub(super) const MRA_P: &[Defect] = and_both![
     Defect::told(
         "kanrar-P1",
         "the box says that RQ is first in, first out; every example sorts it by priority",
@@ -55,7 +42,7 @@ pub(super) const MRA_P: &[Defect] = &[
     Defect::told(
         "kanrar-P5",
         "Table 3.2: RQ of P1 in step 3 reads 11,8,3 (for 6); LDQ11 has no way back; P3's rows \
-               are labelled PQ1 and LDQ1",
+         are labelled PQ1 and LDQ1",
         "misprints",
     ),
     Defect::told(
@@ -113,29 +100,29 @@ const CROSSED: Defect = Defect {
 const NO_WAY: Defect = Defect::told(
     "kanrar-M2",
     "when the token has moved, the new holder's LDQ leads only back to the sender; Step 4 \
-           looks for a way to RQ's first there and finds none (Table 3.1 itself, after 8 leaves)",
+     looks for a way to RQ's first there and finds none (Table 3.1 itself, after 8 leaves)",
     "undefined; the printed machine follows the first path instead, as the worked \
-             example does",
+     example does",
 );
 
 const PATHLESS: Defect = Defect::told(
     "kanrar-M3",
     "a request that is passed on without its path is filed as {i, j} by line 8 (i is no \
-           neighbour) and as {3, 1} by Table 3.1 (then 6 cannot be found)",
+     neighbour) and as {3, 1} by Table 3.1 (then 6 cannot be found)",
     "undefined; the printed machine files sender and receiver, as the table does",
 );
 
 const FIRST_PATH: Defect = Defect::told(
     "kanrar-M4",
     "the walk-through follows LDQ's first path, whatever RQ says; with the way back filed \
-           at the end (Step 4) Table 3.1's own run sends the token to 6 instead of 11",
+     at the end (Step 4) Table 3.1's own run sends the token to 6 instead of 11",
     "no way on from 6; the printed machine files the way back at the front",
 );
 
 const TWO_MESSAGES: Defect = Defect::told(
     "kanrar-M7",
     "token and request for its return are two messages; there is no rule for a holder \
-           that leaves before the second arrives",
+     that leaves before the second arrives",
     "undefined; in the printed machine they are one message",
 );
 

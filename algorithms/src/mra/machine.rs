@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::invariants;
 use crate::contract::{Algorithm, NodeId, Outbox, Request, ignores, invariants, kinds};
-use crate::precedence::{Precedence, Rank, Ranked};
+use crate::precedence::{Precedence, Rank, ranked};
 use crate::printed::LeftOut;
 use crate::setup::Setup;
 
@@ -59,15 +59,7 @@ impl Waiting {
     }
 }
 
-impl Ranked for Waiting {
-    fn rank(&self) -> Rank {
-        self.rank
-    }
-
-    fn rank_mut(&mut self) -> &mut Rank {
-        &mut self.rank
-    }
-}
+ranked!(Waiting);
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Token: "TOKEN" }

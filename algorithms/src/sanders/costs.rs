@@ -80,10 +80,7 @@ pub fn mean_delay(structure: &Structure, delay: fn(&Structure, NodeId, NodeId) -
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn named(name: &str, nodes: u32) -> Structure {
-        Structure::read(name, nodes, NodeId(0)).expect(name)
-    }
+    use crate::sanders::structure::tests::named;
 
     /// Low, DM, and D as printed and exact, of each structure.
     #[test]

@@ -214,7 +214,7 @@ impl Algorithm for Sanders {
     invariants! {
         "whoever is inside is CSSTAT of all it asked and informs (the lemma, first half)": invariants::the_inside_are_known,
         "CSSTAT names only who is to enter, is inside or whose RELEASE is on its way (the \
-        lemma, second half)": invariants::csstat_is_reset,
+         lemma, second half)": invariants::csstat_is_reset,
         "an arbiter with nobody to wait for has nobody waiting": invariants::the_free_serve,
         "a request is granted, queued or on its way": invariants::nobody_is_forgotten,
         "whoever is not next knows it, or will": invariants::the_hopeless_know,

@@ -251,10 +251,10 @@ fn unknown(word: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn named(name: &str, nodes: u32) -> Structure {
+    pub(in crate::sanders) fn named(name: &str, nodes: u32) -> Structure {
         Structure::read(name, nodes, NodeId(0)).expect(name)
     }
 

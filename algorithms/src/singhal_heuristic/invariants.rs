@@ -23,16 +23,5 @@ pub(super) fn idle_holders_are_unaware(
 }
 
 pub(super) fn numbers_are_true(world: &Snapshot<'_, SinghalHeuristic>) -> Result<(), String> {
-    for (owner, site) in world.alive() {
-        let made = site.sn[owner.index()];
-        for (other, hearer) in world.alive() {
-            let heard = hearer.sn[owner.index()];
-            if heard > made {
-                return Err(format!(
-                    "{other} heard of request {heard} of {owner}'s {made}"
-                ));
-            }
-        }
-    }
-    Ok(())
+    world.heard_of_no_more_than_made(|site| &site.sn)
 }

@@ -89,16 +89,15 @@ const K7: Defect = told(
     "as many inside as there are blocks with a candidate",
 );
 
+/// The defects of both algorithms, and those of one.
+macro_rules! and_both {
+    ($($own:expr),* $(,)?) => {
+        &[K1, K2, K3, K4, K4_AGAIN, K5, K6, K7, $($own),*]
+    };
+}
+
 /// Those of NHME-AMC.
-pub(crate) const NHME: &[Defect] = &[
-    K1,
-    K2,
-    K3,
-    K4,
-    K4_AGAIN,
-    K5,
-    K6,
-    K7,
+pub(crate) const NHME: &[Defect] = and_both![
     told(
         "kanrar-N1",
         "|S| takes everybody's vote counts, and n is the size, the disconnected and the silent",
@@ -147,15 +146,7 @@ pub(crate) const NHME: &[Defect] = &[
 ];
 
 /// Those of BMaV.
-pub(crate) const BMAV: &[Defect] = &[
-    K1,
-    K2,
-    K3,
-    K4,
-    K4_AGAIN,
-    K5,
-    K6,
-    K7,
+pub(crate) const BMAV: &[Defect] = and_both![
     told(
         "kanrar-B1",
         "steps 2 to 5 compare votes and holdings of all, and no message carries either",

@@ -23,8 +23,6 @@ impl Counter {
 }
 
 impl MigrationInfo for Counter {
-    fn watch<M>(&mut self, _: u64, _: &mut Outbox<M>) {}
-
     fn due(&mut self, cause: Cause) -> bool {
         match cause {
             Cause::Exit => self.req_served = self.req_served.saturating_add(1),
@@ -33,8 +31,6 @@ impl MigrationInfo for Counter {
         // Not `=`, as printed: where the role could not move when it was due, it moves later.
         self.req_served >= self.max_req
     }
-
-    fn expired(&mut self) {}
 
     fn tenure_ends<M>(&mut self, _: u64, _: &mut Outbox<M>) {
         self.req_served = 0;

@@ -18,10 +18,9 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
-use crate::controller::members::{Members, Unexpected};
+use crate::controller::members::{Members, Unexpected, to_decide};
 use crate::controller::migration_info::Cause;
-use crate::controller::ranks::{Ranks, USUAL_GROUPS};
-use crate::controller::said::Said;
+use crate::controller::ranks::USUAL_GROUPS;
 use crate::controller::tenure::Tenure;
 use crate::setup::Setup;
 
@@ -61,8 +60,6 @@ impl crate::contract::Message for Message {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(in crate::controller) struct Cohort {
     me: NodeId,
-    ranks: Ranks,
-    groups: u32,
     /// Those whom we are the head of.
     members: Members,
     tenure: Tenure,
@@ -76,13 +73,9 @@ impl Algorithm for Cohort {
     type Message = Message;
 
     fn new(setup: &Setup<'_>) -> Self {
-        let groups = Said(&setup.setting.params).groups();
-        let groups = groups.unwrap_or(USUAL_GROUPS).min(setup.nodes());
         Self {
             me: setup.me,
-            ranks: Ranks::of(setup),
-            groups,
-            members: Members::of(setup, groups),
+            members: Members::of(setup, USUAL_GROUPS),
             tenure: Tenure::of(setup),
             asked: false,
             heads: VecDeque::new(),
@@ -122,12 +115,8 @@ impl Algorithm for Cohort {
             }
             Message::Up | Message::Delegate { .. } | Message::Return { .. } => Err(Unexpected),
         };
-        match heard {
-            Ok(Some(cause)) => self.work(cause, out),
-            Ok(None) => {}
-            Err(Unexpected) => {
-                out.protocol_error(format!("{from} says {message:?} where it cannot"));
-            }
+        if let Some(cause) = to_decide(heard, from, &message, out) {
+            self.work(cause, out);
         }
     }
 
@@ -142,7 +131,7 @@ impl Algorithm for Cohort {
 
 impl Cohort {
     fn root(&self) -> NodeId {
-        self.ranks.node(0)
+        self.members.ranks.node(0)
     }
 
     fn is_root(&self) -> bool {
@@ -150,7 +139,7 @@ impl Cohort {
     }
 
     fn is_head(&self, node: NodeId) -> bool {
-        node != self.root() && self.ranks.rank(node) < self.groups
+        node != self.root() && self.members.ranks.rank(node) < self.members.groups
     }
 
     /// Something has changed: with the role serve or let go of it, without it ask for it.

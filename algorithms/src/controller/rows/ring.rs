@@ -17,10 +17,8 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants, kinds,
 };
-use crate::controller::members::{Members, Unexpected};
+use crate::controller::members::{Members, Unexpected, to_decide};
 use crate::controller::migration_info::Cause;
-use crate::controller::ranks::Ranks;
-use crate::controller::said::Said;
 use crate::controller::tenure::Tenure;
 use crate::setup::Setup;
 
@@ -47,8 +45,6 @@ impl crate::contract::Message for Message {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(in crate::controller) struct Ring {
     me: NodeId,
-    ranks: Ranks,
-    groups: u32,
     /// Those whom we coordinate.
     members: Members,
     tenure: Tenure,
@@ -62,13 +58,9 @@ impl Algorithm for Ring {
     type Message = Message;
 
     fn new(setup: &Setup<'_>) -> Self {
-        let groups = Said(&setup.setting.params).groups();
-        let groups = groups.unwrap_or(u32::MAX).min(setup.nodes());
         Self {
             me: setup.me,
-            ranks: Ranks::of(setup),
-            groups,
-            members: Members::of(setup, groups),
+            members: Members::of(setup, u32::MAX),
             tenure: Tenure::of(setup),
             wanted: false,
             asked: false,
@@ -93,7 +85,7 @@ impl Algorithm for Ring {
                 Ok(Some(Cause::Wake))
             }
             Message::Become { epoch }
-                if Some(from) == self.ahead(self.groups - 1) && !self.tenure.active =>
+                if Some(from) == self.ahead(self.members.groups - 1) && !self.tenure.active =>
             {
                 self.asked = false;
                 self.tenure.begin(epoch);
@@ -101,12 +93,8 @@ impl Algorithm for Ring {
             }
             Message::Signal | Message::Become { .. } => Err(Unexpected),
         };
-        match heard {
-            Ok(Some(cause)) => self.work(cause, out),
-            Ok(None) => {}
-            Err(Unexpected) => {
-                out.protocol_error(format!("{from} says {message:?} where it cannot"));
-            }
+        if let Some(cause) = to_decide(heard, from, &message, out) {
+            self.work(cause, out);
         }
     }
 
@@ -122,10 +110,10 @@ impl Algorithm for Ring {
 impl Ring {
     /// The coordinator so many places ahead, if we are one.
     fn ahead(&self, places: u32) -> Option<NodeId> {
-        let rank = self.ranks.rank(self.me);
-        (rank < self.groups).then(|| {
-            let ahead = (u64::from(rank) + u64::from(places)) % u64::from(self.groups);
-            self.ranks.node(ahead as u32)
+        let rank = self.members.ranks.rank(self.me);
+        (rank < self.members.groups).then(|| {
+            let ahead = (u64::from(rank) + u64::from(places)) % u64::from(self.members.groups);
+            self.members.ranks.node(ahead as u32)
         })
     }
 
@@ -163,7 +151,7 @@ impl Ring {
         if !needed || self.asked {
             return;
         }
-        if let Some(behind) = self.ahead(self.groups - 1) {
+        if let Some(behind) = self.ahead(self.members.groups - 1) {
             self.asked = true;
             out.send(behind, Message::Signal);
         }
