@@ -144,8 +144,8 @@ mod tests {
 
     use super::*;
     use crate::contract::Request;
+    use crate::permission::ricart_agrawala::RicartAgrawala;
     use crate::printed::Printed;
-    use crate::ricart_agrawala::RicartAgrawala;
     use crate::topology::Topology;
 
     fn three() -> Members<RicartAgrawala> {
@@ -154,7 +154,7 @@ mod tests {
 
     fn setting() -> Setting {
         let bound = Duration::from_millis(1);
-        let entry = &crate::ricart_agrawala::INFO;
+        let entry = &crate::permission::ricart_agrawala::INFO;
         let (params, repaired) = (entry.defaults(), Printed::repaired());
         Setting::new(Topology::complete(3), NodeId(0), params, repaired, bound)
     }

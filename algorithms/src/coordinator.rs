@@ -1,0 +1,3 @@
+//! One node decides who enters.
+
+pub(crate) mod centralised;

@@ -1,0 +1,250 @@
+//! Singhal's dynamic information structure: ask those who may be ahead, and learn who they are.
+//!
+//! M. Singhal, "A dynamic information-structure mutual exclusion algorithm for distributed systems",
+//! IEEE Transactions on Parallel and Distributed Systems 3(1), 1992, as described in S. Banta's
+//! thesis, 1993, section 2.2.
+//!
+//! At first node i asks all with smaller numbers, a staircase. Whoever replies to a node asks it next
+//! time; whoever is replied to need not ask:
+//!
+//! ```text
+//!     R_0 = {}                 2 enters and leaves       R_0 = {2}
+//!     R_1 = {0}                ------------------->      R_1 = {0,2}
+//!     R_2 = {0,1}                                        R_2 = {}
+//! ```
+//!
+//! Cost: 0 to `2(n-1)` messages per entry, as `carvalho-roucairol` from the same start, message for
+//! message. Links need not keep order.
+//! Chosen here: the request that follows a reply carries the pending stamp, not a newer clock, which
+//! would lose the place.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::common::broadcast;
+use crate::common::stamp::Stamp;
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::erased::Of;
+use crate::printed::{Defect, Fails, Shows, World};
+use crate::registry::{
+    AlgorithmInfo, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder, Metric, More,
+};
+use crate::setup::Setup;
+
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "singhal-dynamic",
+    title: "Singhal, dynamic information structure",
+    paper: "M. Singhal, \"A dynamic information-structure mutual exclusion algorithm for \
+            distributed systems\", IEEE TPDS 3(1), 1992",
+    family: Family::Permission,
+    cost: "0 to 2(N-1) messages per entry",
+    explanation: EXPLANATION,
+    graph: Graph::Complete,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
+    token: None,
+    // R and I may each be everybody.
+    state_bytes: |nodes| size_of::<SinghalDynamic>() as u64 + 16 * nodes,
+    machine: |_, _| &Of::<SinghalDynamic>::MACHINE,
+    more: More {
+        defects: DEFECTS,
+        forms: &[ClosedForm {
+            metric: Metric::MessagesPerEntry,
+            formula: "2(N-1)",
+            condition: "without faults, where the window cuts no request in two",
+            value: broadcast::asked_and_answered,
+            kind: FormKind::AtMost,
+        }],
+        ..More::NONE
+    },
+};
+
+const EXPLANATION: &str = "\
+A node asks only those who may be ahead of it: its request set R. It learns who
+they are from the messages it gets anyway.
+
+At first R_i is everybody with a smaller number. The picture is a staircase:
+
+    R_0 = {}
+    R_1 = {0}
+    R_2 = {0, 1}
+    R_3 = {0, 1, 2}
+
+A REPLY from j takes j out of R: j need not be asked until it has asked us.
+Whoever sends a REPLY puts the addressee into R: it may well be inside next time
+we want in. Who was inside last has the empty R, and the others stand below it
+in the staircase, in the order of their last entries.
+
+On a REQUEST a node that is idle replies. One that is inside, or waits with a
+smaller pair (time stamp, node), remembers it in its inform set I and replies
+when it leaves; then I is empty again. One that waits with a larger pair
+replies, and if it had not asked the other, asks it now: the other may go first.
+
+Why it is safe: of any two nodes at least one has the other in R, and asks it.
+Why nobody starves: the smaller pair goes first, and nobody who has seen my
+request can ask with a smaller pair again.
+
+What it costs: two messages for each in R, 0 to 2(N-1); N-1 on average when one
+node at a time, drawn uniformly, asks. From one exit to the next entry it takes
+one message. Links need not keep order.";
+
+const DEFECTS: &[Defect] = &[Defect {
+    id: "banta-SD1",
+    what: "the survey copies the inform set into the request set at the exit and does not say that \
+           it is emptied",
+    rules: &["inform-set-is-emptied"],
+    shows: Shows::World(World::of(&[2, 2], Fails::ProtocolError)),
+    schedule: "req 0; req 1; 1>0:REQUEST; exit 0; req 0; 0>1:REPLY; exit 1; 0>1:REQUEST; 1>0:REPLY; \
+               exit 0; req 1; 1>0:REQUEST; 0>1:REPLY; 0>1:REPLY",
+    result: "0 replies to 1 at every exit, asked or not; in a larger group that lets two in",
+    ..Defect::BLANK
+}];
+
+/// What nodes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// The sender wants in.
+    Request { t: u64 },
+    /// As far as the sender is concerned, go ahead.
+    Reply,
+}
+
+impl crate::contract::Message for Message {
+    kinds! { Request: "REQUEST", Reply: "REPLY" }
+}
+
+/// What the local client is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+enum Phase {
+    Idle,
+    Requesting,
+    Executing,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct SinghalDynamic {
+    me: NodeId,
+    clock: u64,
+    phase: Phase,
+    /// Of our latest request.
+    stamp: Stamp,
+    /// R: those who may be ahead of us, of whom a reply is missing while we wait.
+    request_set: BTreeSet<NodeId>,
+    /// I: those who get their reply when we leave.
+    inform_set: BTreeSet<NodeId>,
+    /// A rule that the survey leaves out.
+    inform_set_is_emptied: bool,
+}
+
+impl Algorithm for SinghalDynamic {
+    type Message = Message;
+
+    fn new(setup: &Setup<'_>) -> Self {
+        Self {
+            me: setup.me,
+            clock: 0,
+            phase: Phase::Idle,
+            stamp: Stamp { t: 0, id: setup.me },
+            request_set: (0..setup.me.0).map(NodeId).collect(),
+            inform_set: BTreeSet::new(),
+            inform_set_is_emptied: !setup.without("inform-set-is-emptied"),
+        }
+    }
+
+    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
+        self.clock = self.clock.saturating_add(1);
+        self.stamp.t = self.clock;
+        self.phase = Phase::Requesting;
+        for &other in &self.request_set {
+            out.send_for(self.me, other, Message::Request { t: self.stamp.t });
+        }
+        self.try_enter(out);
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) {
+        self.phase = Phase::Idle;
+        for &other in &self.inform_set {
+            self.request_set.insert(other);
+            out.send_for(other, other, Message::Reply);
+        }
+        // banta-SD1: the survey does not say this.
+        if self.inform_set_is_emptied {
+            self.inform_set.clear();
+        }
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
+        match message {
+            Message::Request { t } => {
+                self.clock = self.clock.max(t);
+                let theirs = Stamp { t, id: from };
+                match self.phase {
+                    Phase::Executing => {
+                        self.inform_set.insert(from);
+                    }
+                    Phase::Requesting if self.stamp < theirs => {
+                        self.inform_set.insert(from);
+                    }
+                    Phase::Requesting => {
+                        out.send_for(from, from, Message::Reply);
+                        if self.request_set.insert(from) {
+                            out.send_for(self.me, from, Message::Request { t: self.stamp.t });
+                        }
+                    }
+                    Phase::Idle => {
+                        self.request_set.insert(from);
+                        out.send_for(from, from, Message::Reply);
+                    }
+                }
+            }
+            Message::Reply if !self.request_set.contains(&from) => {
+                out.protocol_error(format!("a reply from {from}, which was not asked"));
+            }
+            Message::Reply => {
+                self.request_set.remove(&from);
+                self.try_enter(out);
+            }
+        }
+    }
+
+    ignores! { timer, peer: "with a member gone its reply never comes", link }
+
+    invariants! {
+        "of any two nodes at least one asks the other": one_asks,
+        "only who waits has its reply put off": the_put_off_wait,
+    }
+}
+
+impl SinghalDynamic {
+    fn try_enter(&mut self, out: &mut Outbox<Message>) {
+        if self.phase == Phase::Requesting && self.request_set.is_empty() {
+            self.phase = Phase::Executing;
+            out.enter();
+        }
+    }
+}
+
+fn one_asks(world: &Snapshot<'_, SinghalDynamic>) -> Result<(), String> {
+    for (i, node) in world.alive() {
+        for (j, other) in world.alive().filter(|&(j, _)| j > i) {
+            if !node.request_set.contains(&j) && !other.request_set.contains(&i) {
+                return Err(format!("neither {i} nor {j} would ask the other"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn the_put_off_wait(world: &Snapshot<'_, SinghalDynamic>) -> Result<(), String> {
+    for (i, node) in world.alive() {
+        for &j in &node.inform_set {
+            let waits = |other: &SinghalDynamic| other.phase == Phase::Requesting;
+            if !world.nodes[j.index()].is_none_or(waits) || node.phase == Phase::Idle {
+                return Err(format!("{i} will reply to {j}, which does not wait for it"));
+            }
+        }
+    }
+    Ok(())
+}

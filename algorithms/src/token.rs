@@ -1,0 +1,10 @@
+//! A node enters with the token, which goes to anybody who asks for it.
+
+pub(crate) mod banta_efficient;
+pub(crate) mod banta_k;
+pub(crate) mod banta_simple;
+pub(crate) mod naimi_trehel;
+pub(crate) mod naimi_trehel_queue;
+pub(crate) mod ricart_agrawala_token;
+pub(crate) mod singhal_heuristic;
+pub(crate) mod suzuki_kasami;

@@ -1,0 +1,81 @@
+//! What the rest of the workspace needs to know about it.
+
+use super::defects::DEFECTS;
+use super::{BantaEfficient, forms, wait};
+use crate::erased::Of;
+use crate::registry::{AlgorithmInfo, ClosedForm, FormKind, Metric, More};
+
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "banta-efficient",
+    title: "Banta, efficient",
+    paper: "P. Banta, \"Distributed mutual exclusion algorithms\", M.S. thesis, University of \
+            Nevada, Las Vegas, 1993, chapter 5",
+    cost: "1+(N-1)/m messages in cycles of m entries, 0 for an idle holder",
+    explanation: EXPLANATION,
+    // The two queues hold at most everybody once, all together.
+    state_bytes: |_| (size_of::<BantaEfficient>() + 2 * size_of::<u32>()) as u64,
+    machine: |_, _| &Of::<BantaEfficient>::MACHINE,
+    more: More {
+        params: &[wait::PARAM],
+        refuses: wait::refuses,
+        notes: forms::NOTES,
+        defects: DEFECTS,
+        forms: &[
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "(1-z)(1+(N-1)/m) - s + f",
+                condition: "m entries per cycle, z idle, s own and f stray requests, as noted",
+                value: |run| run.whole_requests.then(|| forms::noted(run, 1.0))?,
+                kind: FormKind::Exact,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "(1-z)(1+(N-1)/m) - s + f",
+                condition: "the same in a window that cuts cycles",
+                value: |run| (!run.whole_requests).then(|| forms::noted(run, 1.0))?,
+                kind: FormKind::Mean,
+            },
+            ClosedForm {
+                metric: Metric::MessagesPerEntry,
+                formula: "N/m + 1",
+                condition: "the thesis's Theorem 5.1",
+                value: |run| forms::theorem(run, 1.0),
+                kind: FormKind::Printed,
+            },
+        ],
+        uses_bound: true,
+        ..More::NONE
+    },
+    ..crate::token::banta_simple::INFO
+};
+
+const EXPLANATION: &str = "\
+There is one token; whoever has it may enter. It carries a queue of the sites
+that will get it, and one of them is marked: the good site, whom everybody asks.
+
+    token queue [2 4 3*]           0, 1 and 5 know: ask 3
+
+The token goes from site to site. The good site files what reaches it; when it
+has had the token and leaves, it begins the next cycle:
+
+    1. what it filed joins the queue; the last of it is the new good site
+    2. the sites that are not on the queue are told, by an UPDATE
+    3. it waits for twice the bound T on a message's delay
+    4. it sends the token to the first
+
+A site that does not yet know of the new good site still asks the old one. The
+UPDATE reaches it within T and its request comes within another T, so after 2T
+no such request is under way. Those that came meanwhile joined the queue behind
+the mark and are served in the next cycle.
+
+If T is broken, or the wait is set shorter, a request may come when the token
+has left. It is then passed on to the good site of a newer cycle; each cycle has
+a number, so an old UPDATE that arrives late is recognised. So T decides what it
+costs, never whether it is right. (The thesis files such a request for ever.)
+
+Why it is safe: there is one token. Why nobody starves: a request is queued at
+the good site, or passed on to newer ones until it is.
+
+What it costs: a cycle of m entries takes m REQUESTs, N-1-m UPDATEs and m
+TOKENs, 1 + (N-1)/m per entry: N alone, 2 when everybody waits; and 0 for a
+holder that nobody else wants in. The wait costs time: 2T in each cycle.";

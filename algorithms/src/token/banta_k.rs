@@ -1,0 +1,98 @@
+//! Banta's algorithm for k inside: a token with a queue and a semaphore.
+//!
+//! P. Banta, "Distributed mutual exclusion algorithms", M.S. thesis, University of Nevada, Las Vegas,
+//! 1993, chapter 6.
+//!
+//! The queue, the good site and the wait are those of the efficient algorithm. But the token does not
+//! stay while a site is inside: it carries a semaphore, the number of free slots; each site takes one
+//! if there is one, passes the token on at once, and when it leaves releases its slot to the k-th
+//! site behind it, or to the good site if that is nearer.
+//!
+//! ```text
+//!     queue [1 2 3 4*], k = 2      1 and 2 enter; 3 waits for 1, and 4 for all
+//!     1 leaves: RELEASE to 3       3 enters
+//!     2, 3 leave: RELEASE to 4     4 has both slots
+//! ```
+//!
+//! Cost: a cycle of `m` entries takes `m` REQUESTs, `n-1-m` UPDATEs, `m` TOKENs and `m-1` RELEASEs,
+//! so `2 + (n-2)/m` messages per entry; the thesis says `2 + n/m`. Links need not keep order.
+//! With `mode=drain` as designed: the good site waits until all slots are home and is then inside
+//! alone. With `mode=pipeline` it takes one slot like anybody and begins the next cycle while it is
+//! inside; the slots that are out when the token leaves it owes to the first of the next cycle.
+//! Added: everything that the efficient algorithm needed, and what the thesis leaves open about the
+//! release site and the count of releases.
+
+mod defects;
+mod drain;
+mod entry;
+mod line;
+mod pipeline;
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{NodeId, Outbox, Timer, kinds};
+use crate::token::banta_efficient::queue;
+
+pub(crate) use entry::INFO;
+
+/// What sites say to each other.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// `site` wants the token.
+    Request { site: NodeId },
+    /// `good` is the site to ask since that epoch began.
+    Update { good: NodeId, epoch: u64 },
+    /// The token itself. The first of its queue is the addressee.
+    Token(Token),
+    /// A slot for the addressee.
+    Release,
+}
+
+/// What goes from site to site.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Token {
+    token_queue: VecDeque<NodeId>,
+    /// The good site, on the queue unless it has the token or nobody waits.
+    mark: Option<NodeId>,
+    /// How many cycles have begun.
+    epoch: u64,
+    /// How many slots are free.
+    semaphore: u32,
+    /// How many requests have joined the line, those included that found nobody in it.
+    registered: u64,
+}
+
+impl Token {
+    /// A request joins the line.
+    fn register(&mut self, site: NodeId, out: &mut Outbox<Message>) {
+        queue::register(&mut self.registered, site, out);
+    }
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Message::Request { site } => write!(f, "Request({site})"),
+            Message::Update { good, epoch } => write!(f, "Update({good} epoch {epoch})"),
+            Message::Token(token) => write!(f, "Token({token:?})"),
+            Message::Release => f.write_str("Release"),
+        }
+    }
+}
+
+/// The semaphore, then the queue with a star behind the good site, as the thesis draws it.
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let queue = queue::drawn(&self.token_queue, self.mark);
+        write!(f, "{} {queue} epoch {}", self.semaphore, self.epoch)
+    }
+}
+
+impl crate::contract::Message for Message {
+    kinds! { Request of site: "REQUEST", Update: "UPDATE", Token: "TOKEN", Release: "RELEASE" }
+}
+
+const WAIT: Timer = Timer::named("wait");

@@ -1,0 +1,273 @@
+//! What a site knows of the waiting line, the same in both modes: whom to ask, and what it filed.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{Message, Token, WAIT};
+use crate::contract::{After, Algorithm, Message as _, NodeId, Outbox, Snapshot, Timer};
+use crate::setup::Setup;
+use crate::token::banta_efficient::{queue, wait};
+
+/// A site's view of the waiting line.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(super) struct Line {
+    pub(super) me: NodeId,
+    nodes: u32,
+    pub(super) k: u32,
+    pub(super) good_site: NodeId,
+    /// The epoch in which it became so.
+    epoch: u64,
+    /// Requests that reached us before the token.
+    local_queue: VecDeque<NodeId>,
+    /// The token, while we have it.
+    pub(super) token: Option<Token>,
+    /// The queue is marked, and the token leaves when the wait is over.
+    pub(super) waiting: bool,
+    wait: Duration,
+    /// Rules that the thesis leaves out.
+    strays_are_forwarded: bool,
+    epochs: bool,
+}
+
+impl Line {
+    pub(super) fn new(setup: &Setup<'_>) -> Self {
+        let k = super::entry::k(&setup.setting.params);
+        Self {
+            me: setup.me,
+            nodes: setup.nodes(),
+            k,
+            good_site: setup.setting.holder,
+            epoch: 0,
+            local_queue: VecDeque::new(),
+            token: setup.is_holder().then(|| Token {
+                token_queue: VecDeque::new(),
+                mark: None,
+                epoch: 0,
+                semaphore: k,
+                registered: 0,
+            }),
+            waiting: false,
+            wait: wait::of(setup),
+            strays_are_forwarded: !setup.without("strays-are-forwarded"),
+            epochs: !setup.without("epochs"),
+        }
+    }
+
+    /// Whether we have the token and no cycle has begun since.
+    pub(super) fn holds(&self) -> bool {
+        self.token.is_some() && !self.waiting
+    }
+
+    /// Sends our request to the good site; with the token in hand we join the queue ourselves.
+    pub(super) fn ask(&mut self, out: &mut Outbox<Message>) {
+        let request = Message::Request { site: self.me };
+        match &mut self.token {
+            Some(token) => {
+                token.register(self.me, out);
+                token.token_queue.push_back(self.me);
+                out.note("own", 1);
+            }
+            None => out.send_for(self.me, self.good_site, request),
+        }
+    }
+
+    /// Takes a request in, if we have the token; says whether we do.
+    pub(super) fn enqueue(&mut self, site: NodeId, out: &mut Outbox<Message>) -> bool {
+        let Some(token) = &mut self.token else {
+            return false;
+        };
+        token.register(site, out);
+        token.token_queue.push_back(site);
+        if self.waiting {
+            out.note("late", 1);
+        }
+        true
+    }
+
+    /// A request that reached us without the token: kept if we still wait for it, else passed on.
+    pub(super) fn keep_or_forward(&mut self, site: NodeId, keep: bool, out: &mut Outbox<Message>) {
+        // banta-K7: the thesis files what comes too late, and nobody reads it.
+        if keep || !self.strays_are_forwarded {
+            self.local_queue.push_back(site);
+        } else if self.good_site == self.me {
+            out.protocol_error("our good site is ourselves, and we do not expect the token");
+        } else {
+            out.note("stray", 1);
+            out.send_for(site, self.good_site, Message::Request { site });
+        }
+    }
+
+    /// Believes what is newer.
+    pub(super) fn learn(&mut self, good: NodeId, epoch: u64, out: &mut Outbox<Message>) {
+        if epoch > self.epoch || !self.epochs {
+            self.good_site = good;
+            self.epoch = epoch;
+        } else {
+            out.note("stale", 1);
+        }
+    }
+
+    /// The token arrives, and we leave its queue. Gives the good site.
+    pub(super) fn take(&mut self, token: &mut Token, out: &mut Outbox<Message>) -> Option<NodeId> {
+        token.token_queue.pop_front();
+        let mark = token.mark?;
+        self.learn(mark, token.epoch, out);
+        Some(mark)
+    }
+
+    /// What we filed joins the queue.
+    pub(super) fn append_local_queue(&mut self, token: &mut Token, out: &mut Outbox<Message>) {
+        for site in self.local_queue.drain(..) {
+            token.register(site, out);
+            token.token_queue.push_back(site);
+        }
+    }
+
+    /// We enter with the token in hand, and nobody else is in line.
+    pub(super) fn note_idle(&mut self, out: &mut Outbox<Message>) {
+        let token = self.token.as_mut().expect("an idle holder has it");
+        token.register(self.me, out);
+        out.note("idle", 1);
+    }
+
+    /// The wait is over: gives the token that leaves.
+    pub(super) fn end_wait(&mut self, timer: Timer, out: &mut Outbox<Message>) -> Option<Token> {
+        let due = timer == WAIT && self.waiting;
+        let token = self.token.take_if(|_| due);
+        match &token {
+            Some(_) => self.waiting = false,
+            None => out.protocol_error(format!("{} went off, and nothing waits", timer.name)),
+        }
+        token
+    }
+
+    /// Marks the last of the queue, tells those who are not on it, and waits for late requests.
+    pub(super) fn begin_cycle(&mut self, out: &mut Outbox<Message>) {
+        let token = self.token.as_mut().expect("only the holder begins a cycle");
+        let &good = token.token_queue.back().expect("somebody asked");
+        token.mark = Some(good);
+        token.epoch = token.epoch.saturating_add(1);
+        self.good_site = good;
+        self.epoch = token.epoch;
+        out.note("cycle", token.token_queue.len() as u64);
+        let epoch = token.epoch;
+        let update = Message::Update { good, epoch };
+        queue::tell_the_others(
+            (self.me, self.nodes),
+            &token.token_queue,
+            good,
+            &update,
+            out,
+        );
+        self.waiting = true;
+        out.set_timer(WAIT, After::Exactly(self.wait));
+    }
+
+    /// Whether a message speaks of this group, and a token is addressed to us.
+    pub(super) fn could_be(&self, message: &Message) -> Result<(), String> {
+        let known = |site: &NodeId| site.0 < self.nodes;
+        match message {
+            Message::Request { site } | Message::Update { good: site, .. } if !known(site) => {
+                Err(format!("spoke of {site}, nobody here"))
+            }
+            Message::Token(token) => {
+                let queue = &token.token_queue;
+                let ours = queue.front() == Some(&self.me) && queue.iter().all(known);
+                let marked = token.mark.is_some_and(|mark| queue.contains(&mark));
+                match (ours && marked, &self.token) {
+                    (false, _) => Err("sent a token that is not for this site".to_owned()),
+                    (true, Some(_)) => Err("sent a second token".to_owned()),
+                    (true, None) => Ok(()),
+                }
+            }
+            Message::Request { .. } | Message::Update { .. } | Message::Release => Ok(()),
+        }
+    }
+}
+
+/// Sends the token to the first of its queue.
+pub(super) fn send_token(token: Token, out: &mut Outbox<Message>) {
+    let &first = token.token_queue.front().expect("the mark is on it");
+    out.send_for(first, first, Message::Token(token));
+}
+
+/// Whom a slot goes to: the k-th site of the queue, or the good site if that is nearer.
+pub(super) fn release_site(token: &Token, k: u32) -> NodeId {
+    let queue = &token.token_queue;
+    let mark = queue.iter().position(|site| Some(*site) == token.mark);
+    let mark = mark.expect("a token that is passed on has its mark on the queue");
+    queue[mark.min(k as usize - 1)]
+}
+
+/// A site in either mode.
+pub(super) trait Site: Algorithm<Message = Message> {
+    /// What it knows of the waiting line.
+    fn line(&self) -> &Line;
+
+    /// The same, to be changed.
+    fn line_mut(&mut self) -> &mut Line;
+
+    /// Whether its client waits and the token has not been there yet.
+    fn awaits_token(&self) -> bool;
+
+    fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>);
+
+    fn receive_token(&mut self, token: Token, out: &mut Outbox<Message>);
+
+    fn receive_release(&mut self, out: &mut Outbox<Message>);
+}
+
+/// A message arrives, in either mode.
+pub(super) fn receive<S: Site>(
+    site: &mut S,
+    from: NodeId,
+    message: Message,
+    out: &mut Outbox<Message>,
+) {
+    if let Err(why) = site.line().could_be(&message) {
+        out.protocol_error(format!("{from} {why}"));
+        return;
+    }
+    match message {
+        Message::Request { site: asks } => site.receive_token_request(asks, out),
+        Message::Update { good, epoch } => site.line_mut().learn(good, epoch, out),
+        Message::Token(token) => site.receive_token(token, out),
+        Message::Release => site.receive_release(out),
+    }
+}
+
+/// One token, at a site or under way.
+pub(super) fn one_token<A: Site>(world: &Snapshot<'_, A>) -> Result<(), String> {
+    world.one_token(
+        |site| site.line().token.is_some(),
+        |message| matches!(message, Message::Token(_)),
+    )
+}
+
+/// The request of everybody who still waits for the token is in one place.
+pub(super) fn requests_are_in_one_place<A: Site>(world: &Snapshot<'_, A>) -> Result<(), String> {
+    let filed = world.alive().flat_map(|(_, site)| &site.line().local_queue);
+    let queued = world.tokens(
+        |site| site.line().token.as_ref(),
+        |message| match message {
+            Message::Token(token) => Some(token),
+            Message::Request { .. } | Message::Update { .. } | Message::Release => None,
+        },
+    );
+    let queued = queued.flat_map(|token| &token.token_queue);
+    let flight = world.flight.iter();
+    let asked = flight.filter_map(|(_, _, message)| message.origin());
+    world.in_one_place(filed.chain(queued).copied().chain(asked), A::awaits_token)
+}
+
+/// How many slots are on their way to somebody.
+pub(super) fn slots_under_way<A: Site>(world: &Snapshot<'_, A>) -> u32 {
+    let slots = world.flight.iter().map(|(_, _, message)| match message {
+        Message::Token(token) => token.semaphore,
+        Message::Release => 1,
+        Message::Request { .. } | Message::Update { .. } => 0,
+    });
+    slots.sum()
+}

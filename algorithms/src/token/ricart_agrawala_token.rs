@@ -1,0 +1,271 @@
+//! Ricart and Agrawala's token algorithm: broadcast the request, and let the token go round.
+//!
+//! G. Ricart, A. K. Agrawala, author's response to "On mutual exclusion in computer networks",
+//! Communications of the ACM 26(2), 1983, written as section 2.1.2 of P. Banta's thesis (1993)
+//! retells it.
+//!
+//! A request is a number, told to everybody. The token knows the number of each node's last request
+//! that it served; whoever leaves looks round the circle, beginning behind itself, for the first node
+//! with a request that the token has not served. There is no queue: the circle is the order.
+//!
+//! ```text
+//!     requested at 1:  [1 2 0 1]     what 1 has heard
+//!     served:          [1 1 0 0]     1 leaves and looks at 2, 3, 0: the token goes to 3
+//! ```
+//!
+//! Cost: `n` messages (`n-1` requests and the token), or none for the holder; `n-1` on average when
+//! one node at a time, drawn uniformly, asks. Links need not keep order: an old number is recognised
+//! as old.
+//! Kept: the two arrays and the circular scan, which nobody can be passed over in for ever.
+//! Left out: the scan from the lowest number on, which the thesis names too, as unfair.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::common::broadcast;
+use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::erased::Of;
+use crate::printed::{Defect, Fails, Shows, World};
+use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
+use crate::setup::Setup;
+
+pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "ricart-agrawala-token",
+    title: "Ricart and Agrawala, token",
+    paper: "G. Ricart, A. K. Agrawala, author's response to \"On mutual exclusion in computer \
+            networks\", CACM 26(2), 1983",
+    family: Family::Token,
+    cost: "N messages per entry, 0 for the holder",
+    explanation: EXPLANATION,
+    graph: Graph::Complete,
+    link_order: LinkOrder::Any,
+    link_contract: LinkContract::Patient,
+    token: Some("TOKEN"),
+    // What was requested; what was served exists once.
+    state_bytes: |nodes| size_of::<RicartAgrawalaToken>() as u64 + 8 * nodes,
+    machine: |_, _| &Of::<RicartAgrawalaToken>::MACHINE,
+    more: More {
+        defects: DEFECTS,
+        forms: broadcast::FORMS,
+        ..More::NONE
+    },
+};
+
+const EXPLANATION: &str = "\
+There is one token; whoever has it may enter. Nobody knows where it is, so a
+request goes to everybody.
+
+    node 2 wants in (its request number 5)
+
+      2 -- REQUEST 5 --> 0
+      2 -- REQUEST 5 --> 1 (has the token)
+                         1 -- TOKEN (served) --> 2
+
+Each node numbers its own requests and remembers the largest number it has heard
+from each of the others. The token carries one number for each node: its last
+request that was served. Who leaves writes its own, then looks round the circle,
+from the next higher number to the highest and on from 0 to itself, for the
+first node whose request the token has not served:
+
+    requested at 1   [1 2 0 1]
+    served           [1 2 0 0]    1 looks at 2 (nothing), 3 (new): TOKEN to 3
+
+If nobody waits it keeps the token; then the next REQUEST that arrives sends it
+off at once, and an entry of its own costs nothing.
+
+Why it is safe: there is one token. Why nobody starves: a request reaches every
+node, and between it and the token in the circle are at most N-1 others, each of
+which the token visits once before it has gone round. Who asks late but sits
+next in the circle is served first. A REQUEST that arrives late, after it was
+served, has a number that the token knows, and is ignored.
+
+What it costs: N-1 REQUESTs and one TOKEN, or nothing. When one node at a time,
+drawn uniformly, asks, it is the holder once in N times: N-1 on average. It is
+Suzuki and Kasami's algorithm with a circle in place of their queue.";
+
+const DEFECTS: &[Defect] = &[
+    Defect {
+        id: "banta-RT1",
+        what: "the survey has no rule for an idle holder: a request that reaches it is only noted",
+        rules: &["idle-holder-sends"],
+        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
+        schedule: "req 1; 1>0:REQUEST",
+        result: "deadlock: 0 has the token and no use for it, 1 waits",
+        ..Defect::BLANK
+    },
+    Defect::told(
+        "banta-RT2",
+        "the survey cites the paper of 1981, whose algorithm has no token",
+        "a misprint: the token is in the correspondence of 1983",
+    ),
+    Defect::told(
+        "banta-RT3",
+        "\"n messages per each critical section entry\" leaves out the holder, whose entries \
+               are free",
+        "n-1 on average when one node at a time asks",
+    ),
+];
+
+/// What nodes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// The sender wants in, for the `number`-th time.
+    Request { number: u64 },
+    /// The token itself.
+    Token(Token),
+}
+
+/// What travels with the right to enter.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Token {
+    /// The number of each node's last served request.
+    served: Vec<u64>,
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "served: {:?}", self.served)
+    }
+}
+
+impl crate::contract::Message for Message {
+    kinds! { Request: "REQUEST", Token: "TOKEN" }
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct RicartAgrawalaToken {
+    me: NodeId,
+    /// The largest request number heard from each node, and our own.
+    requested: Vec<u64>,
+    /// The token, while we have it.
+    token: Option<Token>,
+    /// We wait, or are inside.
+    requesting: bool,
+    /// A rule that the survey leaves out.
+    idle_holder_sends: bool,
+}
+
+impl Algorithm for RicartAgrawalaToken {
+    type Message = Message;
+
+    fn new(setup: &Setup<'_>) -> Self {
+        Self {
+            me: setup.me,
+            requested: vec![0; setup.nodes() as usize],
+            token: setup.is_holder().then(|| Token {
+                served: vec![0; setup.nodes() as usize],
+            }),
+            requesting: false,
+            idle_holder_sends: !setup.without("idle-holder-sends"),
+        }
+    }
+
+    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
+        self.requesting = true;
+        if self.token.is_some() {
+            out.enter();
+            return;
+        }
+        let number = self.requested[self.me.index()] + 1;
+        self.requested[self.me.index()] = number;
+        for other in self.behind_me() {
+            out.send_for(self.me, other, Message::Request { number });
+        }
+    }
+
+    fn release(&mut self, out: &mut Outbox<Message>) {
+        self.requesting = false;
+        let token = self.token.as_mut().expect("whoever is inside has it");
+        token.served[self.me.index()] = self.requested[self.me.index()];
+        self.pass_on(out);
+    }
+
+    fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
+        match message {
+            Message::Request { number } => {
+                let requested = &mut self.requested[from.index()];
+                *requested = number.max(*requested);
+                // banta-RT1: the survey leaves this rule out.
+                if self.idle_holder_sends && !self.requesting {
+                    self.pass_on(out);
+                }
+            }
+            Message::Token(token) if token.served.len() != self.requested.len() => {
+                out.protocol_error(format!("{from} sent a token of another group"));
+            }
+            Message::Token(_) if self.token.is_some() || !self.requesting => {
+                out.protocol_error(format!("a token from {from} that nobody waits for"));
+            }
+            Message::Token(token) => {
+                self.token = Some(token);
+                out.enter();
+            }
+        }
+    }
+
+    ignores! { timer, peer: "the paper assumes that nobody fails: a lost token stays lost", link }
+
+    invariants! {
+        "there is one token": one_token,
+        "an idle holder knows of nobody who waits": idle_holders_are_unaware,
+        "whoever waits has told everybody, or is about to": requests_are_broadcast,
+    }
+}
+
+impl RicartAgrawalaToken {
+    /// Sends the token, if it is here, to the first node in the circle that waits for it.
+    fn pass_on(&mut self, out: &mut Outbox<Message>) {
+        let Some(token) = self.token.take() else {
+            return;
+        };
+        let waits = |other: &NodeId| self.requested[other.index()] > token.served[other.index()];
+        match self.behind_me().find(waits) {
+            Some(next) => out.send_for(next, next, Message::Token(token)),
+            None => self.token = Some(token),
+        }
+    }
+
+    /// The others, in a circle that begins behind us.
+    fn behind_me(&self) -> impl Iterator<Item = NodeId> + use<> {
+        let nodes = self.requested.len() as u32;
+        let me = self.me.0;
+        (me + 1..nodes).chain(0..me).map(NodeId)
+    }
+}
+
+fn one_token(world: &Snapshot<'_, RicartAgrawalaToken>) -> Result<(), String> {
+    world.one_token(
+        |node| node.token.is_some(),
+        |message| matches!(message, Message::Token(_)),
+    )
+}
+
+fn idle_holders_are_unaware(world: &Snapshot<'_, RicartAgrawalaToken>) -> Result<(), String> {
+    for (me, node) in world.alive().filter(|(_, node)| !node.requesting) {
+        let Some(token) = &node.token else { continue };
+        let unserved = |(heard, served): (&u64, &u64)| heard > served;
+        if let Some(other) = node.requested.iter().zip(&token.served).position(unserved) {
+            return Err(format!("{me} keeps the token from {other}"));
+        }
+    }
+    Ok(())
+}
+
+fn requests_are_broadcast(world: &Snapshot<'_, RicartAgrawalaToken>) -> Result<(), String> {
+    let waiting = |node: &RicartAgrawalaToken| node.requesting && node.token.is_none();
+    for (owner, node) in world.alive().filter(|(_, node)| waiting(node)) {
+        let number = node.requested[owner.index()];
+        for (other, hearer) in world.alive() {
+            let told = hearer.requested[owner.index()] == number;
+            let under_way = world
+                .flight
+                .contains(&(owner, other, &Message::Request { number }));
+            if !told && !under_way {
+                return Err(format!("{other} will never hear of {owner}'s request"));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! A process as a voter: one vote, at home or lent.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::common::stamp::Stamp;
+use crate::contract::NodeId;
+
+/// Who has one vote, and those who want it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct Voter {
+    /// Where the vote is, unless it is at home.
+    pub(crate) out: Option<Loan>,
+    /// How often it has been lent.
+    pub(crate) serial: u64,
+    /// Requests that are not known to be finished, and what their processes hold.
+    pub(crate) q: BTreeMap<Stamp, u32>,
+    /// The time of each process's last finished request, as far as known.
+    pub(crate) done: Vec<u64>,
+}
+
+/// A vote that is lent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct Loan {
+    pub(crate) serial: u64,
+    /// The first to have it; it may have been handed on since.
+    pub(crate) to: Stamp,
+}
+
+impl Voter {
+    pub(crate) fn new(nodes: u32) -> Self {
+        Self {
+            out: None,
+            serial: 0,
+            q: BTreeMap::new(),
+            done: vec![0; nodes as usize],
+        }
+    }
+
+    /// Queues a request unless it is finished. Returns an older one of the same process that must
+    /// be finished, since a process has one at a time.
+    pub(crate) fn queue(&mut self, req: Stamp, held: u32) -> Option<Stamp> {
+        if req.t <= self.done[req.id.index()] {
+            return None;
+        }
+        let older = |other: &&Stamp| other.id == req.id && **other < req;
+        let older = self.q.keys().find(older).copied();
+        self.q.insert(req, held);
+        older
+    }
+
+    /// Learns that a request and all before it are finished; says whether that is news.
+    pub(crate) fn learn(&mut self, id: NodeId, t: u64) -> bool {
+        let done = &mut self.done[id.index()];
+        if t <= *done {
+            return false;
+        }
+        *done = t;
+        self.q.retain(|req, _| req.id != id || req.t > t);
+        true
+    }
+
+    /// Lends the vote, if it is at home, to the oldest request.
+    pub(crate) fn lend(&mut self) -> Option<Loan> {
+        if self.out.is_some() {
+            return None;
+        }
+        let (&to, _) = self.q.first_key_value()?;
+        self.serial = self.serial.saturating_add(1);
+        let serial = self.serial;
+        self.out = Some(Loan { serial, to });
+        self.out
+    }
+
+    /// The vote comes home. It is known by its serial number, never by whom it was lent to: it may
+    /// outlive that request in the hands of another.
+    pub(crate) fn take_back(&mut self, serial: u64) {
+        self.out.take_if(|loan| loan.serial == serial);
+    }
+
+    /// What the process of a queued request holds.
+    pub(crate) fn held(&self, req: Stamp) -> u32 {
+        self.q.get(&req).copied().unwrap_or(0)
+    }
+}
