@@ -47,9 +47,9 @@ pub struct Request {
 /// What became of a peer or of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Change {
-    /// It is gone.
+    /// It is gone: the member died, or the link ended its session.
     Down,
-    /// It is back.
+    /// It is back: the member was restarted, or the link has a new session.
     Up,
 }
 
@@ -252,12 +252,12 @@ impl<'a, A: Algorithm> Snapshot<'a, A> {
     }
 
     /// Whether a node has crashed: what it had or owed is gone.
-    pub fn has_crashed(&self) -> bool {
+    pub(crate) fn has_crashed(&self) -> bool {
         self.nodes.iter().any(Option::is_none)
     }
 
     /// What travels as the token, wherever it is: at nodes that are alive, and under way.
-    pub fn tokens<T: 'a>(
+    pub(crate) fn tokens<T: 'a>(
         &self,
         held: impl Fn(&'a A) -> Option<&'a T>,
         carried: impl Fn(&'a A::Message) -> Option<&'a T>,
@@ -269,7 +269,7 @@ impl<'a, A: Algorithm> Snapshot<'a, A> {
     }
 
     /// Checks that everybody in a queue that travels waits, and is in it once.
-    pub fn queued_once(
+    pub(crate) fn queued_once(
         &self,
         queue: &VecDeque<NodeId>,
         waits: impl Fn(&A) -> bool,
@@ -287,7 +287,7 @@ impl<'a, A: Algorithm> Snapshot<'a, A> {
 
     /// Checks that nobody has heard of a request that was not made, where every node counts its own
     /// requests and remembers the largest number it has heard of each.
-    pub fn heard_of_no_more_than_made<'n>(
+    pub(crate) fn heard_of_no_more_than_made<'n>(
         &self,
         numbers: impl Fn(&'a A) -> &'n [u64],
     ) -> Result<(), String> {
@@ -307,7 +307,7 @@ impl<'a, A: Algorithm> Snapshot<'a, A> {
 
     /// Checks that these are all open requests, each once: those of the nodes that wait. A crash may
     /// lose some.
-    pub fn in_one_place(
+    pub(crate) fn in_one_place(
         &self,
         requests: impl Iterator<Item = NodeId>,
         waits: impl Fn(&A) -> bool,
@@ -324,7 +324,7 @@ impl<'a, A: Algorithm> Snapshot<'a, A> {
 
     /// Checks that from every node the pointers lead to one where they end, or to one that has
     /// crashed.
-    pub fn leads_somewhere(
+    pub(crate) fn leads_somewhere(
         &self,
         pointer: impl Fn(&A) -> NodeId,
         ends: impl Fn(&A) -> bool,
@@ -347,7 +347,7 @@ impl<'a, A: Algorithm> Snapshot<'a, A> {
     }
 
     /// Checks that exactly one token is somewhere, at a node or under way. Only a crash may lose it.
-    pub fn one_token(
+    pub(crate) fn one_token(
         &self,
         holds: impl Fn(&A) -> bool,
         carries: impl Fn(&A::Message) -> bool,
@@ -369,7 +369,7 @@ pub enum Effect<M> {
     Send {
         /// The addressee, never the sender itself.
         to: NodeId,
-        /// What to send.
+        /// The message to send.
         message: M,
         /// The node whose latest request pays for it, if the algorithm says.
         charge: Option<NodeId>,
@@ -381,33 +381,33 @@ pub enum Effect<M> {
     },
     /// Wake the node up later.
     SetTimer {
-        /// Which timer.
+        /// The timer to set.
         timer: Timer,
-        /// When.
+        /// When the timer goes off, counted from now.
         after: After,
     },
     /// Forget a timer; harmless if it is not set.
     CancelTimer {
-        /// Which timer.
+        /// The timer to forget.
         timer: Timer,
     },
     /// Remember a number that a claim is about.
     Note {
         /// What was counted or measured; the registry lists the names.
         name: &'static str,
-        /// How much.
+        /// The number to remember.
         value: u64,
         /// The node whose latest request it belongs to, if any.
         charge: Option<NodeId>,
     },
     /// Send a message to oneself that travels like any other, uncounted. Only printed defects do.
     Post {
-        /// What to post.
+        /// The message to post.
         message: M,
     },
     /// Something arrived that the paper says cannot arrive.
     ProtocolError {
-        /// What was wrong.
+        /// What is wrong with it, in words.
         why: String,
     },
 }
@@ -446,7 +446,7 @@ impl<M> Outbox<M> {
     }
 
     /// Sends a message about our own request to everybody else in a group of `nodes`.
-    pub fn send_to_others(&mut self, nodes: u32, message: &M)
+    pub(crate) fn send_to_others(&mut self, nodes: u32, message: &M)
     where
         M: Clone,
     {
@@ -471,7 +471,7 @@ impl<M> Outbox<M> {
         self.effects.push(Effect::SetTimer { timer, after });
     }
 
-    /// Takes that back.
+    /// Forgets a timer that was set; harmless if it was not.
     pub fn cancel_timer(&mut self, timer: Timer) {
         self.effects.push(Effect::CancelTimer { timer });
     }

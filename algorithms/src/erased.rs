@@ -27,27 +27,27 @@ pub struct MessageId(pub u32);
 pub enum Event {
     /// Its client wants in.
     Request(Request),
-    /// Its client leaves.
+    /// The local client leaves.
     Release,
     /// A message arrives.
     Receive {
-        /// The sender.
+        /// The node that sent the message.
         from: NodeId,
-        /// The message.
+        /// The message that arrives.
         message: MessageId,
     },
     /// A timer goes off.
     Timer(Timer),
     /// Another member died or is back.
     Peer {
-        /// Which.
+        /// The member that died or came back.
         peer: NodeId,
         /// What became of it.
         change: Change,
     },
     /// The link to a neighbour went down or came up.
     Link {
-        /// Which.
+        /// The node at the other end of the link.
         neighbour: NodeId,
         /// What became of it.
         change: Change,

@@ -4,8 +4,30 @@
 //! knows no clock, no socket, no thread and no random source, so the same value runs under the
 //! transcript tests, in the simulator, in the explorer and in a process that speaks UDP.
 //!
-//! Start with [`contract`], then open any algorithm's file beside its paper. [`registry`] says what
-//! there is; [`erased`] hides the types so that the engines are compiled once.
+//! ```
+//! use algorithms::erased::Event;
+//! use algorithms::printed::Printed;
+//! use algorithms::{Effect, NodeId, Request, Setting, Topology, registry};
+//!
+//! let info = registry::find("suzuki-kasami").expect("it is in the registry");
+//! let (params, printed) = (info.defaults(), Printed::repaired());
+//! let machine = (info.machine)(&params, &printed);
+//! let bound = std::time::Duration::from_millis(1);
+//! let setting = Setting::new(Topology::complete(2), NodeId(0), params, printed, bound);
+//! let mut group = machine.group(&setting, 0..2);
+//!
+//! // Node 1 wants in. Nothing happens by itself: the effects say what a driver is to do.
+//! let mut effects = Vec::new();
+//! group.handle(NodeId(1), Event::Request(Request { priority: 0 }), &mut effects);
+//! let [Effect::Send { to, message, .. }] = effects[..] else { panic!("{effects:?}") };
+//! assert_eq!((to, group.describe(message).as_str()), (NodeId(0), "Request { node: 1, number: 1 }"));
+//! ```
+//!
+//! Start with [`contract`], then open any algorithm's file beside its paper: there is a folder for
+//! each family. [`registry`] lists them; [`erased`] hides the types so that the engines are compiled
+//! once.
+
+#![warn(unreachable_pub)]
 
 pub mod contract;
 pub mod erased;

@@ -12,14 +12,14 @@ use thiserror::Error;
 pub struct Param {
     /// Its name in `--param name=value`.
     pub name: &'static str,
-    /// What it may be, and what it is unless said.
+    /// The values it takes, and its default.
     pub domain: Domain,
     /// What it does, in one line.
     pub help: &'static str,
 }
 
 impl Param {
-    /// A whole number within bounds.
+    /// A parameter that is a whole number within bounds.
     pub(crate) const fn integer(
         name: &'static str,
         within: RangeInclusive<u64>,
@@ -34,7 +34,7 @@ impl Param {
         Self { name, domain, help }
     }
 
-    /// One of these words, by default the first.
+    /// A parameter that is one of these words, by default the first.
     pub(crate) const fn choice(
         name: &'static str,
         words: &'static [&'static str],
@@ -44,7 +44,7 @@ impl Param {
         Self { name, domain, help }
     }
 
-    /// Any text.
+    /// A parameter that is any text.
     pub(crate) const fn text(
         name: &'static str,
         default: &'static str,
@@ -60,36 +60,36 @@ impl Param {
 pub enum Domain {
     /// A whole number within bounds.
     Integer {
-        /// The smallest.
+        /// The smallest value.
         least: u64,
-        /// The largest.
+        /// The largest value.
         most: u64,
-        /// Unless said.
+        /// The value by default.
         default: u64,
     },
-    /// One of these words; the first unless said.
+    /// One of these words; the first is the default.
     Choice(&'static [&'static str]),
     /// A name, or a TOML file that says the same at length.
     Document {
-        /// Unless said.
+        /// The value by default.
         default: &'static str,
         /// The file's text as a word that can be given instead of the file.
         condense: fn(&str) -> Result<String, String>,
     },
     /// Any text, for example a list.
     Text {
-        /// Unless said.
+        /// The value by default.
         default: &'static str,
     },
 }
 
-/// A parameter's value.
+/// The value that a parameter has in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// Of [`Domain::Integer`].
+    /// The value of a parameter whose domain is [`Domain::Integer`].
     Integer(u64),
-    /// Of the other domains.
+    /// The value of a parameter with any other domain.
     Word(String),
 }
 
@@ -115,23 +115,23 @@ pub enum ParamError {
     /// The algorithm has no such parameter.
     #[error("{algorithm} has no parameter '{name}'; it has {known}")]
     Unknown {
-        /// The algorithm.
+        /// The name of the algorithm.
         algorithm: &'static str,
-        /// What was given.
+        /// The name that was given.
         name: String,
-        /// What there is.
+        /// The parameters that the algorithm has.
         known: String,
     },
     /// The value is outside the parameter's domain.
     #[error("{algorithm}: {name}={value} does not fit; {name} is {domain}")]
     Unfit {
-        /// The algorithm.
+        /// The name of the algorithm.
         algorithm: &'static str,
-        /// The parameter.
+        /// The name of the parameter.
         name: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: String,
-        /// What would fit.
+        /// The values that the parameter takes.
         domain: String,
     },
 }

@@ -27,11 +27,11 @@ pub struct Defect {
     pub needs_repaired: &'static [&'static str],
     /// Parameters under which it shows; the others are as they come.
     pub with: &'static [(&'static str, &'static str)],
-    /// What shows it.
+    /// The world or run in which the defect shows.
     pub shows: Shows,
     /// A schedule that shows it, as the explorer prints one.
     pub schedule: &'static str,
-    /// What then happens.
+    /// What happens at the end of that schedule, in words.
     pub result: &'static str,
 }
 
@@ -91,7 +91,7 @@ pub enum Fails {
 pub struct Run {
     /// The flags of `orchestrator run`.
     pub flags: &'static str,
-    /// What it costs.
+    /// What is worse in the run as printed.
     pub costs: Costs,
 }
 
@@ -123,37 +123,37 @@ impl World {
         }
     }
 
-    /// On these links.
+    /// The same world on these links.
     pub(crate) const fn on(self, topology: &'static str) -> Self {
         Self { topology, ..self }
     }
 
-    /// After these events.
+    /// The same world after these events.
     pub(crate) const fn after(self, after: &'static str) -> Self {
         Self { after, ..self }
     }
 
-    /// With requests as urgent as this, node by node.
+    /// The same world with requests as urgent as this, node by node.
     pub(crate) const fn priorities(self, priorities: &'static [u32]) -> Self {
         Self { priorities, ..self }
     }
 
-    /// With timers that go off at these moments.
+    /// The same world with timers that go off at these moments.
     pub(crate) const fn timers(self, timers: &'static str) -> Self {
         Self { timers, ..self }
     }
 
-    /// With so many nodes that may crash.
+    /// The same world, in which so many nodes may crash.
     pub(crate) const fn crash(self, crash: u32) -> Self {
         Self { crash, ..self }
     }
 
-    /// With links that may be cut so often.
+    /// The same world, in which links may be cut so often.
     pub(crate) const fn cut(self, cut: u32) -> Self {
         Self { cut, ..self }
     }
 
-    /// With an eye to safety only.
+    /// The same world, explored for safety only.
     pub(crate) const fn safety_only(self) -> Self {
         Self {
             safety_only: true,
@@ -342,19 +342,19 @@ pub enum PrintedError {
     /// There is no such defect.
     #[error("{algorithm} has no defect '{id}'; it has {known}")]
     Unknown {
-        /// The algorithm.
+        /// The name of the algorithm.
         algorithm: &'static str,
-        /// What was asked for.
+        /// The id that was asked for.
         id: String,
-        /// What there is.
+        /// The ids of the defects that there are.
         known: String,
     },
     /// There is no rule to leave out.
     #[error("{id} has no behaviour of its own and cannot be run; 'explain {algorithm}' tells it")]
     Told {
-        /// The algorithm.
+        /// The name of the algorithm.
         algorithm: &'static str,
-        /// What was asked for.
+        /// The id that was asked for.
         id: &'static str,
     },
     /// Two of them do not go together.

@@ -88,7 +88,7 @@ pub struct AlgorithmInfo {
 pub struct More {
     /// The numbers of nodes it admits.
     pub sizes: Sizes,
-    /// Its own parameters.
+    /// The parameters that the algorithm has of its own.
     pub params: &'static [Param],
     /// Says why these values do not go together in a group of `nodes`, where they do not.
     pub refuses: fn(&Params, nodes: u32) -> Option<String>,
@@ -134,18 +134,18 @@ impl More {
     };
 }
 
-/// How an algorithm goes about it.
+/// How an algorithm decides who enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
-    /// One node decides.
+    /// One node decides who enters.
     Coordinator,
-    /// Enter with everybody's, or a quorum's, permission.
+    /// A node enters with the permission of everybody, or of a quorum.
     Permission,
-    /// Enter with the token.
+    /// A node enters with the token.
     Token,
     /// The token moves along a tree or a digraph.
     Structure,
-    /// Enter with votes.
+    /// A node enters with the votes of a majority.
     Voting,
     /// The deciding role itself moves.
     Controller,
@@ -156,7 +156,7 @@ pub enum Family {
 pub enum Graph {
     /// Anyone may send to anyone: only a complete graph will do.
     Complete,
-    /// An undirected tree.
+    /// The links form an undirected tree.
     Tree,
     /// A directed graph in which every node reaches the holder.
     Digraph,
@@ -165,7 +165,7 @@ pub enum Graph {
 /// The sizes of group an algorithm admits.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
-    /// The fewest nodes.
+    /// The smallest number of nodes.
     pub least: u32,
     /// Further restrictions, e.g. q² + q + 1; `None` if every size from `least` on will do.
     pub fits: Option<fn(u32) -> bool>,
@@ -179,7 +179,7 @@ pub struct Sizes {
 pub enum LinkOrder {
     /// Messages of one directed link arrive in the order they were sent.
     Fifo,
-    /// In any order.
+    /// Messages of one link may arrive in any order.
     Any,
 }
 
@@ -195,7 +195,7 @@ pub enum LinkContract {
 /// A closed form for a measured number.
 #[derive(Clone, Copy)]
 pub struct ClosedForm {
-    /// What it predicts.
+    /// The measured number that it predicts.
     pub metric: Metric,
     /// As a reader would write it: `2(N−1)`.
     pub formula: &'static str,
@@ -203,7 +203,7 @@ pub struct ClosedForm {
     pub condition: &'static str,
     /// Its value under these circumstances, if they meet the condition.
     pub value: fn(&Circumstances<'_>) -> Option<f64>,
-    /// How it holds.
+    /// Whether it holds exactly, on average, or as a bound.
     pub kind: FormKind,
 }
 
@@ -216,12 +216,12 @@ pub enum Metric {
     SyncDelay,
 }
 
-/// How a closed form holds.
+/// Whether a closed form holds exactly, on average, or as a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormKind {
-    /// In every run, to the message.
+    /// It holds in every run, to the message.
     Exact,
-    /// On average.
+    /// It holds on average over many requests.
     Mean,
     /// It is never exceeded.
     AtMost,
@@ -233,13 +233,13 @@ pub enum FormKind {
 
 /// What a closed form may depend on.
 pub struct Circumstances<'a> {
-    /// How many nodes.
+    /// The number of nodes.
     pub nodes: u32,
-    /// The links.
+    /// The links between the nodes.
     pub topology: &'a Topology,
-    /// The first holder.
+    /// The node that has the token, or is the controller, at the start.
     pub holder: NodeId,
-    /// The algorithm's parameters.
+    /// The values of the algorithm's parameters.
     pub params: &'a Params,
     /// Who asks, and when.
     pub load: Load,
@@ -269,7 +269,7 @@ pub enum Load {
     OneAtATime,
     /// Every node asks again the moment it leaves.
     Saturated,
-    /// Anything else.
+    /// Requests come in any other way.
     Other,
 }
 

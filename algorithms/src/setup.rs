@@ -57,9 +57,9 @@ impl Setting {
 /// What one node is told: who it is, and what all are told.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
-    /// This node.
+    /// The node that is told this.
     pub me: NodeId,
-    /// What everybody knows.
+    /// What all nodes of the run are told alike.
     pub setting: &'a Setting,
 }
 

@@ -28,7 +28,7 @@ pub struct Topology {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Links {
-    /// Everyone with everyone.
+    /// There is a link between any two nodes.
     Complete,
     /// The neighbours of node i are `targets[offsets[i]..offsets[i + 1]]`, ascending.
     Sparse {

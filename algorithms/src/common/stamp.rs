@@ -9,7 +9,7 @@ use crate::contract::NodeId;
 /// When a request was made: the smaller goes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Stamp {
-    /// The clock.
+    /// The reading of the clock.
     pub(crate) t: u64,
     /// Whose request it is.
     pub(crate) id: NodeId,

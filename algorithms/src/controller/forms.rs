@@ -40,7 +40,7 @@ const fn sync(formula: &'static str, value: fn(&Circumstances<'_>) -> Option<f64
     }
 }
 
-/// CDC's.
+/// The closed forms of CDC.
 pub(super) const CDC: &[ClosedForm] = &[
     messages(CDC_ACCOUNT, ACCOUNT, cdc_account, FormKind::Exact),
     messages(MOVING_ALONE, ALONE, cdc_alone, FormKind::Mean),
@@ -48,7 +48,7 @@ pub(super) const CDC: &[ClosedForm] = &[
     sync("3 for m = 1, else 2 - 1/m, m <= N", cdc_sync),
 ];
 
-/// DDC's.
+/// The closed forms of DDC.
 pub(super) const DDC: &[ClosedForm] = &[
     messages(DDC_ACCOUNT, ACCOUNT, ddc_account, FormKind::Exact),
     messages(MOVING_ALONE, ALONE, ddc_alone, FormKind::Mean),
@@ -56,7 +56,7 @@ pub(super) const DDC: &[ClosedForm] = &[
     sync("2 + 1/m, m < N-1", ddc_sync),
 ];
 
-/// Martin's.
+/// The closed forms of Martin's ring.
 pub(super) const MARTIN: &[ClosedForm] = &[
     messages(
         "N-1",

@@ -31,7 +31,7 @@ pub(super) trait MigrationInfo {
 pub(super) enum Cause {
     /// The role has just come: it does not move on at once.
     Begin,
-    /// Somebody left.
+    /// A client has left the critical section.
     Exit,
     /// A request finds nobody inside.
     Wake,

@@ -11,7 +11,7 @@ use crate::setup::Setup;
 /// The "inform" part of `update_controller_info`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(super) enum News {
-    /// Inform all.
+    /// Everybody is told of a move.
     All,
     /// Selective inform: the last so many that were granted entry, the latest in front. The list
     /// goes with the role.

@@ -27,7 +27,7 @@ pub(super) const CANDIDATES: Param = Param::text(
     "the nodes that may become controller, such as 0,1,2; the first one may always",
 );
 
-/// The row.
+/// Chooses the row of the taxonomy.
 const QUEUE: Param = Param::choice(
     "queue",
     &[
@@ -46,7 +46,7 @@ const ROUTING: Param = Param::choice(
     "how a moving role is found: by pointers that follow it, or through a fixed structure",
 );
 
-/// The column.
+/// Chooses the column of the taxonomy.
 const MIGRATE: Param = Param::choice(
     "migrate",
     &["counter", "never", "each", "timer"],

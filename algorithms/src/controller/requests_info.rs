@@ -21,7 +21,7 @@ use crate::setup::Setup;
 /// What a node knows of the controller role.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(super) struct Role {
-    /// This node.
+    /// The node that this is about.
     pub(super) me: NodeId,
     /// We are the controller.
     pub(super) active: bool,

@@ -8,11 +8,11 @@ use crate::params::{Params, Value};
 /// How long a request may look for the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HopLimit {
-    /// As often as there are nodes.
+    /// It is passed on as often as there are nodes.
     Nodes,
-    /// So often.
+    /// It is passed on as often as this number says.
     Hops(u64),
-    /// For ever.
+    /// It is passed on for ever.
     None,
 }
 

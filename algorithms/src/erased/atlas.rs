@@ -29,7 +29,7 @@ pub struct Step {
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Which one.
+    /// The name of the invariant.
     pub invariant: &'static str,
     /// How it is broken.
     pub why: String,

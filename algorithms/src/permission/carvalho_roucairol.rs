@@ -156,7 +156,7 @@ const DEFECTS: &[Defect] = &[
 pub(crate) enum Message {
     /// The sender wants in and lacks the addressee's permission.
     Request { t: u64 },
-    /// The permission.
+    /// The sender gives its permission to the addressee.
     Reply,
     /// The sender has left. Only the printed rules send it (sanders-C2).
     Release,

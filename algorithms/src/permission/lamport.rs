@@ -127,7 +127,7 @@ impl crate::contract::Message for Message {
 /// When something was said, and by whom; the smaller goes first.
 type Stamp = (u64, NodeId);
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Lamport {
     me: NodeId,

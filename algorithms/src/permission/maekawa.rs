@@ -223,7 +223,7 @@ impl crate::contract::Message for Message {
     }
 }
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Maekawa {
     me: NodeId,

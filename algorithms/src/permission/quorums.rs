@@ -68,7 +68,7 @@ impl Quorums {
         }
     }
 
-    /// Rows and columns.
+    /// A node's row and column of a square.
     pub(crate) fn grid(nodes: u32) -> Self {
         let root = nodes.isqrt();
         let columns = if root * root == nodes { root } else { root + 1 };

@@ -149,7 +149,7 @@ enum State {
     Inside,
 }
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct RaymondK {
     me: NodeId,

@@ -128,7 +128,7 @@ impl crate::contract::Message for Message {
     kinds! { Request of node: "REQUEST", Reply: "REPLY" }
 }
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct RicartAgrawala {
     me: NodeId,

@@ -122,7 +122,7 @@ enum Phase {
     Executing,
 }
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct SinghalDynamic {
     me: NodeId,

@@ -52,10 +52,10 @@ impl fmt::Debug for Rank {
 
 /// Something that waits in a queue.
 pub(crate) trait Ranked {
-    /// Its rank.
+    /// The rank that decides its place.
     fn rank(&self) -> Rank;
 
-    /// Its rank, to be changed.
+    /// The rank, to be changed as it ages.
     fn rank_mut(&mut self) -> &mut Rank;
 }
 
@@ -87,7 +87,7 @@ pub(crate) enum Precedence {
 /// What those who are overtaken get for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) enum Aging {
-    /// Nothing.
+    /// Priorities do not change with time.
     Off,
     /// A point for every so many newcomers that are more urgent.
     Every(u32),

@@ -142,7 +142,7 @@ fn saturated(run: &Circumstances<'_>) -> Option<f64> {
 pub(crate) enum Message {
     /// A neighbour wants the privilege, for itself or for a site behind it.
     Request,
-    /// The privilege itself.
+    /// The privilege goes to the addressee.
     Privilege,
 }
 
@@ -150,7 +150,7 @@ impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Privilege: "PRIVILEGE" }
 }
 
-/// A site.
+/// What one site knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Raymond {
     me: NodeId,

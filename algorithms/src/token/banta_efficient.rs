@@ -109,7 +109,7 @@ const WAIT: Timer = Timer::named("wait");
 /// one before, and must end before memory does.
 const MOST_PLACES_EACH: usize = 100;
 
-/// A site.
+/// What one site knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct BantaEfficient {
     me: NodeId,
@@ -170,7 +170,7 @@ impl Algorithm for BantaEfficient {
         }
     }
 
-    /// request_token
+    /// The thesis's procedure `request_token`.
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         // banta-E7: in the thesis an idle holder asks itself, tells everybody, and waits.
         let idle = self.token.as_mut().filter(|_| !self.waiting);

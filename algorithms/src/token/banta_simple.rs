@@ -92,7 +92,7 @@ enum State {
     Holding,
 }
 
-/// A site.
+/// What one site knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct BantaSimple {
     me: NodeId,
@@ -116,7 +116,7 @@ pub(crate) struct BantaSimple {
 /// Which version of the algorithm, and the repairs that the thesis lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Rules {
-    /// Section 4.6.
+    /// The numbered rules of section 4.6, not the preliminary ones.
     numbered: bool,
     holder_enters: bool,
     epochs: bool,
@@ -160,7 +160,7 @@ impl Algorithm for BantaSimple {
         }
     }
 
-    /// request_token
+    /// The thesis's procedure `request_token`.
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         if self.rules.numbered {
             self.number += 1;

@@ -121,7 +121,7 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
 pub(crate) enum Message {
     /// `site` wants the token; passed on until it meets a root.
     Request { site: NodeId },
-    /// The token itself.
+    /// The token goes to the addressee.
     Token,
 }
 
@@ -129,7 +129,7 @@ impl crate::contract::Message for Message {
     kinds! { Request of site: "REQUEST", Token: "TOKEN" }
 }
 
-/// A site.
+/// What one site knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct NaimiTrehel {
     me: NodeId,

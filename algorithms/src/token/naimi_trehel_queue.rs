@@ -150,7 +150,7 @@ impl crate::contract::Message for Message {
     kinds! { Request of site: "REQUEST", Token: "TOKEN" }
 }
 
-/// A site.
+/// What one site knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct NaimiTrehelQueue {
     me: NodeId,

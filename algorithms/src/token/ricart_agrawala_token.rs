@@ -112,7 +112,7 @@ const DEFECTS: &[Defect] = &[
 pub(crate) enum Message {
     /// The sender wants in, for the `number`-th time.
     Request { number: u64 },
-    /// The token itself.
+    /// The token goes to the addressee.
     Token(Token),
 }
 
@@ -133,7 +133,7 @@ impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Token: "TOKEN" }
 }
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct RicartAgrawalaToken {
     me: NodeId,

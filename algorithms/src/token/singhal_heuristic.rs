@@ -152,7 +152,7 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
 pub(crate) enum Message {
     /// The sender wants in, for the `number`-th time.
     Request { number: u64 },
-    /// The token itself.
+    /// The token goes to the addressee.
     Token(Token),
 }
 
@@ -184,7 +184,7 @@ impl crate::contract::Message for Message {
 
 const RETRY: Timer = Timer::named("retry");
 
-/// A site.
+/// What one site knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct SinghalHeuristic {
     me: NodeId,

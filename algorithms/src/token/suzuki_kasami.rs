@@ -122,7 +122,7 @@ const DEFECTS: &[Defect] = &[
 pub(crate) enum Message {
     /// `node` wants in, for the `number`-th time.
     Request { node: NodeId, number: u64 },
-    /// The privilege itself.
+    /// The privilege goes to the addressee.
     Privilege(Privilege),
 }
 
@@ -145,7 +145,7 @@ impl crate::contract::Message for Message {
     kinds! { Request of node: "REQUEST", Privilege: "PRIVILEGE" }
 }
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct SuzukiKasami {
     me: NodeId,

@@ -10,7 +10,7 @@ pub enum TopologyError {
     /// Not a word we know.
     #[error("'{given}' is no topology; there are {known}")]
     Unknown {
-        /// What was written.
+        /// The text that was written.
         given: String,
         /// What could have been.
         known: String,
@@ -18,7 +18,7 @@ pub enum TopologyError {
     /// A known word with something wrong behind it.
     #[error("'{given}': {why}")]
     Malformed {
-        /// What was written.
+        /// The text that was written.
         given: String,
         /// What is wrong, and what would be right.
         why: &'static str,
@@ -44,13 +44,13 @@ pub enum TopologyError {
         edge: String,
         /// The node that is not there.
         node: NodeId,
-        /// How many there are.
+        /// The number of nodes that there are.
         nodes: u32,
     },
     /// A graph from a paper has the size it has.
     #[error("{figure} has {has} nodes, not {nodes}; write -n {has}")]
     FigureSize {
-        /// Which.
+        /// The name of the figure.
         figure: &'static str,
         /// How many nodes it has.
         has: u32,
@@ -62,47 +62,47 @@ pub enum TopologyError {
     NoTarget {
         /// The node that is not there.
         towards: NodeId,
-        /// How many there are.
+        /// The number of nodes that there are.
         nodes: u32,
     },
     /// A node that is cut off from the rest.
     #[error("the edges leave node {node} without a path to node 0")]
     NotConnected {
-        /// It.
+        /// The node that is cut off.
         node: NodeId,
     },
     /// Degree bounds that this many nodes cannot have.
     #[error("digraph:{least}-{most} does not fit {nodes} nodes: each has only {} others", .nodes - 1)]
     Degrees {
-        /// The least.
+        /// The smallest number of links of a node.
         least: u32,
-        /// The most.
+        /// The largest number of links of a node.
         most: u32,
-        /// How many nodes.
+        /// The number of nodes.
         nodes: u32,
     },
     /// More links at each node than there are others.
     #[error("{shape}:{most} does not fit {nodes} nodes: each has only {} others", .nodes - 1)]
     Chords {
-        /// The shape's name.
+        /// The name of the shape.
         shape: &'static str,
-        /// The most.
+        /// The number of links of a node, at most.
         most: u32,
-        /// How many nodes.
+        /// The number of nodes.
         nodes: u32,
     },
     /// More links than we are prepared to store.
     #[error("{links} links are too many to store (at most {most}); 'complete' stores none")]
     TooMany {
-        /// How many it might be.
+        /// The number of links that there might be.
         links: u64,
-        /// How many may be.
+        /// The largest number of links that is stored.
         most: u64,
     },
     /// It is not the graph that the algorithm needs.
     #[error("needs {needs}, but {why}; use {instead}")]
     Unfit {
-        /// What it needs.
+        /// The graph that the algorithm needs.
         needs: &'static str,
         /// What is there instead.
         why: String,
@@ -144,9 +144,9 @@ pub enum WrongEdge {
     /// Some have a direction and some have none.
     #[error("{given} among edges like {before}; all have a direction, or none")]
     Mixed {
-        /// This one.
+        /// The edge that was written.
         given: String,
-        /// One before.
+        /// The edge that was written before it.
         before: String,
     },
 }

@@ -15,7 +15,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// All there are.
+    /// All figures that can be named.
     pub const ALL: &'static [Figure] = &[
         // A is the root, C and B hang at A, E at C, D at B. Where D and B hang is not said.
         Figure {

@@ -13,48 +13,48 @@ use crate::registry::Graph;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Shape {
-    /// `complete`
+    /// `complete`: a link between any two nodes.
     Complete,
-    /// `ring`
+    /// `ring`: each node is linked to the next, the last to the first.
     Ring,
-    /// `star`
+    /// `star`: every node is linked to node 0.
     Star,
-    /// `path`
+    /// `path`: each node is linked to the next.
     Path,
-    /// `tree:M`
+    /// `tree:M`: a balanced tree in which every node has up to M children.
     Tree {
-        /// M.
+        /// The number M of children of a node, at most.
         arity: NonZeroU32,
     },
-    /// `random-tree`
+    /// `random-tree`: a tree drawn from the seed.
     RandomTree,
-    /// `random-tree:M`
+    /// `random-tree:M`: a tree drawn from the seed in which nodes have at most M children.
     NarrowTree {
-        /// M.
+        /// The number M of children of a node, at most.
         most: NonZeroU32,
     },
-    /// `digraph:MIN-MAX`
+    /// `digraph:MIN-MAX`: a directed graph drawn from the seed, with MIN to MAX links from each node.
     Digraph {
-        /// MIN, at least 1.
+        /// The smallest number MIN of links from a node, at least 1.
         least: u32,
-        /// MAX, at least MIN.
+        /// The largest number MAX of links from a node, at least MIN.
         most: u32,
     },
-    /// `ring-chords:M`
+    /// `ring-chords:M`: a directed ring in random order, with directed chords.
     RingWithChords {
-        /// M, at least 2.
+        /// The number M of links of a node, at most; at least 2.
         most: u32,
     },
-    /// `oriented:M` or `oriented:M@NODE`
+    /// `oriented:M` or `oriented:M@NODE`: a ring with chords, its links directed towards one node.
     Oriented {
-        /// M, at least 2.
+        /// The number M of links of a node, at most; at least 2.
         most: u32,
-        /// NODE.
+        /// The node NODE that the links lead to.
         towards: NodeId,
     },
-    /// `tree-of:SHAPE`
+    /// `tree-of:SHAPE`: a breadth-first tree of the links of another shape.
     TreeOf(Box<Shape>),
-    /// `edges:0-1,1-2` or `edges:0>1,1>2`
+    /// `edges:0-1,1-2` or `edges:0>1,1>2`: the links as they are listed.
     Edges(EdgeList),
     /// `kanrar:3.8`: a graph from a paper.
     Figure(&'static Figure),
@@ -93,7 +93,7 @@ impl Shape {
         (
             "oriented:M",
             "the graph of ring-chords:M, directed so that all reach node 0; oriented:M@5: node 5, \
-             which is then the holder unless said",
+             which is then the holder by default",
         ),
         (
             "tree-of:SHAPE",
@@ -106,7 +106,7 @@ impl Shape {
         (
             "kanrar:FIGURE",
             "a graph from Kanrar's book and its number of nodes: 3.1 (5), 3.8 (15; also 3.3 and 3.5) \
-             or 4.2 (6, directed; holder 4 unless said)",
+             or 4.2 (6, directed; by default 4 is the holder)",
         ),
     ];
 

@@ -139,7 +139,7 @@ pub(crate) enum Message {
     Dissent(Commit),
     /// So the sender asks for votes.
     Ballot(Commit),
-    /// The sender's vote.
+    /// The sender votes for the addressee.
     Vote(Commit),
     /// The commit is over: the sender has left, or withdraws.
     Rel(Commit),
@@ -194,7 +194,7 @@ fn buffer_time(of: NodeId) -> Timer {
     }
 }
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct TbDva {
     me: NodeId,

@@ -189,7 +189,7 @@ pub(crate) struct Attempt {
 pub(crate) enum Message {
     /// The sender wants the addressee's vote.
     Req(Attempt),
-    /// The sender's vote.
+    /// The sender votes for the addressee.
     Vote(Attempt),
     /// The attempt is over: the sender has left, or withdraws.
     Rel(Attempt),
@@ -226,7 +226,7 @@ const T1: Timer = Timer::named("T1");
 /// The back-off is over.
 const TB: Timer = Timer::named("TB");
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Thomas {
     me: NodeId,

@@ -55,7 +55,7 @@ pub(crate) const REJECT: Param = Param::choice(
     "a voter whose vote is out says NO; off: phase 1 ends after 3T",
 );
 
-/// What both note.
+/// The numbers that both algorithms note.
 pub(crate) const NOTES: &[(&str, &str)] = &[
     (
         "active",

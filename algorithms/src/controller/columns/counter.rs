@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::contract::Outbox;
 use crate::controller::migration_info::{Cause, MigrationInfo};
 
-/// `req_served` against `max_req`.
+/// Counts entries: the role moves when `req_served` reaches `max_req`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(in crate::controller) struct Counter {
     max_req: u64,

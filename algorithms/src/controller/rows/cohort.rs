@@ -31,7 +31,7 @@ pub(in crate::controller) enum Message {
     Request,
     /// Its head lets it in.
     Grant,
-    /// It has left.
+    /// The member has left.
     Exit,
     /// A head has work.
     Up,

@@ -129,9 +129,9 @@ impl Parcel for Baton {
 impl RequestsInfo for Distributed {
     type Letter = Link;
     type Baton = Baton;
-    /// Who is next.
+    /// The node whose request follows that of the one who leaves.
     type Note = Option<NodeId>;
-    /// `more`.
+    /// `more`: somebody is, or will be, linked behind the request that is granted.
     type Extra = bool;
 
     const KINDS: &'static [&'static str] = kinds_behind_the_kernels!["REQUEST", "NOTE", "NEXT"];

@@ -29,11 +29,11 @@ pub(in crate::controller) enum Message {
     Request,
     /// Its coordinator lets it in.
     Grant,
-    /// It has left.
+    /// The member has left.
     Exit,
     /// Somebody ahead on the ring wants the role.
     Signal,
-    /// The role itself.
+    /// The role goes to the addressee.
     Become { epoch: u64 },
 }
 

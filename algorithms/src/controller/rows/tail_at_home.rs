@@ -24,7 +24,7 @@ pub(in crate::controller) enum Message {
     Request { number: u64 },
     /// Behind the addressee's request of that number comes this node.
     Link { behind: u64, node: NodeId },
-    /// The role.
+    /// The role goes to the addressee.
     Become,
 }
 

@@ -27,7 +27,7 @@ pub struct Conditions {
     pub b: Vec<(NodeId, NodeId)>,
     /// Property b of the footnote, which does not assume that everybody informs itself.
     pub b_footnote: Vec<(NodeId, NodeId)>,
-    /// The exact condition.
+    /// The pairs of nodes that break the exact condition.
     pub exact: Vec<(NodeId, NodeId)>,
     /// Condition r: the nodes that do not inform themselves. Recovery, costs and delays need all to.
     pub absent_minded: Vec<NodeId>,

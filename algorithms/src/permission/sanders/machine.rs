@@ -83,7 +83,7 @@ pub(super) enum Phase {
     Inside,
 }
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Sanders {
     pub(super) me: NodeId,
@@ -221,7 +221,7 @@ impl Algorithm for Sanders {
     }
 }
 
-/// As a requester.
+/// What a node does as a requester.
 impl Sanders {
     /// Sends our request to one of the request set, which may be ourselves.
     pub(super) fn ask(&mut self, arbiter: NodeId, out: &mut Outbox<Message>) {
@@ -331,7 +331,7 @@ impl Sanders {
     }
 }
 
-/// As an arbiter.
+/// What a node does as an arbiter.
 impl Sanders {
     fn on_request(
         &mut self,

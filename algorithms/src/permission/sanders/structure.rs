@@ -6,7 +6,7 @@ use std::fmt;
 use crate::contract::NodeId;
 use crate::permission::quorums::Quorums;
 
-/// Some nodes.
+/// A set of nodes.
 pub type Set = BTreeSet<NodeId>;
 
 /// An information structure: an inform set I and a request set R for each node.
@@ -200,7 +200,7 @@ impl Structure {
     }
 }
 
-/// Written out.
+/// The sets written out, as the parameter `structure` takes them.
 impl fmt::Display for Structure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for i in self.ids() {

@@ -54,7 +54,7 @@ impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Token: "TOKEN" }
 }
 
-/// A site.
+/// What one site knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Fapp {
     me: NodeId,

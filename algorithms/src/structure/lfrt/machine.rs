@@ -32,7 +32,7 @@ const RULES: &[&str] = &[
     WIDE_GOES_EVERYWHERE,
 ];
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Lfrt {
     pub(super) me: NodeId,

@@ -13,7 +13,7 @@ use crate::structure::precedence::{Rank, ranked};
 pub(crate) enum Message {
     /// `origin` wants in, for the `seq`-th time.
     Request(Asked),
-    /// The token itself.
+    /// The token goes to the addressee.
     Token(Token),
     /// The holder looks for a way to `target`; `path` is the way so far.
     Find {

@@ -53,7 +53,7 @@ const RULES: &[&str] = &[IDLE_HOLDER_SERVES, COUNTED_ANEW, DUMMIES_OUTWARD, PASS
 /// What nodes say to each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Message {
-    /// `origin` wants in.
+    /// The node `origin` wants in.
     Request { origin: NodeId, priority: u32 },
     /// There is no way on for the request of `origin` here.
     Bounce { origin: NodeId },
@@ -102,7 +102,7 @@ impl crate::contract::Message for Message {
     }
 }
 
-/// A node.
+/// What one node knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct PrintedLfrt {
     me: NodeId,
@@ -137,7 +137,7 @@ impl Algorithm for PrintedLfrt {
         }
     }
 
-    /// Step 1.
+    /// Step 1 of the pseudo-code.
     fn request(&mut self, request: Request, out: &mut Outbox<Message>) {
         let (me, priority) = (self.me, request.priority);
         if self.orq.is_some() {
@@ -151,7 +151,7 @@ impl Algorithm for PrintedLfrt {
         self.pass_on(me, priority, out);
     }
 
-    /// Step 5.
+    /// Step 5 of the pseudo-code.
     fn release(&mut self, out: &mut Outbox<Message>) {
         self.busy = false;
         self.serve(out);
@@ -226,7 +226,7 @@ impl PrintedLfrt {
         }
     }
 
-    /// Step 4.
+    /// Step 4 of the pseudo-code.
     fn receive_bounce(&mut self, origin: NodeId, out: &mut Outbox<Message>) {
         let count = self.count_bounce.entry(origin).or_default();
         *count += 1;
@@ -255,7 +255,7 @@ impl PrintedLfrt {
         }
     }
 
-    /// Step 6.
+    /// Step 6 of the pseudo-code.
     fn receive_token(
         &mut self,
         from: NodeId,

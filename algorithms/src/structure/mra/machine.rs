@@ -72,7 +72,7 @@ impl crate::contract::Message for Message {
     }
 }
 
-/// A site.
+/// What one site knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Mra {
     pub(super) me: NodeId,

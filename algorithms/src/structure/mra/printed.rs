@@ -56,7 +56,7 @@ impl crate::contract::Message for Message {
     }
 }
 
-/// A site.
+/// What one site knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct PrintedMra {
     me: NodeId,
@@ -87,7 +87,7 @@ impl Algorithm for PrintedMra {
         }
     }
 
-    /// Step 1.
+    /// Step 1 of the pseudo-code.
     fn request(&mut self, request: Request, out: &mut Outbox<Message>) {
         let (origin, priority) = (self.me, request.priority);
         if self.rq.is_some() && !self.without.has(IDLE_HOLDER_SERVES) {
@@ -170,7 +170,7 @@ impl PrintedMra {
         }
     }
 
-    /// Step 5.
+    /// Step 5 of the pseudo-code.
     fn receive_token(
         &mut self,
         from: NodeId,

@@ -20,7 +20,7 @@ enum State {
     Executing,
 }
 
-/// A site.
+/// What one site knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Drain {
     line: Line,

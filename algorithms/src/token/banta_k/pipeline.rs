@@ -21,7 +21,7 @@ enum State {
     Executing,
 }
 
-/// A site.
+/// What one site knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Pipeline {
     line: Line,

@@ -96,7 +96,7 @@ macro_rules! and_both {
     };
 }
 
-/// Those of NHME-AMC.
+/// The defects of NHME-AMC.
 pub(crate) const NHME: &[Defect] = and_both![
     told(
         "kanrar-N1",
@@ -145,7 +145,7 @@ pub(crate) const NHME: &[Defect] = and_both![
     ),
 ];
 
-/// Those of BMaV.
+/// The defects of BMaV.
 pub(crate) const BMAV: &[Defect] = and_both![
     told(
         "kanrar-B1",

@@ -22,7 +22,7 @@ pub(super) const T1: Timer = Timer::named("T1");
 /// A passive candidate has waited long enough for somebody to win.
 pub(super) const T2: Timer = Timer::named("T2");
 
-/// A process.
+/// What one process knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Process {
     pub(super) me: NodeId,
@@ -31,7 +31,7 @@ pub(crate) struct Process {
     pub(super) voter: Voter,
     /// Our request, while we wait or are inside.
     pub(super) req: Option<Stamp>,
-    /// While we wait.
+    /// Our attempt to get in, while we wait.
     campaign: Option<Campaign>,
     /// The votes we have, by voter: serial and hop.
     pub(super) got: BTreeMap<NodeId, (u64, u64)>,
@@ -43,7 +43,7 @@ pub(crate) struct Process {
     down: BTreeSet<NodeId>,
 }
 
-/// What never changes.
+/// What a process is told at the start and never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Terms {
     rule: Rule,
@@ -53,7 +53,7 @@ struct Terms {
     tau: i64,
     /// Whether a voter whose vote is out says so.
     reject: bool,
-    /// T.
+    /// The bound T on the delay of a message.
     bound: Duration,
 }
 
@@ -69,7 +69,7 @@ struct Campaign {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 enum Phase {
-    /// Votes come in.
+    /// The first phase: votes come in.
     First {
         /// Who has voted, for us or another.
         answered: BTreeSet<NodeId>,

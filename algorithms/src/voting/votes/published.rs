@@ -36,7 +36,7 @@ use crate::setup::Setup;
 pub(crate) enum Message {
     /// The sender asks for the addressee's vote, for the `att`-th time.
     Req { req: Stamp, att: u64 },
-    /// The sender's vote.
+    /// The sender votes for the addressee.
     Vote { req: Stamp, att: u64, fence: u64 },
     /// The sender has voted for another.
     No { req: Stamp, att: u64 },
@@ -78,7 +78,7 @@ impl crate::contract::Message for Message {
     }
 }
 
-/// A process.
+/// What one process knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Published {
     me: NodeId,
@@ -100,7 +100,7 @@ pub(crate) struct Published {
     answered: BTreeSet<NodeId>,
     /// S, as far as we have heard of it: their requests, votes and holdings.
     rivals: BTreeMap<NodeId, (Stamp, u32, u32)>,
-    /// Who gave way.
+    /// The processes that gave way.
     p2v: BTreeSet<NodeId>,
     /// P2REQs that came before we were in phase 2.
     parked: BTreeSet<Stamp>,
