@@ -76,7 +76,8 @@ pub enum After {
     Exactly(Duration),
     /// After exactly this long, to try once more what has failed and fails as long as the links are
     /// what they are. Without this a search of all schedules would meet one more attempt for ever.
-    /// Whoever begins an attempt before it goes off cancels it: it would be taken for that attempt.
+    /// A node that begins an attempt before it goes off cancels it: it would be taken for that
+    /// attempt.
     Again(Duration),
     /// At a moment between the two, which the driver draws: an algorithm has no randomness.
     Uniform(Duration, Duration),
@@ -222,7 +223,7 @@ pub trait Algorithm: Clone + Debug + Eq + Hash + Serialize + Send + Sync + 'stat
     fn invariants() -> &'static [Invariant<Self>];
 
     /// Visits the numbers that grow for ever, such as those of attempts, where all that counts is which
-    /// of two numbers of one series is the larger. The explorer numbers each series anew in every
+    /// of two numbers of one series is the larger. The explorer numbers each series again in every
     /// state, from 0 and without gaps, so that worlds in which somebody tries again and again have an
     /// end. None where there are no such numbers.
     fn growing(&mut self, _each: Visit<'_>) {}

@@ -26,7 +26,7 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
     run.is_alone().then(|| f64::from(run.nodes - 1))
 }
 
-/// With a constant delay the request of whoever left last arrives together with the token it sent,
+/// With a constant delay the request of the last to leave arrives together with the token it sent,
 /// so at every exit somebody is known to wait and nobody ever enters for free. The hold must be the
 /// longer, or the first holder begins with free entries before any request has reached it.
 fn saturated(run: &Circumstances<'_>) -> Option<f64> {

@@ -141,7 +141,7 @@ fn never_moves(params: &Params) -> bool {
     Said(params).word("migrate", "") == "never"
 }
 
-/// A request for everybody and the role for whoever asks; nothing for who has it.
+/// A request for everybody and the role for the node that asks; nothing for the one that has it.
 fn token_alone(run: &Circumstances<'_>) -> Option<f64> {
     let said = Said(run.params);
     let copies = said.word("queue", "") == "replicated" || said.word("seek", "") == "broadcast";

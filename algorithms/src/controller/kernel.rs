@@ -285,7 +285,7 @@ impl<R: RequestsInfo> Kernel<R> {
 
     fn leave(&mut self, note: R::Note, out: &mut Outbox<Message<R>>) {
         self.leaving = false;
-        // rana-C3: as printed, the exit goes to whoever is believed to be the controller now.
+        // rana-C3: as printed, the exit goes to the node that is believed to be the controller now.
         let to = match self.rules.exit_to_granter {
             true => self.granter,
             false => self.role.controller,

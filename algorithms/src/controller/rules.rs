@@ -25,7 +25,7 @@ rules! {
         target_may_lack: "target-may-lack",
         /// rana-D1: a request that finds the queue empty is its first.
         first_is_set: "first-is-set",
-        /// rana-D2: the tail that is granted is no tail any more, whoever named it.
+        /// rana-D2: the tail that is granted is no tail any more, no matter who named it.
         tail_is_cleared: "tail-is-cleared",
         /// rana-D3, rana-D6: a grant says whether somebody is linked behind, and the exit waits for it.
         link_is_awaited: "link-is-awaited",

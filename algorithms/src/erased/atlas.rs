@@ -57,8 +57,8 @@ pub trait Atlas: Send {
     /// Whether the algorithm has numbers that grow for ever.
     fn has_growing(&mut self) -> bool;
 
-    /// Numbers every growing series of a global state anew, from 0 and without gaps; false if it is so
-    /// already. What can happen then is the same as before.
+    /// Numbers every growing series of a global state again, from 0 and without gaps; false if it
+    /// is so already. What can happen then is the same as before.
     fn renumber(&mut self, nodes: &mut [Option<StateId>], flight: &mut [MessageId]) -> bool;
 
     /// Which kind of message this is.

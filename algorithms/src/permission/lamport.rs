@@ -172,7 +172,7 @@ impl Algorithm for Lamport {
 
     fn release(&mut self, out: &mut Outbox<Message>) {
         self.inside = false;
-        let ours = self.ours.take().expect("whoever is inside has asked");
+        let ours = self.ours.take().expect("a node that is inside has asked");
         self.queue.remove(&ours);
         self.broadcast(&Message::Release { time: self.clock }, out);
     }

@@ -15,8 +15,8 @@
 //!
 //! Cost: `3(K-1)` messages per entry for quorums of K when nobody competes, about `4(K-1)` when all do.
 //! With the lines of a projective plane K is about √N.
-//! Corrected: whoever is overtaken in a queue is told (maekawa-M1), as B. A. Sanders noted in 1987.
-//! The algorithm is then that of `sanders` with I = R = the quorum, message for message.
+//! Corrected: a node that is overtaken in a queue is told (maekawa-M1), as B. A. Sanders noted in
+//! 1987. The algorithm is then that of `sanders` with I = R = the quorum, message for message.
 //! The original's text was not at hand: what `--as-printed` runs is reconstructed from descriptions.
 
 use std::collections::BTreeSet;

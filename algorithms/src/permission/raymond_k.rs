@@ -3,10 +3,10 @@
 //! K. Raymond, "A distributed algorithm for multiple entries to a critical section", Information
 //! Processing Letters 30(4), 1989.
 //!
-//! Whoever wants in asks all others and enters as soon as `n-k` of them have answered: at most `k-1`
-//! can then be inside or ahead of it. Whoever is inside, or has an older request, answers when it
-//! leaves. Up to `k-1` answers are still owed when a node enters, so answers are counted, not
-//! ticked off: an old one may arrive while the next request is open.
+//! A node that wants in asks all others and enters as soon as `n-k` of them have answered: at most
+//! `k-1` can then be inside or ahead of it. One that is inside, or has an older request, answers
+//! when it leaves. Up to `k-1` answers are still owed when a node enters, so answers are counted,
+//! not ticked off: an old one may arrive while the next request is open.
 //!
 //! ```text
 //!     n = 4, k = 2:   3 asks 0, 1, 2      0 is inside: it will answer later

@@ -3,7 +3,7 @@
 //! G. Ricart, A. K. Agrawala, "An optimal algorithm for mutual exclusion in computer networks",
 //! Communications of the ACM 24(1), 1981.
 //!
-//! A request carries a sequence number, and the smaller pair (number, node) goes first. Whoever
+//! A request carries a sequence number, and the smaller pair (number, node) goes first. A node that
 //! does not want in, or wants in later, replies at once; the others put the reply off until they
 //! leave. A put-off reply is the whole queue: there is no release message.
 //!

@@ -199,7 +199,7 @@ fn refuses(params: &Params, nodes: u32) -> Option<String> {
     };
     match structure {
         Err(why) => Some(why),
-        Ok(structure) => Rules::misfit(params, &structure),
+        Ok(structure) => Rules::refusal(params, &structure),
     }
 }
 

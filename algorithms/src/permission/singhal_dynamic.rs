@@ -4,8 +4,8 @@
 //! IEEE Transactions on Parallel and Distributed Systems 3(1), 1992, as described in S. Banta's
 //! thesis, 1993, section 2.2.
 //!
-//! At first node i asks all with smaller numbers, a staircase. Whoever replies to a node asks it next
-//! time; whoever is replied to need not ask:
+//! At first node i asks all with smaller numbers, a staircase. Who replies to a node asks it next
+//! time; who gets the reply need not ask:
 //!
 //! ```text
 //!     R_0 = {}                 2 enters and leaves       R_0 = {2}

@@ -6,7 +6,7 @@
 //! As in Raymond's algorithm a site knows only its neighbours. Its list `PL` has one entry for each
 //! neighbour (or itself) that wants the token, with the best priority wanted there, and it tells the
 //! holder's side only when its own best rises. The token carries the best priority that is left
-//! behind, so that the sender need not ask anew:
+//! behind, so that the sender need not ask again:
 //!
 //! ```text
 //!     P3 <6,5> <7,5> <8,3>          6 and 7 want it with 5, 8 wants it with 3
@@ -14,8 +14,8 @@
 //!     P3 <7,5> <8,3>   P6 <3,5>     and 6 knows that 3 wants it back
 //! ```
 //!
-//! Whoever is overtaken gains a point of priority: when something more urgent is filed (A1 for a
-//! neighbour's request, A2 for one's own), and when the token comes back and wants to leave again
+//! A site that is overtaken gains a point of priority: when something more urgent is filed (A1 for
+//! a neighbour's request, A2 for one's own), and when the token comes back and wants to leave again
 //! (A3). The last is not in the book, and without it somebody may starve: under load renewed demand
 //! comes back with the token and never as a request.
 //!

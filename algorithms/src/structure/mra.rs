@@ -23,7 +23,7 @@
 //!
 //! Kept from the book: the names `LDQ` and `RQ`, and what happens in the worked examples. The book's
 //! `LDQ` holds whole paths; on a tree the neighbour a request came from says the same, so here it
-//! holds that. In print the holder is left without a way to whoever is next; that machine is
+//! holds that. In print the holder is left without a way to the one that is next; that machine is
 //! [`printed`]. MRA-P's `PQ` repeats what `RQ` says and is left out.
 //! Links must keep order: a request that overtakes the token would be forgotten.
 

@@ -1,4 +1,4 @@
-//! Who goes first among those who wait in one queue: whoever came first, or whoever is most urgent,
+//! Who goes first among those who wait in one queue: the first to come, or the most urgent,
 //! with or without a consolation for those who are overtaken.
 //!
 //! The consolation is called aging. In the book of Kanrar, Chaki and Chattopadhyay (2018) a waiting
@@ -80,7 +80,7 @@ pub(crate) use ranked;
 pub(crate) enum Precedence {
     /// First come, first served.
     Arrival,
-    /// The most urgent first; of equals, whoever came first.
+    /// The most urgent first; of equals, the first to come.
     Priority(Aging),
 }
 

@@ -191,7 +191,7 @@ impl Algorithm for BantaEfficient {
 
     fn release(&mut self, out: &mut Outbox<Message>) {
         self.state = State::NotRequesting;
-        let mut token = self.token.take().expect("whoever is inside has it");
+        let mut token = self.token.take().expect("a site that is inside has it");
         let was_good = token
             .mark
             .is_none_or(|mark| !token.token_queue.contains(&mark));

@@ -274,7 +274,7 @@ impl BantaSimple {
         let mut token = self
             .token
             .take()
-            .expect("whoever is inside or holds has it");
+            .expect("a site that is inside or holds has it");
         let added = self.append_local_queue(&mut token);
         if added > 0 {
             token.epoch = token.epoch.saturating_add(1);

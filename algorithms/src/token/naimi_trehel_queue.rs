@@ -125,8 +125,8 @@ const DEFECTS: &[Defect] = &[
     },
 ];
 
-/// Whoever leaves knows the end of the line, and its request is there before that site leaves. The
-/// hold must be the longer, or the first holder begins with free entries before any request has
+/// A site that leaves knows the end of the line, and its request is there before that site leaves.
+/// The hold must be the longer, or the first holder begins with free entries before any request has
 /// reached it.
 fn saturated(run: &Circumstances<'_>) -> Option<f64> {
     let long_enough = run.constant_hold? > run.constant_delay?;
@@ -250,7 +250,7 @@ impl NaimiTrehelQueue {
 
     /// The token takes our queue along and goes to the first, if there is one.
     fn pass_on(&mut self, out: &mut Outbox<Message>) {
-        let mut queue = self.token_queue.take().expect("whoever leaves has it");
+        let mut queue = self.token_queue.take().expect("a site that leaves has it");
         queue.append(&mut self.queue);
         match queue.pop_front() {
             Some(first) => {

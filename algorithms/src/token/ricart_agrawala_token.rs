@@ -5,8 +5,9 @@
 //! retells it.
 //!
 //! A request is a number, told to everybody. The token knows the number of each node's last request
-//! that it served; whoever leaves looks round the circle, beginning behind itself, for the first node
-//! with a request that the token has not served. There is no queue: the circle is the order.
+//! that it served; a node that leaves looks round the circle, beginning behind itself, for the
+//! first node with a request that the token has not served. There is no queue: the circle is the
+//! order.
 //!
 //! ```text
 //!     requested at 1:  [1 2 0 1]     what 1 has heard
@@ -177,7 +178,7 @@ impl Algorithm for RicartAgrawalaToken {
 
     fn release(&mut self, out: &mut Outbox<Message>) {
         self.requesting = false;
-        let token = self.token.as_mut().expect("whoever is inside has it");
+        let token = self.token.as_mut().expect("a node that is inside has it");
         token.served[self.me.index()] = self.requested[self.me.index()];
         self.pass_on(out);
     }

@@ -5,8 +5,8 @@
 //!
 //! Each site keeps a guess at what every other site does (`SV`) and how new that guess is (`SN`),
 //! and asks only those that it believes are requesting: one of them will have the token, or get it
-//! and see the request. The token carries guesses too (`TSV`, `TSN`); whoever leaves and the token
-//! teach each other what is newer.
+//! and see the request. The token carries guesses too (`TSV`, `TSN`); a site that leaves and the
+//! token teach each other what is newer.
 //!
 //! ```text
 //!     SV at 2:  [R R N N]     2 wants in and asks 0 and 1, but not 3
@@ -247,7 +247,7 @@ impl Algorithm for SinghalHeuristic {
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
-        let mut token = self.token.take().expect("whoever is inside has it");
+        let mut token = self.token.take().expect("a site that is inside has it");
         let me = self.me.index();
         self.sv[me] = State::N;
         token.tsv[me] = State::N;
@@ -296,7 +296,7 @@ impl Algorithm for SinghalHeuristic {
     }
 
     /// The request is still open: everybody is told. From then on every site knows its number, and
-    /// whoever has the token finds it.
+    /// the holder of the token finds it.
     fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
         if timer != RETRY || self.sv[self.me.index()] != State::R {
             out.protocol_error(format!("{} went off, and nothing waits", timer.name));
@@ -326,7 +326,7 @@ impl SinghalHeuristic {
             State::R if believed == State::R => {}
             State::R => self.ask(from, out),
             State::H => {
-                let mut token = self.token.take().expect("whoever holds it has it");
+                let mut token = self.token.take().expect("a holder has it");
                 token.tsv[from.index()] = State::R;
                 token.tsn[from.index()] = self.sn[from.index()];
                 self.sv[self.me.index()] = State::N;

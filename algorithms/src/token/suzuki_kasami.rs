@@ -4,8 +4,8 @@
 //! Systems 3(4), 1985.
 //!
 //! A request is a number, told to everybody. The privilege knows the number of each node's last
-//! served request (`LN`) and carries a queue (`Q`); whoever leaves compares what it has heard (`RN`)
-//! with `LN`, appends who is new, and passes the privilege to the first.
+//! served request (`LN`) and carries a queue (`Q`); a node that leaves compares what it has heard
+//! (`RN`) with `LN`, appends who is new, and passes the privilege to the first.
 //!
 //! ```text
 //!     RN at 0:  [1 2 1]      what 0 has heard
@@ -193,7 +193,7 @@ impl Algorithm for SuzukiKasami {
 
     fn release(&mut self, out: &mut Outbox<Message>) {
         self.requesting = false;
-        let mut privilege = self.privilege.take().expect("whoever is inside has it");
+        let mut privilege = self.privilege.take().expect("a node that is inside has it");
         let me = self.me.index();
         // banta-SK2: the survey leaves this line out.
         if self.served_is_marked {

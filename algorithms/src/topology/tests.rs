@@ -338,24 +338,24 @@ fn an_edge_list_in_a_file_is_read_line_by_line() {
 
 #[test]
 fn a_graph_that_does_not_fit_is_told_why_and_what_would() {
-    let misfit = |shape, nodes, graph| {
+    let unfit = |shape, nodes, graph| {
         let topology = build(shape, nodes).unwrap();
         topology.fits(graph, NodeId(0)).unwrap_err().to_string()
     };
     assert_eq!(
-        misfit("ring", 5, Graph::Tree),
+        unfit("ring", 5, Graph::Tree),
         "needs a tree, but 5 nodes with 5 edges have a cycle; use tree:2, path, star or random-tree"
     );
     assert_eq!(
-        misfit("edges:0>1,1>2", 3, Graph::Tree),
+        unfit("edges:0>1,1>2", 3, Graph::Tree),
         "needs a tree, but its links have a direction; use tree:2, path, star or random-tree"
     );
     assert_eq!(
-        misfit("path", 3, Graph::Complete),
+        unfit("path", 3, Graph::Complete),
         "needs a link between every two nodes, but 0 has no link to 2; use complete"
     );
     assert_eq!(
-        misfit("edges:1>0,1>2", 3, Graph::Digraph),
+        unfit("edges:1>0,1>2", 3, Graph::Digraph),
         "needs a path from every node to the holder, but 2 has none to 0; use digraph:1-2, ring, \
          complete or any tree"
     );

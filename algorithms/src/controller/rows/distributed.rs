@@ -1,7 +1,7 @@
 //! Distributed queue: each waiting node knows who waits behind it, the controller only the two ends.
 //!
 //! With the counter column this is the paper's DDC. The controller tells the node at the tail who
-//! joined behind it (`NEXT`), and whoever leaves tells the controller who is next:
+//! joined behind it (`NEXT`), and a node that leaves tells the controller who is next:
 //!
 //! ```text
 //!     inside:  1 --next--> 3 --next--> 2         controller: last = 2
@@ -39,7 +39,7 @@ pub(in crate::controller) struct Distributed {
     leaving: bool,
     /// `first_in_q`, at the controller: the head of what cannot be reached through who is inside.
     first: Option<NodeId>,
-    /// Whoever left last named that head.
+    /// The last node to leave named that head.
     first_was_named: bool,
     /// `last_in_q`, at the controller: the tail, unless it was granted.
     last: Option<NodeId>,

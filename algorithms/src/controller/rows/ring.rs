@@ -1,7 +1,7 @@
 //! Ring, static routing: the role goes round a ring on demand.
 //!
 //! A machine of its own. Some of the nodes, or all, are coordinators on a ring; each keeps the
-//! requests of its members. The role travels one way round. Whoever wants it sends a signal the
+//! requests of its members. The role travels one way round. A node that wants it sends a signal the
 //! other way, which is passed on, once per node, until it meets the role:
 //!
 //! ```text

@@ -11,7 +11,7 @@
 //! Two things can still go wrong, and both are repaired here. A request can reach the next
 //! controller before the role does: it is kept there (`rn`) until the role comes. And it can chase
 //! the role for ever, each time arriving just after the role has left (rana-S1): after so many hops
-//! it is told to everybody (`NOTE`), so that whoever is or becomes controller has it. Since it can
+//! it is told to everybody (`NOTE`), so that the controller of any epoch has it. Since it can
 //! now be in several places, requests have numbers, and the controller knows which it has taken.
 
 use std::fmt;

@@ -19,7 +19,8 @@ pub(super) fn the_inside_are_known(world: &Snapshot<'_, Sanders>) -> Result<(), 
         .alive()
         .filter(|(_, node)| node.phase == Phase::Inside);
     for (i, node) in inside {
-        // Where property a fails, whoever is told without having been asked knows nothing before.
+        // Where property a fails, a node that is told without having been asked knows nothing
+        // before.
         for &k in node.inform_set.intersection(&node.request_set) {
             let Some(arbiter) = world.nodes[k.index()] else {
                 continue;

@@ -127,7 +127,7 @@ pub(crate) struct Sanders {
     pub(super) structure: Option<Arc<Structure>>,
     /// Those we know to be dead.
     pub(super) down: Set,
-    /// How often we have asked each anew within a request; those never so asked are not listed.
+    /// How often we have asked each again within a request; those never asked again are not listed.
     pub(super) attempts: BTreeMap<NodeId, u32>,
 }
 
@@ -242,7 +242,7 @@ impl Sanders {
         }
     }
 
-    /// How often we have asked this arbiter anew.
+    /// How often we have asked this arbiter again.
     pub(super) fn attempt(&self, arbiter: NodeId) -> u32 {
         self.attempts.get(&arbiter).copied().unwrap_or(0)
     }
@@ -345,7 +345,7 @@ impl Sanders {
         for &dead in down {
             self.learn_of_death(dead, out);
         }
-        // Asked anew, because of a death: the older request is void.
+        // Asked again, because of a death: the older request is void.
         if self.rules.recovery {
             self.queue.retain(|asked| asked.stamp.id != from);
             self.told.remove(&from);
@@ -422,7 +422,7 @@ impl Sanders {
     }
 
     fn on_release(&mut self, from: NodeId, out: &mut Outbox<Message>) {
-        // sanders-S5: as printed, whoever sends a RELEASE frees CSSTAT, whoever it names.
+        // sanders-S5: as printed, any RELEASE frees CSSTAT, no matter whom it names.
         if self.holds_for(from) || !self.rules.repairs.release_is_the_holders {
             self.free(out);
         }

@@ -1,7 +1,7 @@
 //! Local recovery (section 7.1), repaired.
 //!
-//! Whoever learns that j has died takes it out of its sets and asks directly all those it used to
-//! meet only at j:
+//! A node that learns that j has died takes it out of its sets and asks directly all those it used
+//! to meet only at j:
 //!
 //! ```text
 //!     0 coordinates 1 and 2:   I_1 ∩ I_2 = {0}

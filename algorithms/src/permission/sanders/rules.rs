@@ -16,7 +16,7 @@ pub(super) enum Version {
     Basic,
     /// A grant to a larger stamp is asked back (section 5).
     DeadlockFree,
-    /// The same without FAIL: whoever is asked gives back. For I_i = {i} only.
+    /// The same without FAIL: a node that is asked gives back. For I_i = {i} only.
     NoFail,
 }
 
@@ -80,7 +80,7 @@ impl Rules {
     }
 
     /// Why the parameters do not go together, where they do not.
-    pub(super) fn misfit(params: &Params, structure: &Structure) -> Option<String> {
+    pub(super) fn refusal(params: &Params, structure: &Structure) -> Option<String> {
         let (rules, own) = (params.word("rules"), params.word("self"));
         if own == "late" && !matches!(rules, "basic" | "auto") {
             return Some(format!(

@@ -9,7 +9,7 @@ use crate::printed::LeftOut;
 use crate::setup::Setup;
 use crate::structure::precedence::{self, Aging, Rank, ranked};
 
-/// kanrar-F1: a holder that is not inside serves whoever asks, itself too.
+/// kanrar-F1: a holder that is not inside serves any site that asks, itself too.
 pub(super) const IDLE_HOLDER_SERVES: &str = "idle-holder-serves";
 
 /// kanrar-F2: a neighbour has one entry, at every site.

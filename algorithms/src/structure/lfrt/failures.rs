@@ -233,7 +233,7 @@ fn find_timer(nonce: u64) -> Timer {
     }
 }
 
-/// Sends a copy of the token, charged to whoever it is for.
+/// Sends a copy of the token, charged to the node that it is for.
 fn send(next: Option<NodeId>, to: NodeId, message: Message, out: &mut Outbox<Message>) {
     match next {
         Some(origin) => out.send_for(origin, to, message),

@@ -12,7 +12,7 @@ use crate::printed::LeftOut;
 use crate::setup::Setup;
 use crate::structure::precedence::{Precedence, Rank};
 
-/// kanrar-L1: a holder that is not inside serves whoever asks, itself too.
+/// kanrar-L1: a holder that is not inside serves any node that asks, itself too.
 pub(super) const IDLE_HOLDER_SERVES: &str = "idle-holder-serves";
 
 /// kanrar-L3: a request that was served is recognised by its number.

@@ -7,8 +7,8 @@
 //!   it; a node whose edges have all bounced it forgets it and bounces it, too.
 //! - With priorities a request is passed on if it is the first, or a higher, request from that
 //!   neighbour, as the description says; by the code (kanrar-Q1) only if it becomes the most urgent.
-//! - The token goes to where `LRQ`'s *first* entry came from, whoever is first in `ORQ`; the edge it
-//!   crosses is set to point after it.
+//! - The token goes to where `LRQ`'s *first* entry came from, no matter who is first in `ORQ`; the
+//!   edge it crosses is set to point after it.
 //! - If entries are left, a dummy `<0, sender>` goes with the token and is put at the front of the
 //!   receiver's `LRQ`, so that the token comes back; none goes with a token that a dummy brings back.
 //!
@@ -37,7 +37,7 @@ use crate::structure::precedence::{Precedence, Rank, ranked};
 /// kanrar-L2: the token goes to ORQ's first, the way its request came.
 pub(super) const ROUTED_BY_ORQ: &str = "routed-by-orq";
 
-/// kanrar-L5: bounces are counted anew for every request.
+/// kanrar-L5: bounces are counted from 0 for every request.
 pub(super) const COUNTED_ANEW: &str = "counted-anew";
 
 /// kanrar-L6: no dummy goes with a token that a dummy brings back.

@@ -10,7 +10,7 @@ use crate::printed::LeftOut;
 use crate::setup::Setup;
 use crate::structure::precedence::{Precedence, Rank, ranked};
 
-/// kanrar-M1: a holder that is not inside serves whoever asks, itself too.
+/// kanrar-M1: a holder that is not inside serves any site that asks, itself too.
 pub(super) const IDLE_HOLDER_SERVES: &str = "idle-holder-serves";
 
 /// kanrar-M8: a request that comes from where the token went is ignored.

@@ -4,9 +4,9 @@
 //! furthest, the one of the worked example:
 //!
 //! - `LDQ` holds paths of ids that end in one's own. A site without an open request passes its whole
-//!   path on; one with an open request passes only the originator's id, and whoever gets that files
-//!   the sender and itself.
-//! - The token follows the *first* path in `LDQ`, whoever is first in `RQ`.
+//!   path on; one with an open request passes only the originator's id, and the site that gets it
+//!   files the sender and itself.
+//! - The token follows the *first* path in `LDQ`, no matter who is first in `RQ`.
 //! - If paths are left, the sender wants the token back: the receiver files sender and itself at the
 //!   front, once it has taken the path it follows.
 //!

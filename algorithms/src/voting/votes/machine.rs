@@ -75,7 +75,7 @@ enum Phase {
         answered: BTreeSet<NodeId>,
         tally: Tally,
     },
-    /// Phase 2 without us: whoever is active may have our votes.
+    /// Phase 2 without us: any active process may have our votes.
     Passive { tau: i64 },
     /// Phase 2, in S: we ask rivals for their votes.
     Active {
