@@ -39,7 +39,15 @@ fn saturated(run: &Circumstances<'_>) -> Option<f64> {
 }
 
 /// Two messages for each of the others, as where everybody is asked and answers.
-pub(crate) fn asked_and_answered(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.whole_requests;
-    fits.then(|| 2.0 * f64::from(run.nodes - 1))
+pub(crate) const fn two_each(kind: FormKind) -> ClosedForm {
+    ClosedForm {
+        metric: Metric::MessagesPerEntry,
+        formula: "2(N-1)",
+        condition: "without faults, where the window cuts no request in two",
+        value: |run| {
+            let fits = run.undisturbed && run.whole_requests;
+            fits.then(|| 2.0 * f64::from(run.nodes - 1))
+        },
+        kind,
+    }
 }

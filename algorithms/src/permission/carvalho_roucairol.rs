@@ -29,9 +29,7 @@ use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, inv
 use crate::erased::Of;
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{
-    AlgorithmInfo, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder, Metric, More,
-};
+use crate::registry::{AlgorithmInfo, Family, FormKind, Graph, LinkContract, LinkOrder, More};
 use crate::setup::Setup;
 
 pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
@@ -56,13 +54,7 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
             "whom each asks at first: all others, as in the paper, or those with smaller numbers",
         )],
         defects: DEFECTS,
-        forms: &[ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "2(N-1)",
-            condition: "without faults, where the window cuts no request in two",
-            value: broadcast::asked_and_answered,
-            kind: FormKind::AtMost,
-        }],
+        forms: &[broadcast::two_each(FormKind::AtMost)],
         ..More::NONE
     },
 };

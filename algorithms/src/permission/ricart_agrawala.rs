@@ -30,9 +30,7 @@ use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, inv
 use crate::erased::Of;
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{
-    AlgorithmInfo, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder, Metric, More,
-};
+use crate::registry::{AlgorithmInfo, Family, FormKind, Graph, LinkContract, LinkOrder, More};
 use crate::setup::Setup;
 
 pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
@@ -58,13 +56,7 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
             "keep sequence numbers modulo this; 2N-1 is enough, fewer are not; 0: no bound",
         )],
         defects: DEFECTS,
-        forms: &[ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "2(N-1)",
-            condition: "without faults, where the window cuts no request in two",
-            value: broadcast::asked_and_answered,
-            kind: FormKind::Exact,
-        }],
+        forms: &[broadcast::two_each(FormKind::Exact)],
         ..More::NONE
     },
 };

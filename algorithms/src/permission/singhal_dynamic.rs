@@ -27,9 +27,7 @@ use crate::common::stamp::Stamp;
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{
-    AlgorithmInfo, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder, Metric, More,
-};
+use crate::registry::{AlgorithmInfo, Family, FormKind, Graph, LinkContract, LinkOrder, More};
 use crate::setup::Setup;
 
 pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
@@ -49,13 +47,7 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     machine: |_, _| &Of::<SinghalDynamic>::MACHINE,
     more: More {
         defects: DEFECTS,
-        forms: &[ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "2(N-1)",
-            condition: "without faults, where the window cuts no request in two",
-            value: broadcast::asked_and_answered,
-            kind: FormKind::AtMost,
-        }],
+        forms: &[broadcast::two_each(FormKind::AtMost)],
         ..More::NONE
     },
 };

@@ -22,7 +22,7 @@
 //! Added: requests that come too late are passed on, updates have epochs as in the simple algorithm,
 //! the wait is a timer, and an idle holder enters at once.
 
-mod defects;
+pub(in crate::token) mod defects;
 mod entry;
 pub(crate) mod forms;
 mod invariants;

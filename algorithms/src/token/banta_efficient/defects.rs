@@ -49,16 +49,7 @@ pub(super) const DEFECTS: &[Defect] = &[
                  is good no more",
         ..Defect::BLANK
     },
-    Defect {
-        id: "banta-E5",
-        what: "a request that takes longer than T is filed where nobody reads it",
-        rules: &["strays-are-forwarded"],
-        shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
-        schedule: "req 1; req 2; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1; 0>2:UPDATE; \
-                   2>0:REQUEST",
-        result: "deadlock: 2 waits until 0 happens to be the good site again",
-        ..Defect::BLANK
-    },
+    LATE_IS_FILED,
     Defect {
         id: "banta-E5b",
         what: "an update that takes longer than T is believed, though it was overtaken by a newer \
@@ -85,19 +76,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         result: "deadlock: the token has been where 2's request is, and 2 waits",
         ..Defect::BLANK
     },
-    Defect {
-        id: "banta-E7",
-        what: "an idle holder that wants in asks itself, tells everybody that it is the good site, \
-               and waits 2T",
-        rules: &["holder-enters"],
-        shows: Shows::Run(Run {
-            flags: "--workload one-at-a-time",
-            costs: Costs::Messages,
-        }),
-        schedule: "req 0; timer 0:wait; exit 0",
-        result: "right, but n-1 messages and a wait for what is free",
-        ..Defect::BLANK
-    },
+    HOLDER_ASKS_ITSELF,
     Defect::told(
         "banta-E8",
         "have_token is not initialised; and to let the holder in at once without care is \
@@ -105,3 +84,30 @@ pub(super) const DEFECTS: &[Defect] = &[
         "an omission; the print is saved by leaving its own id on the queue during its stay",
     ),
 ];
+
+/// A request that comes too late; banta-k has the same defect.
+pub(in crate::token) const LATE_IS_FILED: Defect = Defect {
+    id: "banta-E5",
+    what: "a request that takes longer than T is filed where nobody reads it",
+    rules: &["strays-are-forwarded"],
+    shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
+    schedule: "req 1; req 2; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1; 0>2:UPDATE; \
+               2>0:REQUEST",
+    result: "deadlock: 2 waits until 0 happens to be the good site again",
+    ..Defect::BLANK
+};
+
+/// A holder that wants in; banta-k has the same defect.
+pub(in crate::token) const HOLDER_ASKS_ITSELF: Defect = Defect {
+    id: "banta-E7",
+    what: "an idle holder that wants in asks itself, tells everybody that it is the good site, \
+           and waits 2T",
+    rules: &["holder-enters"],
+    shows: Shows::Run(Run {
+        flags: "--workload one-at-a-time",
+        costs: Costs::Messages,
+    }),
+    schedule: "req 0; timer 0:wait; exit 0",
+    result: "right, but n-1 messages and a wait for what is free",
+    ..Defect::BLANK
+};

@@ -1,6 +1,7 @@
 //! What is wrong in chapter 6 of the thesis. All schedules are with k = 2 and mode=drain.
 
-use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
+use crate::printed::{Defect, Fails, Shows, World};
+use crate::token::banta_efficient::defects::{HOLDER_ASKS_ITSELF, LATE_IS_FILED};
 
 pub(super) const DEFECTS: &[Defect] = &[
     Defect {
@@ -82,13 +83,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         id: "banta-K7",
         what: "a request that comes too late is filed where nobody reads it, as in chapter 5",
-        rules: &["strays-are-forwarded"],
         needs_repaired: &["banta-K1"],
-        shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
-        schedule: "req 1; req 2; 1>0:REQUEST; timer 0:wait; 0>1:TOKEN; exit 1; 0>2:UPDATE; \
-                   2>0:REQUEST",
-        result: "deadlock: 2 waits until 0 happens to be the good site again",
-        ..Defect::BLANK
+        ..LATE_IS_FILED
     },
     Defect {
         id: "banta-K7b",
@@ -120,15 +116,8 @@ pub(super) const DEFECTS: &[Defect] = &[
         id: "banta-K7d",
         what: "an idle holder that wants in asks itself, tells everybody that it is the good site, \
                and waits 2T, as in chapter 5",
-        rules: &["holder-enters"],
         needs_repaired: &["banta-K1"],
-        shows: Shows::Run(Run {
-            flags: "--workload one-at-a-time",
-            costs: Costs::Messages,
-        }),
-        schedule: "req 0; timer 0:wait; exit 0",
-        result: "right, but n-1 messages and a wait for what is free",
-        ..Defect::BLANK
+        ..HOLDER_ASKS_ITSELF
     },
     Defect::told(
         "banta-K8",
