@@ -32,7 +32,7 @@ pub(crate) use file::complaint;
 pub use layers::Layers;
 pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};
-pub(crate) use values::{AsPrinted, Assignment, ShapeSpec, whole, whole_in_file};
+pub(crate) use values::{AsPrinted, Assignment, ShapeSpec, maybe_whole, whole};
 use values::{
     AskText, Between, Detecting, DuplicateSpec, List, LossSpec, ReorderSpec, Time, Weight,
 };

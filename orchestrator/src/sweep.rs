@@ -25,8 +25,8 @@ use analysis::aggregate::{Aggregate, aggregate};
 
 use crate::{Failure, interrupt};
 #[cfg(test)]
-pub(crate) use grid::{Curve, Plot};
-pub(crate) use grid::{Grid, SweepKeys, flat, label, put, shown};
+pub(crate) use grid::Curve;
+pub(crate) use grid::{Grid, Plot, SweepKeys, flat, label, put, shown};
 use journal::Journal;
 pub(crate) use manifest::repeat_line;
 pub(crate) use plot::{draw, line_name};

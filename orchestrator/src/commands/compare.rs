@@ -6,7 +6,8 @@ use analysis::aggregate::Aggregate;
 use chaos::span::show_ns;
 use clap::{Args, ValueEnum};
 use model::engine::Silent;
-use toml::{Table as Toml, Value};
+use model::run::Engine;
+use toml::Table as Toml;
 
 use super::sweep::{cells, report, verdict, verdicts, with_interval};
 use crate::numbers::{count, decimal, many};
@@ -14,7 +15,7 @@ use crate::pictures::dot_chart::{Dot, DotChart, DotRow};
 use crate::result_table::warn;
 use crate::results;
 use crate::scenario::{AsPrinted, Assignment, Layers, Scenario, find_algorithm, whole};
-use crate::sweep::{Grid, Swept, line_name, sweep};
+use crate::sweep::{Grid, SweepKeys, Swept, line_name, sweep};
 use crate::table::{Table, indented};
 use crate::{Exit, Failure, interrupt, print};
 
@@ -90,8 +91,8 @@ impl Compared {
     }
 }
 
-/// The delay of messages in both engines, unless said: the simulator's, which processes do not have
-/// of themselves.
+/// The default delay of messages where both engines run: the simulator's, because processes have none
+/// of their own.
 const DELAY: &str = "1ms 500us";
 
 impl Compare {
@@ -171,7 +172,7 @@ impl Compare {
                     .to_owned(),
             );
         }
-        let grid = Grid::parse(&self.words(scenario, compared)?, "compare", file)?;
+        let grid = Grid::made(self.sweep(scenario, compared)?, "compare", file)?;
         same_size(&grid)?;
         Ok(grid)
     }
@@ -198,41 +199,39 @@ impl Compare {
         })
     }
 
-    /// A sweep file that says so.
-    fn words(&self, mut scenario: Scenario, compared: Vec<Compared>) -> Result<String, String> {
-        let mut sweep = Toml::new();
+    /// The keys of that sweep.
+    fn sweep(&self, mut scenario: Scenario, compared: Vec<Compared>) -> Result<SweepKeys, String> {
         let name = scenario.name.take().unwrap_or_else(|| "compare".to_owned());
-        sweep.insert("name".to_owned(), name.into());
-        let repetitions = i64::try_from(self.repetitions);
-        let repetitions = repetitions.map_err(|_| "--repetitions: too many".to_owned())?;
-        sweep.insert("repetitions".to_owned(), repetitions.into());
-        let seed = i64::try_from(scenario.seed.take().unwrap_or(1));
-        let seed = seed.map_err(|_| format!("--seed: at most {}", i64::MAX))?;
-        sweep.insert("seed".to_owned(), seed.into());
+        if i64::try_from(self.repetitions).is_err() {
+            return Err("--repetitions: too many".to_owned());
+        }
+        let seed = scenario.seed.take().unwrap_or(1);
+        if i64::try_from(seed).is_err() {
+            return Err(format!("--seed: at most {}", i64::MAX));
+        }
         let mut params = std::mem::take(&mut scenario.params);
         let mut variants = Vec::new();
         for one in compared {
             let prefix = format!("{}.", one.name);
-            let mut variant = Toml::new();
-            variant.insert("algorithm".to_owned(), one.name.into());
-            if let Some(as_printed) = one.as_printed {
-                let as_printed = Value::try_from(as_printed).expect("ids are plain data");
-                variant.insert("as-printed".to_owned(), as_printed);
-            }
-            let own = one.params.into_iter();
-            let own = own.map(|param| (param.name, Value::from(param.value)));
-            let mut own = own.collect::<Toml>();
+            let mut own = one.params;
             params.retain(|param| match param.name.strip_prefix(&prefix) {
                 Some(name) => {
-                    own.insert(name.to_owned(), param.value.clone().into());
+                    own.retain(|other| other.name != name);
+                    own.push(Assignment {
+                        name: name.to_owned(),
+                        ..param.clone()
+                    });
                     false
                 }
                 None => true,
             });
-            if !own.is_empty() {
-                variant.insert("params".to_owned(), own.into());
-            }
-            variants.push(Value::from(variant));
+            let variant = Scenario {
+                algorithm: Some(one.name),
+                as_printed: one.as_printed,
+                params: own,
+                ..Scenario::default()
+            };
+            variants.push(table(&variant));
         }
         if let Some(param) = params.iter().find(|param| param.name.contains('.')) {
             let name = &param.name;
@@ -245,23 +244,32 @@ impl Compare {
         if both && scenario.delay.is_none() {
             scenario.delay = Some(DELAY.parse().expect("a delay"));
         }
-        let mut shared = Toml::try_from(&scenario).expect("a scenario is plain data");
         let mut grid = Toml::new();
-        match self.engines {
+        scenario.engine = match self.engines {
             Some(Engines::Both) => {
-                shared.remove("engine");
-                let engines = ["sim", "cluster"].map(Value::from);
+                let engines = [Engine::Sim, Engine::Cluster].map(|engine| engine.to_string());
                 grid.insert("engine".to_owned(), engines.to_vec().into());
+                None
             }
-            Some(Engines::Sim) => drop(shared.insert("engine".to_owned(), "sim".into())),
-            Some(Engines::Cluster) => drop(shared.insert("engine".to_owned(), "cluster".into())),
-            None => drop(shared.entry("engine").or_insert("sim".into())),
-        }
-        sweep.insert("scenario".to_owned(), shared.into());
-        sweep.insert("grid".to_owned(), grid.into());
-        sweep.insert("variant".to_owned(), variants.into());
-        Ok(toml::to_string(&sweep).expect("a sweep is plain data"))
+            Some(Engines::Sim) => Some(Engine::Sim),
+            Some(Engines::Cluster) => Some(Engine::Cluster),
+            None => scenario.engine.or(Some(Engine::Sim)),
+        };
+        Ok(SweepKeys {
+            name: Some(name),
+            repetitions: Some(self.repetitions),
+            seed: Some(seed),
+            scenario: table(&scenario),
+            grid,
+            variant: variants,
+            ..SweepKeys::default()
+        })
     }
+}
+
+/// The keys of a scenario, as a sweep has them.
+fn table(scenario: &Scenario) -> Toml {
+    Toml::try_from(scenario).expect("a scenario is plain data")
 }
 
 /// Groups of different sizes are two scenarios; the default size may differ.

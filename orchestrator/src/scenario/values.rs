@@ -512,13 +512,13 @@ pub(crate) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
 }
 
 /// Reads a whole number of a file that a flag can hold too, in a flag's words.
-pub(crate) fn whole_in_file<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+pub(super) fn whole_in_file<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let number = u64::deserialize(from)?;
     whole(&number.to_string()).map_err(de::Error::custom)
 }
 
 /// The same of a key that may be missing.
-pub(super) fn maybe_whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+pub(crate) fn maybe_whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     whole_in_file(from).map(Some)
 }
 

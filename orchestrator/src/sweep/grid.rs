@@ -8,39 +8,45 @@ use std::path::Path;
 use analysis::Summary;
 use analysis::expression::Expression;
 use analysis::quantity::Quantity;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::embedded;
 use crate::names::directory_name;
-use crate::scenario::{Layers, Resolved, whole_in_file};
+use crate::scenario::{Layers, Resolved, maybe_whole};
 
-/// What a sweep file says.
-#[derive(Clone, Debug, Deserialize)]
+/// A sweep as a file says it, or as a command that needs no file makes it.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SweepKeys {
+    /// The sweep's name; by default that of its file.
     #[serde(default)]
-    name: Option<String>,
-    #[serde(default = "repetitions", deserialize_with = "whole_in_file")]
-    repetitions: u64,
-    #[serde(default = "seed", deserialize_with = "whole_in_file")]
-    seed: u64,
+    pub(crate) name: Option<String>,
+    /// How many times each cell runs, 5 by default.
+    #[serde(default, deserialize_with = "maybe_whole")]
+    pub(crate) repetitions: Option<u64>,
+    /// The first repetition's seed, 1 by default; the next repetition has the next number.
+    #[serde(default, deserialize_with = "maybe_whole")]
+    pub(crate) seed: Option<u64>,
     /// Quantities beside the columns of a summary.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) measure: Vec<String>,
+    /// The keys of a scenario that all cells share.
     #[serde(default)]
-    scenario: Table,
+    pub(crate) scenario: Table,
+    /// The keys in which cells differ, each with its values; every combination is a cell.
     #[serde(default)]
-    grid: Table,
+    pub(crate) grid: Table,
     /// Alternatives that differ in several keys at once; each is combined with the whole grid.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) variant: Vec<Table>,
+    /// The picture of the results, if one is wanted.
     #[serde(default)]
-    variant: Vec<Table>,
-    #[serde(default)]
-    plot: Option<Plot>,
+    pub(crate) plot: Option<Plot>,
 }
 
 /// What is drawn over what, a line for each combination of the other keys.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Plot {
     /// A key of the grid or of the variants.
@@ -53,42 +59,48 @@ pub(crate) struct Plot {
     pub(crate) label: Option<String>,
     /// A column of `summary.csv`, or something that is measured.
     pub(crate) y: String,
-    /// The keys that tell one line from another; unless said, all that do not follow from x.
+    /// The keys that tell one line from another; by default all that do not follow from x.
     #[serde(default)]
     pub(crate) lines: Vec<String>,
     /// Whether both axes are logarithmic.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) logarithmic: bool,
     /// What stands above it.
     #[serde(default)]
     pub(crate) title: Option<String>,
     /// What should have been measured, over the same x.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) curve: Vec<Curve>,
 }
 
 /// A closed form or a published value.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Curve {
     /// What it is.
     pub(crate) label: String,
     /// Over the keys of the grid whose values are numbers.
-    #[serde(deserialize_with = "formula")]
+    #[serde(with = "formula")]
     pub(crate) formula: Expression,
 }
 
-fn formula<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Expression, D::Error> {
-    let text = String::deserialize(from)?;
-    Expression::parse(&text).map_err(serde::de::Error::custom)
-}
+mod formula {
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
 
-fn repetitions() -> u64 {
-    5
-}
+    use super::Expression;
 
-fn seed() -> u64 {
-    1
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Expression, D::Error> {
+        let text = String::deserialize(from)?;
+        Expression::parse(&text).map_err(D::Error::custom)
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        formula: &Expression,
+        into: S,
+    ) -> Result<S::Ok, S::Error> {
+        into.collect_str(formula)
+    }
 }
 
 /// All cells of a sweep.
@@ -155,11 +167,14 @@ impl Grid {
     pub(crate) fn parse(text: &str, stem: &str, path: &Path) -> Result<Self, String> {
         let words = toml::from_str::<SweepKeys>(text)
             .map_err(|error| crate::scenario::complaint(path, text, &error))?;
-        let grid = Self::new(words, stem, path, text.to_owned());
-        grid.map_err(|why| match path.as_os_str().is_empty() {
-            true => why,
-            false => format!("{}: {why}", path.display()),
-        })
+        Self::new(words, stem, path, text.to_owned()).map_err(|why| located(path, why))
+    }
+
+    /// The sweep of that name that a command makes without a file of its own. The scenario may come
+    /// from a file: names of files in it are relative to `path`.
+    pub(crate) fn made(words: SweepKeys, stem: &str, path: &Path) -> Result<Self, String> {
+        let table = Table::try_from(&words).map_err(|error| located(path, error.to_string()))?;
+        Self::new(words, stem, path, table.to_string()).map_err(|why| located(path, why))
     }
 
     /// The sweep of that name that these words mean; file names in it are relative to `path`.
@@ -169,7 +184,8 @@ impl Grid {
         path: &Path,
         text: String,
     ) -> Result<Self, String> {
-        if words.repetitions == 0 {
+        let repetitions = words.repetitions.unwrap_or(5);
+        if repetitions == 0 {
             return Err("repetitions: at least 1".to_owned());
         }
         for key in ["seed", "name"] {
@@ -216,7 +232,7 @@ impl Grid {
         if all > MOST_CELLS {
             return Err(format!("grid and variants: more than {MOST_CELLS} cells"));
         }
-        check_runs(all, words.repetitions)?;
+        check_runs(all, repetitions)?;
         let mut cells = Vec::new();
         for variant in &variants {
             let said = flat("", variant);
@@ -248,8 +264,8 @@ impl Grid {
             name: directory_name(&name)
                 .map_err(|why| format!("name: {why}"))?
                 .to_owned(),
-            repetitions: words.repetitions,
-            seed: words.seed,
+            repetitions,
+            seed: words.seed.unwrap_or(1),
             keys,
             cells,
             measured: measured.collect::<Result<_, String>>()?,
@@ -373,6 +389,14 @@ impl Grid {
     /// How many runs there are.
     pub(crate) fn runs(&self) -> u64 {
         self.cells.len() as u64 * self.repetitions
+    }
+}
+
+/// What is wrong, with the file where it is wrong, if there is one.
+fn located(path: &Path, why: String) -> String {
+    match path.as_os_str().is_empty() {
+        true => why,
+        false => format!("{}: {why}", path.display()),
     }
 }
 

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use model::run::Engine;
 use toml::{Table, Value};
 
 use crate::scenario::{Layers, Scenario};
-use crate::sweep::{Grid, put};
+use crate::sweep::{Grid, Plot, SweepKeys, put};
 
 /// A key of a scenario, and the values that it takes in turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,65 +117,59 @@ impl Typed<'_> {
                     .to_owned(),
             );
         }
-        let mut sweep = Table::new();
         let name = scenario.name.take().unwrap_or_else(|| NAME.to_owned());
-        sweep.insert("name".to_owned(), name.into());
-        let mut number = |key: &str, value: Option<u64>| -> Result<(), String> {
-            if let Some(value) = value {
-                let value = i64::try_from(value).map_err(|_| format!("--{key}: too large"))?;
-                sweep.insert(key.to_owned(), value.into());
+        let seed = scenario.seed.take();
+        for (flag, number) in [("repetitions", self.repetitions), ("seed", seed)] {
+            if number.is_some_and(|number| i64::try_from(number).is_err()) {
+                return Err(format!("--{flag}: too large"));
             }
-            Ok(())
-        };
-        number("repetitions", self.repetitions)?;
-        number("seed", scenario.seed.take())?;
-        let mut shared = Table::try_from(&scenario).expect("a scenario is plain data");
-        shared.entry("engine").or_insert("sim".into());
-        sweep.insert("scenario".to_owned(), shared.into());
+        }
+        scenario.engine.get_or_insert(Engine::Sim);
         let mut grid = Table::new();
         for factor in self.grid {
             put(&mut grid, &factor.key, factor.values.clone().into())?;
         }
-        sweep.insert("grid".to_owned(), grid.into());
-        if !self.vary.is_empty() {
-            sweep.insert("variant".to_owned(), self.variants()?.into());
-        }
-        if let Some(plot) = self.plot() {
-            sweep.insert("plot".to_owned(), plot.into());
-        }
-        let text = toml::to_string(&sweep).expect("a sweep is plain data");
-        Grid::parse(&text, NAME, Path::new(file.unwrap_or_default()))
+        let sweep = SweepKeys {
+            name: Some(name),
+            repetitions: self.repetitions,
+            seed,
+            scenario: Table::try_from(&scenario).expect("a scenario is plain data"),
+            grid,
+            variant: self.variants()?,
+            plot: self.plot(),
+            ..SweepKeys::default()
+        };
+        Grid::made(sweep, NAME, Path::new(file.unwrap_or_default()))
     }
 
     /// What is drawn where something can be: over the first numbers of the grid, a line for each
     /// combination of all else.
-    fn plot(&self) -> Option<Table> {
+    fn plot(&self) -> Option<Plot> {
         let axis = self.grid.iter().find(|factor| factor.is_numeric())?;
         let others = self.grid.iter().filter(|factor| factor.key != axis.key);
-        let others = others.map(|factor| factor.key.as_str());
-        let varied = self.vary.first().map(|_| "variant");
-        let lines = varied.into_iter().chain(others).map(Value::from);
-        let plot = [
-            ("x", Value::from(axis.key.as_str())),
-            ("y", Value::from("messages_per_entry")),
-            ("lines", Value::from(lines.collect::<Vec<_>>())),
-        ];
-        Some(
-            plot.map(|(key, value)| (key.to_owned(), value))
-                .into_iter()
-                .collect(),
-        )
+        let others = others.map(|factor| factor.key.clone());
+        let varied = self.vary.first().map(|_| "variant".to_owned());
+        Some(Plot {
+            x: axis.key.clone(),
+            y: "messages_per_entry".to_owned(),
+            lines: varied.into_iter().chain(others).collect(),
+            ..Plot::default()
+        })
     }
 
-    /// The base, and each value of each factor with everything else as in the base.
-    fn variants(&self) -> Result<Vec<Value>, String> {
+    /// The base, and each value of each factor with everything else as in the base; none where no
+    /// factor is varied by itself.
+    fn variants(&self) -> Result<Vec<Table>, String> {
+        if self.vary.is_empty() {
+            return Ok(Vec::new());
+        }
         let named = |name: String| Table::from_iter([("variant".to_owned(), Value::from(name))]);
-        let mut variants = vec![Value::from(named("base".to_owned()))];
+        let mut variants = vec![named("base".to_owned())];
         for Factor { key, values } in self.vary {
             for value in values {
                 let mut variant = named(format!("{key}={}", crate::sweep::shown(value)));
                 put(&mut variant, key, value.clone())?;
-                variants.push(variant.into());
+                variants.push(variant);
             }
         }
         Ok(variants)
