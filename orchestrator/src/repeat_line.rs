@@ -44,11 +44,11 @@ fn instead(mut arguments: impl Iterator<Item = String>, flag: &str, value: &str)
         if argument == flag {
             arguments.next();
         } else if !argument.starts_with(&format!("{flag}=")) {
-            words.push(quoted(&argument).into_owned());
+            words.push(argument);
         }
     }
-    words.extend([flag.to_owned(), quoted(value).into_owned()]);
-    words.join(" ")
+    words.extend([flag.to_owned(), value.to_owned()]);
+    joined(&words)
 }
 
 /// A command line of this program, with the seed that it took and without a directory of its own.
@@ -65,22 +65,29 @@ pub(crate) fn repeat(arguments: impl Iterator<Item = String>, seed: u64) -> Stri
             continue;
         }
         seeded |= argument == "--seed" || argument.starts_with("--seed=");
-        words.push(quoted(&argument).into_owned());
+        words.push(argument);
     }
     if !seeded {
-        words.push(format!("--seed {seed}"));
+        words.extend(["--seed".to_owned(), seed.to_string()]);
     }
-    words.join(" ")
+    joined(&words)
+}
+
+/// The line that a shell takes for these words.
+pub(crate) fn joined(words: &[String]) -> String {
+    let words = words.iter().map(|word| quoted(word));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The argument as a shell takes it.
 pub(crate) fn quoted(argument: &str) -> Cow<'_, str> {
+    // The crate also quotes `k=2`, `1,1,2` and `5%`, which no shell changes in an argument.
     let plain = |c: char| c.is_alphanumeric() || "_-./:=,@%+".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {
-        Cow::Borrowed(argument)
-    } else {
-        Cow::Owned(format!("'{}'", argument.replace('\'', r"'\''")))
+        return Cow::Borrowed(argument);
     }
+    // Only a NUL cannot be quoted, and no argument has one.
+    shlex::try_quote(argument).unwrap_or(Cow::Borrowed(argument))
 }
 
 #[cfg(test)]
@@ -147,6 +154,6 @@ mod tests {
             again(&["o", "--delay", "1ms 2ms"]),
             "o --delay '1ms 2ms' --seed 7"
         );
-        assert_eq!(again(&["it's"]), r"'it'\''s' --seed 7");
+        assert_eq!(again(&["it's"]), "\"it's\" --seed 7");
     }
 }

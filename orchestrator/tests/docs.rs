@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
-use common::Place;
+use common::{Place, words};
 use orchestrator::scenario::Scenario;
 
 /// How the documents call the program: where it is installed, and in a clone.
@@ -412,19 +412,6 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
     blocks
         .filter_map(|rest| Some(rest.split("```").next()?.to_owned()))
         .collect()
-}
-
-/// The words of a line, as a shell would split it.
-fn words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for (number, part) in line.split('"').enumerate() {
-        if number % 2 == 1 {
-            words.push(part.to_owned());
-        } else {
-            words.extend(part.split_whitespace().map(str::to_owned));
-        }
-    }
-    words
 }
 
 fn read(document: &str) -> String {

@@ -35,10 +35,7 @@ schedule: req 0; req 1; 1>0:REQUEST; 0>1:ACK
     done.says(shown);
     let line = done.stdout.lines().last().expect("there is a last line");
     let (_, arguments) = line.split_once("orchestrator ").expect("the program");
-    let (before, schedule) = arguments.split_once("--replay '").expect("a schedule");
-    let schedule = schedule.strip_suffix('\'').expect("it is quoted");
-    let again = before.split_whitespace().chain(["--replay", schedule]);
-    let again = place.run(again).expect(1);
+    let again = place.line(arguments).expect(1);
     let end = "\
 inside at the end:  0, 1
 waiting at the end: nobody

@@ -272,11 +272,7 @@ fn files(section: &mut Section, plan: &Plan, run: &Run) {
 /// Where it came from, and how to have it again.
 fn provenance(section: &mut Section, plan: &Plan, from: &Provenance) {
     let commit = from.commit.as_deref().unwrap_or("unknown");
-    let command = from
-        .command_line
-        .iter()
-        .map(|word| repeat_line::quoted(word));
-    let command = command.collect::<Vec<_>>().join(" ");
+    let command = repeat_line::joined(&from.command_line);
     section.facts([
         ("started", from.started.as_str()),
         ("finished", &from.finished),

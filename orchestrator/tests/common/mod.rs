@@ -35,14 +35,9 @@ pub fn undated(path: &Path) -> Vec<u8> {
     format!("{row:?}").into_bytes()
 }
 
-/// The words of a line that a person types; single quotes keep some together.
-pub fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split('\'')
-        .enumerate()
-        .flat_map(|(nth, part)| match nth % 2 {
-            0 => part.split_whitespace().collect(),
-            _ => vec![part],
-        })
+/// The words of a line, as a shell splits it.
+pub fn words(line: &str) -> Vec<String> {
+    shlex::split(line).unwrap_or_else(|| panic!("a quotation mark is missing in {line}"))
 }
 
 /// A directory to run the program in.
