@@ -7,6 +7,7 @@ use algorithms::topology::TopologyError;
 use chaos::FaultError;
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
+use simulator::explore::ParseError;
 
 use crate::commands::Command;
 
@@ -57,7 +58,7 @@ pub(crate) fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsStr
 /// in the value.
 pub(crate) fn in_our_words(error: &clap::Error) -> Option<String> {
     let why = error.source()?;
-    if !why.is::<FaultError>() && !why.is::<TopologyError>() {
+    if !why.is::<FaultError>() && !why.is::<TopologyError>() && !why.is::<ParseError>() {
         return None;
     }
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {

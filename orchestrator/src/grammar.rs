@@ -6,6 +6,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error, Visitor, value};
 use serde::forward_to_deserialize_any;
 
 use crate::claims::{ClaimKeys, FileKeys, PublishedKeys, TestKeys};
+use crate::commands::explore::WorldSpec;
 use crate::sweep::{Curve, Plot, SweepKeys};
 
 /// Takes the keys that a type asks for, and gives it nothing.
@@ -74,6 +75,7 @@ fn every_key_of_a_claims_file_is_documented() {
         ("### Keys at the top", keys::<FileKeys>()),
         ("### Keys of `[[claim]]`", keys::<ClaimKeys>()),
         ("### Keys of `[[claim.test]]`", keys::<TestKeys>()),
+        ("### Keys of `explore`", keys::<WorldSpec>()),
         ("### Keys of `published`", keys::<PublishedKeys>()),
     ];
     for (heading, keys) in asked {

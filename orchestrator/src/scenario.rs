@@ -32,7 +32,10 @@ pub(crate) use file::complaint;
 pub use layers::Layers;
 pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};
-pub(crate) use values::{AsPrinted, Assignment, ShapeSpec, maybe_whole, whole};
+pub(crate) use values::{
+    AsPrinted, Assignment, ShapeSpec, assignments, maybe_a_word, maybe_whole, named, whole,
+    whole_in_file,
+};
 use values::{
     AskText, Between, Detecting, DuplicateSpec, List, LossSpec, ReorderSpec, Time, Weight,
 };

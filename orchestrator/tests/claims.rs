@@ -52,7 +52,7 @@ const KINDS: [(&str, &str, &str); 9] = [
     ),
     (
         "explore",
-        "explore = [\"lamport -n 2\"]\nfinds = \"nothing\"",
+        "explore = [{ algorithm = \"lamport\", nodes = 2 }]\nfinds = \"nothing\"",
         "finds = \"deadlock\"",
     ),
     (
@@ -158,14 +158,18 @@ fn a_claim_file_that_is_wrong_is_refused_before_anything_runs() {
             "no choice 'true'",
         ),
         (
-            claim("explore = [\"lampert\"]\nfinds = \"nothing\""),
+            claim("explore = [{ algorithm = \"lampert\" }]\nfinds = \"nothing\""),
             "no algorithm 'lampert'",
         ),
         (
-            claim("explore = [\"lamport\"]\nfinds = \"beauty\""),
+            claim("explore = [{ algorithm = \"lamport\", wnats = [1] }]\nfinds = \"nothing\""),
+            "no key 'wnats'; did you mean 'wants'?",
+        ),
+        (
+            claim("explore = [{ algorithm = \"lamport\" }]\nfinds = \"beauty\""),
             "there is no 'beauty'",
         ),
-        (claim("explore = [\"lamport\"]"), "finds ="),
+        (claim("explore = [{ algorithm = \"lamport\" }]"), "finds ="),
         (
             claim("recompute = \"beauty\"\nvalue = \"a.mean\"\nequals = 3\nwithin = 1"),
             "beauty.csv",

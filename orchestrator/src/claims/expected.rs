@@ -5,6 +5,8 @@ use analysis::expression::Expression;
 use serde::Deserialize;
 use toml::Value;
 
+use crate::commands::explore::WorldSpec;
+
 /// The keys of a test that say what is expected; exactly one relation among them.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -28,7 +30,7 @@ pub(crate) struct TestKeys {
     // The rest of a test, read by its owner.
     pub(super) case: Option<String>,
     pub(super) sweep: Option<String>,
-    pub(super) explore: Option<Vec<String>>,
+    pub(super) explore: Option<Vec<WorldSpec>>,
     pub(super) finds: Option<String>,
     pub(super) recompute: Option<String>,
     #[serde(rename = "where")]

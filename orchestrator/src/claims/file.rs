@@ -441,11 +441,11 @@ impl Test {
                     published: published.transpose()?,
                 }
             }
-            (None, Some(lines), None) if !lines.is_empty() => {
+            (None, Some(worlds), None) if !worlds.is_empty() => {
                 let finds = words.finds.as_deref();
                 let finds =
                     finds.ok_or("explore: finds = \"nothing\" or \"deadlock\" is missing")?;
-                let searches = lines.iter().map(|line| Search::parse(line));
+                let searches = worlds.iter().map(Search::new);
                 Kind::Explore {
                     searches: searches.collect::<Result<_, _>>()?,
                     finds: Finds::parse(finds)?,
@@ -457,7 +457,7 @@ impl Test {
             },
             _ => {
                 return Err(
-                    "a test looks at one thing: sweep = \"…\", explore = [\"…\"] or recompute = \"…\""
+                    "a test looks at one thing: sweep = \"…\", explore = [{ algorithm = \"…\" }] or recompute = \"…\""
                         .to_owned(),
                 );
             }

@@ -1,20 +1,26 @@
 //! Tests that try every schedule of a small world.
 
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use analysis::claims::{Answer, Outcome};
 use simulator::explore::Kind;
 
 use crate::Failure;
-use crate::commands::explore::{Explore, Found};
+use crate::commands::explore::{Found, World, WorldSpec};
 use crate::numbers::count;
 
-/// A world to be explored, as the line after `orchestrator explore` says it.
-#[derive(Debug)]
+/// A world to be explored.
 pub(crate) struct Search {
-    /// The line.
+    /// The flags that mean it, as they stand after `orchestrator explore`.
     pub(crate) line: String,
-    explore: Explore,
+    world: World,
+}
+
+impl fmt::Debug for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.line)
+    }
 }
 
 /// What a search is expected to find.
@@ -22,9 +28,9 @@ pub(crate) struct Search {
 pub(crate) enum Finds {
     /// Nothing bad in any schedule.
     Nothing,
-    /// Anything bad.
+    /// Something bad of any kind.
     Anything,
-    /// This.
+    /// Something bad of this kind.
     This(Kind),
 }
 
@@ -54,12 +60,12 @@ impl Finds {
 }
 
 impl Search {
-    pub(super) fn parse(line: &str) -> Result<Self, String> {
-        let explore = Explore::from_line(line).map_err(|why| format!("explore '{line}': {why}"))?;
-        Ok(Self {
-            line: line.to_owned(),
-            explore,
-        })
+    pub(super) fn new(world: &WorldSpec) -> Result<Self, String> {
+        let line = world.to_string();
+        match world.world() {
+            Ok(world) => Ok(Self { line, world }),
+            Err(why) => Err(format!("explore '{line}': {why}")),
+        }
     }
 }
 
@@ -72,7 +78,7 @@ pub(super) fn judge(
     let mut states = 0;
     let mut seen = None;
     for search in searches {
-        let found = search.explore.found(interrupted)?;
+        let found = search.world.found(interrupted)?;
         states += found.states;
         let answer = answer(finds, &found);
         let steps = |found: &Found| {
@@ -83,15 +89,15 @@ pub(super) fn judge(
             true => format!("nothing in all {} states", count(found.states)),
             false => format!("nothing in {} states, cut off", count(found.states)),
         });
-        let said = format!("explore {}: {what}", search.line);
+        let text = format!("explore {}: {what}", search.line);
         if answer != Answer::Yes {
             return Ok(Outcome {
                 answer,
-                seen: said,
+                seen: text,
                 example: None,
             });
         }
-        seen.get_or_insert(said);
+        seen.get_or_insert(text);
     }
     let mut seen = seen.unwrap_or_default();
     if searches.len() > 1 {

@@ -448,7 +448,7 @@ fn from_word<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
 }
 
 /// The same of a key that may be missing.
-pub(super) fn maybe_a_word<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
+pub(crate) fn maybe_a_word<'de, T: FromStr<Err: fmt::Display>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     from_word(deserializer).map(Some)
@@ -512,7 +512,7 @@ pub(crate) fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
 }
 
 /// Reads a whole number of a file that a flag can hold too, in a flag's words.
-pub(super) fn whole_in_file<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+pub(crate) fn whole_in_file<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let number = u64::deserialize(from)?;
     whole(&number.to_string()).map_err(de::Error::custom)
 }
@@ -529,12 +529,12 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
 }
 
 /// The case of an enum that has this name in a file.
-pub(super) fn named<T: DeserializeOwned>(name: String) -> Result<T, de::value::Error> {
+pub(crate) fn named<T: DeserializeOwned>(name: String) -> Result<T, de::value::Error> {
     T::deserialize(name.into_deserializer())
 }
 
 /// Assignments as a table of a file.
-pub(super) mod assignments {
+pub(crate) mod assignments {
     use std::collections::BTreeMap;
 
     use super::{Assignment, Deserialize, Deserializer, Serialize, Serializer, Word};
