@@ -53,6 +53,13 @@ fn documented<'a>(page: &'a str, heading: &str) -> BTreeSet<&'a str> {
     keys.collect()
 }
 
+fn all_are_documented(page: &str, asked: &[(&str, BTreeSet<&str>)]) {
+    for (heading, keys) in asked {
+        assert!(keys.len() > 1, "{heading}");
+        assert_eq!(documented(page, heading), *keys, "{heading}");
+    }
+}
+
 const SWEEPS: &str = include_str!("../../docs/sweeps.md");
 const CLAIMS: &str = include_str!("../../docs/claims.md");
 
@@ -63,10 +70,7 @@ fn every_key_of_a_sweep_file_is_documented() {
         ("### Keys of `[plot]`", keys::<Plot>()),
         ("### Keys of `[[plot.curve]]`", keys::<Curve>()),
     ];
-    for (heading, keys) in asked {
-        assert!(keys.len() > 1, "{heading}");
-        assert_eq!(documented(SWEEPS, heading), keys, "{heading}");
-    }
+    all_are_documented(SWEEPS, &asked);
 }
 
 #[test]
@@ -78,8 +82,5 @@ fn every_key_of_a_claims_file_is_documented() {
         ("### Keys of `explore`", keys::<WorldSpec>()),
         ("### Keys of `published`", keys::<PublishedKeys>()),
     ];
-    for (heading, keys) in asked {
-        assert!(keys.len() > 1, "{heading}");
-        assert_eq!(documented(CLAIMS, heading), keys, "{heading}");
-    }
+    all_are_documented(CLAIMS, &asked);
 }

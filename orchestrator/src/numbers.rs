@@ -71,23 +71,17 @@ mod tests {
 
     #[test]
     fn thousands_are_kept_apart() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_000), "1,000");
-        assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(decimal(1234.5678, 2), "1,234.57");
-        assert_eq!(decimal(-0.5, 2), "−0.50");
-        assert_eq!(decimal(-0.001, 2), "0.00");
+        let counts = [0, 999, 1_000, 1_234_567].map(count);
+        assert_eq!(counts, ["0", "999", "1,000", "1,234,567"]);
+        let decimals = [1234.5678, -0.5, -0.001].map(|number| decimal(number, 2));
+        assert_eq!(decimals, ["1,234.57", "−0.50", "0.00"]);
     }
 
     #[test]
     fn a_time_has_the_unit_that_suits_it() {
-        assert_eq!(time(0.0), "0.00 µs");
-        assert_eq!(time(0.25), "250 ns");
-        assert_eq!(time(12.34), "12.3 µs");
-        assert_eq!(time(999.9), "1.00 ms");
-        assert_eq!(time(1_500.0), "1.50 ms");
-        assert_eq!(time(123_456.0), "123 ms");
-        assert_eq!(time(7_200_000_000.0), "7,200 s");
+        let short = [0.0, 0.25, 12.34, 999.9].map(time);
+        assert_eq!(short, ["0.00 µs", "250 ns", "12.3 µs", "1.00 ms"]);
+        let long = [1_500.0, 123_456.0, 7_200_000_000.0].map(time);
+        assert_eq!(long, ["1.50 ms", "123 ms", "7,200 s"]);
     }
 }

@@ -10,56 +10,17 @@ use std::path::Path;
 use common::{Place, rows};
 
 /// A claim of every kind of expectation, with what makes it fail: another constant, or another side.
+#[rustfmt::skip]
 const KINDS: [(&str, &str, &str); 9] = [
-    (
-        "equals",
-        "sweep = \"costs\"\nwhere = { algorithm = \"lamport\" }\nvalue = \"messages_per_entry\"\n\
-         equals = \"3.0*(nodes-1)\"\nwithin = \"1%\"",
-        "3.3*",
-    ),
-    (
-        "at-most",
-        "sweep = \"costs\"\nvalue = \"messages_per_entry\"\nat-most = \"3.0*(nodes-1)\"",
-        "2.7*",
-    ),
-    (
-        "at-least",
-        "sweep = \"costs\"\nwhere = { algorithm = \"lamport\" }\nvalue = \"messages_per_entry\"\n\
-         at-least = \"3.0*(nodes-1)\"",
-        "3.3*",
-    ),
-    (
-        "below",
-        "sweep = \"costs\"\nvalue = \"messages_per_entry\"\nof = { algorithm = \"raymond\" }\n\
-         below = { algorithm = \"lamport\" }",
-        "above =",
-    ),
-    (
-        "rises-with",
-        "sweep = \"costs\"\nwhere = { algorithm = \"lamport\" }\nvalue = \"messages_per_entry\"\n\
-         rises-with = \"nodes\"",
-        "falls-with =",
-    ),
-    (
-        "always",
-        "sweep = \"costs\"\nalways = \"messages_per_entry <= 3.0*(nodes-1)\"",
-        "2.7*",
-    ),
-    (
-        "sometimes",
-        "sweep = \"costs\"\nsometimes = \"messages_per_entry >= 3.0*(nodes-1)\"",
-        "3.3*",
-    ),
-    (
-        "explore",
-        "explore = [{ algorithm = \"lamport\", nodes = 2 }]\nfinds = \"nothing\"",
-        "finds = \"deadlock\"",
-    ),
-    (
-        "recompute",
-        "recompute = \"numbers\"\nvalue = \"cost.mean\"\nequals = \"3.0*1\"\nwithin = \"1%\"",
-        "3.3*",
-    ),
+    ("equals", "sweep = 'costs'\nwhere = { algorithm = 'lamport' }\nvalue = 'messages_per_entry'\nequals = '3.0*(nodes-1)'\nwithin = '1%'", "3.3*"),
+    ("at-most", "sweep = 'costs'\nvalue = 'messages_per_entry'\nat-most = '3.0*(nodes-1)'", "2.7*"),
+    ("at-least", "sweep = 'costs'\nwhere = { algorithm = 'lamport' }\nvalue = 'messages_per_entry'\nat-least = '3.0*(nodes-1)'", "3.3*"),
+    ("below", "sweep = 'costs'\nvalue = 'messages_per_entry'\nof = { algorithm = 'raymond' }\nbelow = { algorithm = 'lamport' }", "above ="),
+    ("rises-with", "sweep = 'costs'\nwhere = { algorithm = 'lamport' }\nvalue = 'messages_per_entry'\nrises-with = 'nodes'", "falls-with ="),
+    ("always", "sweep = 'costs'\nalways = 'messages_per_entry <= 3.0*(nodes-1)'", "2.7*"),
+    ("sometimes", "sweep = 'costs'\nsometimes = 'messages_per_entry >= 3.0*(nodes-1)'", "3.3*"),
+    ("explore", "explore = [{ algorithm = 'lamport', nodes = 2 }]\nfinds = 'nothing'", "finds = 'deadlock'"),
+    ("recompute", "recompute = 'numbers'\nvalue = 'cost.mean'\nequals = '3.0*1'\nwithin = '1%'", "3.3*"),
 ];
 
 const SWEEP: &str = "source = \"test\"\ntitle = \"a test\"\n[sweep.costs]\nrepetitions = 3\n\
@@ -86,7 +47,7 @@ fn changed(kind: &str, test: &str, to: &str) -> String {
     match kind {
         "below" => test.replace("below =", to),
         "rises-with" => test.replace("rises-with =", to),
-        "explore" => test.replace("finds = \"nothing\"", to),
+        "explore" => test.replace("finds = 'nothing'", to),
         _ => test.replace("3.0*", to),
     }
 }
@@ -112,49 +73,35 @@ fn a_tenth_more_or_less_turns_the_verdict_of_every_kind() {
 fn a_claim_file_that_is_wrong_is_refused_before_anything_runs() {
     let (_, equals, _) = KINDS[0];
     let good = claim(equals);
+    let but = |from: &str, to: &str| good.replace(from, to);
     let cases = [
+        (but("place =", "plaice ="), "there is no key 'plaice'"),
         (
-            good.replace("place =", "plaice ="),
-            "there is no key 'plaice'",
-        ),
-        (
-            good.replace("sweep = \"costs\"", "sweep = \"cost\""),
+            but("sweep = 'costs'", "sweep = \"cost\""),
             "no sweep 'cost'",
         ),
+        (but("messages_per_entry", "beauty"), "called 'beauty'"),
         (
-            good.replace("messages_per_entry", "beauty"),
-            "called 'beauty'",
-        ),
-        (
-            good.replace("messages_per_entry", "messages.BEAUTY"),
+            but("messages_per_entry", "messages.BEAUTY"),
             "has 'messages.BEAUTY'",
         ),
+        (but("3.0*(nodes-1)", "3.0*(nodes-1"), "a ) is missing"),
+        (but("within = '1%'", "within = \"100%\""), "it cannot fail"),
+        (but("within = '1%'", ""), "within says how far"),
+        (but("within = '1%'", "at-most = 3"), "one expectation"),
         (
-            good.replace("3.0*(nodes-1)", "3.0*(nodes-1"),
-            "a ) is missing",
-        ),
-        (
-            good.replace("within = \"1%\"", "within = \"100%\""),
-            "it cannot fail",
-        ),
-        (good.replace("within = \"1%\"", ""), "within says how far"),
-        (
-            good.replace("within = \"1%\"", "at-most = 3"),
-            "one expectation",
-        ),
-        (
-            good.replace(
-                "where = { algorithm = \"lamport\" }",
+            but(
+                "where = { algorithm = 'lamport' }",
                 "where = { algorithm = \"lampert\" }",
             ),
             "no cell has algorithm = lampert",
         ),
         (
-            good.replace("repetitions = 3", "repetitions = 1"),
+            but("repetitions = 3", "repetitions = 1"),
             "at least 2 repetitions",
         ),
         (
-            good.replace("verdict = \"reproduced\"", "verdict = \"true\""),
+            but("verdict = \"reproduced\"", "verdict = \"true\""),
             "no choice 'true'",
         ),
         (
@@ -176,7 +123,7 @@ fn a_claim_file_that_is_wrong_is_refused_before_anything_runs() {
         ),
         (claim(""), "a test looks at one thing"),
         (
-            good.replace("[[claim.test]]", "not-testable = \"no\"\n[[claim.test]]"),
+            but("[[claim.test]]", "not-testable = \"no\"\n[[claim.test]]"),
             "it can be tested",
         ),
         (

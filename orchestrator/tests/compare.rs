@@ -49,11 +49,7 @@ fn a_comparison_is_a_sweep() {
     let read = |out: &str| fs::read_to_string(place.path().join(out).join("runs.csv")).unwrap();
     assert_eq!(read("a"), read("b"));
     let shown = place.line(&format!("{LINE} --dry-run")).expect(0);
-    assert!(
-        shown.stdout.ends_with("3 cells, 9 runs\n"),
-        "{}",
-        shown.stdout
-    );
+    shown.says("\n3 cells, 9 runs\n");
 }
 
 #[test]

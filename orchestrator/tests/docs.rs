@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
-use common::{Place, words};
+use common::{Place, blocks, words};
 use orchestrator::scenario::Scenario;
 
 /// How the documents call the program: where it is installed, and in a clone.
@@ -403,15 +403,6 @@ fn as_shown(text: &str) -> String {
     let commit = option_env!("TURNSTILE_COMMIT").unwrap_or("unknown");
     let text = text.replace(env!("CARGO_BIN_EXE_orchestrator"), "orchestrator");
     text.replace(&format!("/{commit}\n"), &format!("{COMMIT}\n"))
-}
-
-/// The fenced blocks of that language.
-fn blocks(text: &str, language: &str) -> Vec<String> {
-    let opening = format!("```{language}\n");
-    let blocks = text.split(&opening).skip(1);
-    blocks
-        .filter_map(|rest| Some(rest.split("```").next()?.to_owned()))
-        .collect()
 }
 
 fn read(document: &str) -> String {

@@ -3,10 +3,11 @@
 mod common;
 
 use std::fs;
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 
-use common::{Finished, Place};
+use common::processes::{Guarded, catches, wait_until};
+use common::{Place, words};
+use rustix::process::{Signal, kill_process};
 
 #[test]
 fn a_run_that_holds_ends_with_0() {
@@ -94,10 +95,8 @@ fn two_inside_at_once_end_with_1() {
 #[test]
 fn a_time_limit_that_cuts_a_run_ends_with_3() {
     let place = Place::new();
-    let finished = place
-        .line("run raymond --engine sim --time-limit 50ms")
-        .expect(3);
-    finished.says("verdict: inconclusive");
+    let finished = place.line("run raymond --engine sim --time-limit 50ms");
+    finished.expect(3).says("verdict: inconclusive");
 }
 
 /// One mistake has one exit code, whichever command meets it.
@@ -121,22 +120,19 @@ fn a_directory_that_holds_no_run_ends_with_2() {
 #[test]
 fn json_is_one_object_on_stdout() {
     let place = Place::new();
-    let finished = place
-        .line("run lamport --engine sim --workload one-at-a-time --json")
-        .expect(0);
-    let object: serde_json::Value =
-        serde_json::from_str(&finished.stdout).expect("one JSON object");
+    let json = |line: &str| -> serde_json::Value {
+        let printed = place.line(line).expect(0).stdout;
+        serde_json::from_str(&printed).expect("one JSON object")
+    };
+    let object = json("run lamport --engine sim --workload one-at-a-time --json");
     assert_eq!(object["summary"]["messages_per_entry"], 27.0);
     assert_eq!(object["summary"]["expected_messages_per_entry"], 27.0);
     assert_eq!(object["exit_code"], 0);
     let directory = object["directory"].as_str().expect("a path");
     assert!(place.path().join(directory).join("run.json").is_file());
-    let checked = place.run(["check", directory, "--json"]).expect(0);
-    let checked: serde_json::Value =
-        serde_json::from_str(&checked.stdout).expect("one JSON object");
+    let checked = json(&format!("check {directory} --json"));
     assert_eq!(checked["summary"], object["summary"]);
-    let listed = place.line("list --json").expect(0);
-    let listed: serde_json::Value = serde_json::from_str(&listed.stdout).expect("JSON");
+    let listed = json("list --json");
     let names = listed.as_array().map(Vec::len);
     assert_eq!(names, Some(algorithms::registry::ALL.len()));
 }
@@ -145,9 +141,9 @@ fn json_is_one_object_on_stdout() {
 fn a_reader_that_has_read_enough_is_no_failure() {
     let place = Place::new();
     let mut command = place.command(["explain", "raymond"]);
-    let mut child = Process(command.stdout(Stdio::piped()).spawn().expect("it starts"));
-    drop(child.0.stdout.take());
-    let status = child.0.wait().expect("it ends");
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    drop(child.stdout.take());
+    let status = child.wait().expect("it ends");
     assert_eq!(status.code(), Some(0));
 }
 
@@ -155,18 +151,15 @@ fn a_reader_that_has_read_enough_is_no_failure() {
 fn ctrl_c_keeps_what_was_recorded() {
     let place = Place::new();
     // A run of an hour, at least: it does not end by itself while the test looks on.
-    let line = [
-        "run", "raymond", "--engine", "sim", "--total", "40000000", "--name", "long",
-    ];
-    let mut command = place.command(line);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = Process(command.spawn().expect("it starts"));
+    let line = words("run raymond --engine sim --total 40000000 --name long");
+    let mut run = Guarded::start(place.command(line));
     // The directory in the making is there before the run begins.
     let results = place.path().join("results/long");
-    child.wait_until(|| fs::read_dir(&results).is_ok_and(|mut entries| entries.next().is_some()));
-    child.interrupt();
-    let finished = child.finish().expect(130);
-    finished.says("interrupted");
+    wait_until("there is a directory", || {
+        fs::read_dir(&results).is_ok_and(|mut entries| entries.next().is_some())
+    });
+    kill_process(run.pid(), Signal::INT).expect("it is alive");
+    run.finish().expect(130).says("interrupted");
     let checked = place.line("check results/latest").expect(3);
     checked.says("verdict: inconclusive");
     assert!(place.path().join("results/latest/summary.csv").is_file());
@@ -181,76 +174,15 @@ fn ctrl_c_keeps_what_was_recorded() {
 fn an_interrupted_search_says_so() {
     let place = Place::new();
     // More states than can be looked at while the test looks on.
-    let mut command = place.command(["explore", "lamport", "-n", "4", "--wants", "9"]);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = Process(command.spawn().expect("it starts"));
-    let status = format!("/proc/{}/status", child.0.id());
-    // Signals that are caught, as a bit mask: the second is SIGINT.
-    child.wait_until(|| {
-        let status = fs::read_to_string(&status).unwrap_or_default();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-        caught.is_some_and(|mask| mask & 0b10 != 0)
-    });
-    child.interrupt();
-    let finished = child.finish().expect(130);
+    let mut search =
+        Guarded::start(place.command(["explore", "lamport", "-n", "4", "--wants", "9"]));
+    wait_until("it catches signals", || catches(search.pid(), Signal::INT));
+    kill_process(search.pid(), Signal::INT).expect("it is alive");
+    let finished = search.finish().expect(130);
     finished.says("because it was interrupted");
     assert!(
         !finished.stdout.contains("--max-states"),
         "{}",
         finished.stdout
     );
-}
-
-/// A child that does not outlive its test.
-struct Process(Child);
-
-impl Process {
-    fn wait_until(&mut self, condition: impl Fn() -> bool) {
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while !condition() {
-            assert!(
-                self.0.try_wait().expect("a child").is_none(),
-                "it ended before its time"
-            );
-            assert!(
-                Instant::now() < deadline,
-                "it did not come that far within 30 s"
-            );
-            std::thread::yield_now();
-        }
-    }
-
-    fn interrupt(&self) {
-        let pid = rustix::process::Pid::from_child(&self.0);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it is alive");
-    }
-
-    fn finish(mut self) -> Finished {
-        let stdout = read(self.0.stdout.take());
-        let stderr = read(self.0.stderr.take());
-        let status = self.0.wait().expect("it ends");
-        Finished {
-            code: status.code().expect("no signal ended it"),
-            stdout,
-            stderr,
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It may have ended already, which is just as well.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn read(stream: Option<impl std::io::Read>) -> String {
-    let mut text = String::new();
-    let mut stream = stream.expect("the stream was asked for");
-    stream
-        .read_to_string(&mut text)
-        .expect("the program writes text");
-    text
 }

@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use common::{Finished, Place, words};
+use common::{FILES, Finished, Place, words};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -80,19 +80,7 @@ fn no_file_of_a_run_directory_may_be_a_pipe() {
     let place = Place::new();
     place.line(&format!("{TRACED} whole")).expect(0);
     let dir = place.path().join("whole");
-    let files = [
-        "run.json",
-        "entries.csv",
-        "messages.csv",
-        "counters.csv",
-        "transport.csv",
-        "nodes.csv",
-        "faults.csv",
-        "latency.hlog",
-        "summary.csv",
-        "events.jsonl",
-    ];
-    for name in files {
+    for name in FILES {
         let whole = fs::read(dir.join(name)).expect("a file");
         pipe(&dir.join(name));
         for command in ["check", "replay", "report"] {

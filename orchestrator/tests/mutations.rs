@@ -11,23 +11,10 @@ use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::Place;
+use common::{FILES, Place};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-const FILES: [&str; 10] = [
-    "run.json",
-    "entries.csv",
-    "messages.csv",
-    "counters.csv",
-    "transport.csv",
-    "nodes.csv",
-    "faults.csv",
-    "summary.csv",
-    "latency.hlog",
-    "events.jsonl",
-];
 
 /// What a number becomes.
 const NUMBERS: [&str; 8] = [

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use common::Place;
+use common::{Place, blocks};
 
 /// Longer than anything here takes on the busiest machine.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -106,15 +106,6 @@ fn server_port(page: &str) -> u16 {
     let rest = page.split("=127.0.0.1:").nth(1);
     let port = rest.and_then(|rest| rest.split(' ').next());
     port.and_then(|port| port.parse().ok()).expect("a port")
-}
-
-/// The fenced blocks of that language.
-fn blocks(text: &str, language: &str) -> Vec<String> {
-    let opening = format!("```{language}\n");
-    let blocks = text.split(&opening).skip(1);
-    blocks
-        .filter_map(|rest| Some(rest.split("```").next()?.to_owned()))
-        .collect()
 }
 
 /// What is typed in a block, and what each line shows.

@@ -103,9 +103,8 @@ fn another_seed_makes_another_run() {
 #[test]
 fn the_line_at_the_end_repeats_the_run() {
     let place = Place::new();
-    let first = place
-        .line("run naimi-trehel --engine sim --delay '2ms 1ms' --out first")
-        .expect(0);
+    let line = "run naimi-trehel --engine sim --delay '2ms 1ms' --out first";
+    let first = place.line(line).expect(0);
     let line = first
         .stdout
         .lines()

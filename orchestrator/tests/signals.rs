@@ -27,6 +27,15 @@ fn begun(place: &Place, line: &str) -> Guarded {
     orchestrator
 }
 
+/// Starts a run from a shell that has done this before.
+fn begun_after(before: &str, place: &Place) -> Guarded {
+    let program = env!("CARGO_BIN_EXE_orchestrator");
+    let line = format!("{before}; exec {program} {LONG} --out run");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(place.path());
+    Guarded::start(command)
+}
+
 fn recorded(place: &Place) -> u64 {
     let dirs = fs::read_dir(place.path()).unwrap().flatten();
     let records = dirs.map(|dir| dir.path().join("members/0.0.rec"));
@@ -93,13 +102,7 @@ fn a_second_signal_ends_it_at_once_and_says_what_is_dropped() {
 #[test]
 fn whoever_ignores_the_end_of_the_terminal_goes_on() {
     let place = Place::new();
-    let mut command = Command::new("sh");
-    let line = format!(
-        "trap '' HUP; exec {} {LONG} --out run",
-        env!("CARGO_BIN_EXE_orchestrator")
-    );
-    command.args(["-c", &line]).current_dir(place.path());
-    let mut orchestrator = Guarded::start(command);
+    let mut orchestrator = begun_after("trap '' HUP", &place);
     wait_until("it watches for signals", || {
         catches(orchestrator.pid(), Signal::INT)
     });
@@ -168,13 +171,7 @@ fn a_full_disk_under_stderr_is_no_panic() {
 #[test]
 fn a_limit_on_the_size_of_files_is_named() {
     let place = Place::new();
-    let mut command = Command::new("sh");
-    let line = format!(
-        "ulimit -f 64; exec {} {LONG} --out run",
-        env!("CARGO_BIN_EXE_orchestrator")
-    );
-    command.args(["-c", &line]).current_dir(place.path());
-    let mut orchestrator = Guarded::start(command);
+    let mut orchestrator = begun_after("ulimit -f 64", &place);
     assert_eq!(orchestrator.code(), 4);
     let said = orchestrator.stderr();
     assert!(said.contains("(ulimit -f)"), "{said}");

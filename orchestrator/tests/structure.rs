@@ -16,9 +16,8 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/struct
 #[test]
 fn a_good_structure_is_shown_with_its_costs_and_drawn() {
     let place = Place::new();
-    let done = place
-        .line("structure two-hot -n 4 --svg figure2.svg")
-        .expect(0);
+    let done = place.line("structure two-hot -n 4 --svg figure2.svg");
+    let done = done.expect(0);
     for shown in [
         "2     6 to 14   0,1,2      2        0,1,2",
         "leaves, until 0      0   1   2   2",

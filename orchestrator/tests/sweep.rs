@@ -6,11 +6,10 @@ mod common;
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
+use common::processes::{Guarded, wait_until};
 use common::{Place, rows};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 
 const SMALL: &str = "repetitions = 4\n[scenario]\nengine = \"sim\"\nentries = 5\n\
                      [grid]\nalgorithm = [\"raymond\", \"lamport\"]\nnodes = [3, 5, 7]\n\
@@ -255,21 +254,12 @@ fn an_interrupted_sweep_goes_on() {
     let place = Place::new();
     let long = SMALL.replace("repetitions = 4", "repetitions = 3000");
     place.file("long.toml", &long);
-    let mut child = place
-        .command(["sweep", "long.toml", "--out", "a"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut sweep = Guarded::start(place.command(["sweep", "long.toml", "--out", "a"]));
     let runs = place.path().join("a/runs.csv");
     let lines = || fs::read_to_string(&runs).map_or(0, |text| text.lines().count());
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while lines() < 50 {
-        assert!(Instant::now() < deadline, "no run was written down");
-        std::thread::park_timeout(Duration::from_millis(2));
-    }
-    let pid = Pid::from_raw(child.id() as i32).unwrap();
-    kill_process(pid, Signal::INT).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    wait_until("some runs are written down", || lines() >= 50);
+    kill_process(sweep.pid(), Signal::INT).unwrap();
+    assert_eq!(sweep.code(), 130);
     let done = lines();
     assert!((50..18_001).contains(&done), "{done}");
     assert!(!place.path().join("a/aggregate.csv").exists());
@@ -350,16 +340,12 @@ fn a_small_sweep_needs_no_file() {
 #[test]
 fn a_table_can_be_markdown() {
     let place = Place::new();
-    let line = "sweep lamport --entries 2 --repetitions 2 --grid nodes=3,4 --markdown --out a";
-    let done = place.line(line).expect(0);
-    done.says("| nodes | messages per entry |");
-    done.says("|---|---|");
-    done.says("| 3 | 6.00 |");
-    let line = "compare lamport raymond -n 3 --entries 2 --repetitions 2 --markdown --out b";
-    place
-        .line(line)
-        .expect(0)
-        .says("| lamport | complete | 6.00 |");
+    let small = "--entries 2 --repetitions 2 --markdown";
+    let done = place.line(&format!("sweep lamport --grid nodes=3,4 {small} --out a"));
+    done.expect(0)
+        .says("| nodes | messages per entry |\n|---|---|\n| 3 | 6.00 |");
+    let done = place.line(&format!("compare lamport raymond -n 3 {small} --out b"));
+    done.expect(0).says("| lamport | complete | 6.00 |");
 }
 
 #[test]

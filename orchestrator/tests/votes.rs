@@ -13,14 +13,20 @@ use common::{Place, Row, row, rows};
 const PAIRS: &str = "--workload batch --asks '0 at 200ms, 3 at 200ms, 5 at 200ms' --bound 10ms --param tau=1 \
                      --fault 'at 0s partition 0,1|2,5|3,4 for 1500ms'";
 
+/// Runs the six processes, and reads the run's summary.
+fn in_pairs(name: &str, flags: &str, code: i32) -> (Place, Row) {
+    let place = Place::new();
+    let line = format!("run {name} -n 6 {PAIRS} {flags} --out run");
+    place.line(&line).expect(code);
+    let summary = row(&place.path().join("run/summary.csv"));
+    (place, summary)
+}
+
 /// As printed every block elects a winner, and the kernel refuses all but one of them its lock.
 #[test]
 fn as_printed_the_kernel_meets_a_winner_of_every_block() {
     for name in ["nhme", "bmav"] {
-        let place = Place::new();
-        let line = format!("run {name} -n 6 {PAIRS} --hold 2s --as-printed=K3 --out run");
-        place.line(&line).expect(1);
-        let summary = row(&place.path().join("run/summary.csv"));
+        let (_, summary) = in_pairs(name, "--hold 2s --as-printed=K3", 1);
         assert_eq!(summary["max_inside"], "3", "{name}");
         assert_eq!(summary["witness_refusals"], "2", "{name}");
         assert_eq!(summary["safety"], "violated", "{name}");
@@ -31,10 +37,7 @@ fn as_printed_the_kernel_meets_a_winner_of_every_block() {
 #[test]
 fn the_same_partition_only_delays_votes_that_are_handed_over() {
     for name in ["nhme", "bmav"] {
-        let place = Place::new();
-        let line = format!("run {name} -n 6 {PAIRS} --hold 50ms --out run");
-        place.line(&line).expect(0);
-        let summary = row(&place.path().join("run/summary.csv"));
+        let (place, summary) = in_pairs(name, "--hold 50ms", 0);
         assert_eq!((&*summary["max_inside"], &*summary["entries"]), ("1", "3"));
         let fences = rows(&place.path().join("run/entries.csv"));
         let mut fences: Vec<u64> = fences

@@ -10,12 +10,14 @@ use super::runner::Verdicts;
 /// A claim of a source, and what became of it.
 #[derive(Clone, Debug)]
 pub(crate) struct ClaimResult<'a> {
+    /// The name of the source's claim file.
     pub(crate) source: &'a str,
     /// Author, title and year of the source.
     pub(crate) title: &'a str,
     pub(crate) claim: &'a Claim,
+    /// What the simulator and the explorer say of it.
     pub(crate) verdicts: Verdicts,
-    /// What processes said, where they were asked too.
+    /// What processes say of it, if it ran on them too.
     pub(crate) real: Option<ClusterResult>,
 }
 

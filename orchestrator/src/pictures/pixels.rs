@@ -81,10 +81,9 @@ mod tests {
     #[test]
     fn neighbouring_columns_are_one_mark() {
         let mut row = PixelRow::new(0, 700);
-        row.mark(10, 12);
-        row.mark(13, 20);
-        row.mark(30, 30);
-        row.mark(800, 900);
+        for (from, until) in [(10, 12), (13, 20), (30, 30), (800, 900)] {
+            row.mark(from, until);
+        }
         assert_eq!(row.runs(), [(10, 20), (30, 30)]);
     }
 }

@@ -11,6 +11,13 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+/// The files of a run that is traced.
+#[rustfmt::skip]
+pub const FILES: [&str; 10] = [
+    "run.json", "entries.csv", "messages.csv", "counters.csv", "transport.csv", "nodes.csv",
+    "faults.csv", "summary.csv", "latency.hlog", "events.jsonl",
+];
+
 /// A row of a table, by column.
 pub type Row = BTreeMap<String, String>;
 
@@ -40,18 +47,24 @@ pub fn words(line: &str) -> Vec<String> {
     shlex::split(line).unwrap_or_else(|| panic!("a quotation mark is missing in {line}"))
 }
 
+/// The fenced blocks of that language in a page.
+pub fn blocks(page: &str, language: &str) -> Vec<String> {
+    let opening = format!("```{language}\n");
+    let blocks = page.split(&opening).skip(1);
+    blocks
+        .filter_map(|rest| Some(rest.split("```").next()?.to_owned()))
+        .collect()
+}
+
 /// A directory to run the program in.
 pub struct Place {
     dir: TempDir,
 }
 
-/// What a finished program left.
+/// What a finished program left: its exit code and what it printed.
 pub struct Finished {
-    /// Its exit code.
     pub code: i32,
-    /// What it printed.
     pub stdout: String,
-    /// What it said besides.
     pub stderr: String,
 }
 
@@ -116,7 +129,7 @@ impl Finished {
         }
     }
 
-    /// It printed this.
+    /// The program printed this on stdout.
     pub fn says(&self, words: &str) {
         assert!(
             self.stdout.contains(words),
@@ -125,7 +138,7 @@ impl Finished {
         );
     }
 
-    /// It said this besides.
+    /// The program printed this on stderr.
     pub fn warns(&self, words: &str) {
         assert!(
             self.stderr.contains(words),
@@ -134,12 +147,21 @@ impl Finished {
         );
     }
 
-    /// Itself, if it ended with this code.
+    /// The program's output, if it ended with this code.
     pub fn expect(self, code: i32) -> Self {
-        let Self { stdout, stderr, .. } = &self;
-        assert_eq!(
-            self.code, code,
-            "\n--- stdout\n{stdout}\n--- stderr\n{stderr}"
+        self.expect_one_of(&[code])
+    }
+
+    /// The program's output, if it ended with one of these codes.
+    pub fn expect_one_of(self, codes: &[i32]) -> Self {
+        let Self {
+            code,
+            stdout,
+            stderr,
+        } = &self;
+        assert!(
+            codes.contains(code),
+            "{code}, not {codes:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}"
         );
         self
     }

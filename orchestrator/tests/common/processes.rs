@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
+use super::Finished;
+
 /// A process that does not outlive its test.
 pub struct Guarded {
     child: Child,
@@ -35,7 +37,7 @@ impl Guarded {
         Pid::from_raw(self.child.id() as i32).unwrap()
     }
 
-    /// The processes of its members, once there are so many and each has a socket.
+    /// The processes of its members, once there are that many and each has a socket.
     pub fn members(&self, how_many: usize) -> Vec<Pid> {
         let mut members = Vec::new();
         wait_until("the members are there", || {
@@ -63,6 +65,15 @@ impl Guarded {
         code
     }
 
+    /// Waits for the end of the process.
+    pub fn finish(&mut self) -> Finished {
+        Finished {
+            code: self.code(),
+            stdout: self.stdout.clone(),
+            stderr: self.stderr.clone(),
+        }
+    }
+
     pub fn stderr(&self) -> &str {
         &self.stderr
     }
@@ -79,6 +90,7 @@ impl Drop for Guarded {
     }
 }
 
+/// Waits for a condition, for 20 s at most: nothing else in these tests waits for time to pass.
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !condition() {
