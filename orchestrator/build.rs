@@ -1,4 +1,4 @@
-//! Tells the program which commit it was built from, where git knows, and builds it anew when a file
+//! Tells the program which commit it was built from, where git knows, and builds it again when a file
 //! comes to those that it carries.
 
 use std::process::Command;

@@ -25,7 +25,6 @@ Exit codes: 0 everything exercised holds · 1 violated, or an exact expectation 
 Signals:    SIGINT (Ctrl-C), SIGTERM, SIGHUP (unless nohup), SIGQUIT and SIGUSR1 interrupt. A second
             one, at least 300 ms later, ends the program at once and says what it drops.")]
 pub(crate) struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -21,17 +21,17 @@ const STOPPING: [i32; 5] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1];
 /// A second signal sooner than this is part of the first: `timeout` signals a process and its group.
 const SAME_SIGNAL: Duration = Duration::from_millis(300);
 
-/// What to do, and then to say, when the program is stopped at once.
-type LastWords = Box<dyn FnOnce() -> String + Send>;
+/// What is done when the program is stopped at once, and returns what to print.
+type StopMessage = Box<dyn FnOnce() -> String + Send>;
 
-static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+static STOP_MESSAGE: Mutex<Option<StopMessage>> = Mutex::new(None);
 
 /// A flag that the first signal to stop raises; a second one, some time later, ends the program at
 /// once.
 pub fn flag_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let raised = Arc::new(AtomicBool::new(false));
     let failed = |error| Failure::Testbed(format!("cannot watch for Ctrl-C: {error}"));
-    // Who starts it with nohup wants it to go on when the terminal closes.
+    // Under nohup the program goes on when the terminal closes.
     let watched = STOPPING
         .iter()
         .filter(|&&signal| signal != SIGHUP || !is_ignored(signal));
@@ -54,21 +54,21 @@ pub fn flag_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(raised)
 }
 
-/// From now on a second signal does this before it ends the program, and says what comes back: what
-/// is dropped, and what is kept.
-pub(crate) fn before_stopping_at_once(last_words: impl FnOnce() -> String + Send + 'static) {
-    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(last_words));
+/// From now on a second signal does this before it ends the program, and prints what it returns: what
+/// is lost, and what is in the results.
+pub(crate) fn before_stopping_at_once(message: impl FnOnce() -> String + Send + 'static) {
+    *STOP_MESSAGE.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(message));
 }
 
 fn stop_at_once() {
-    let last_words = LAST_WORDS.lock();
-    let last_words = last_words.unwrap_or_else(PoisonError::into_inner).take();
-    let dropped = last_words.map_or_else(|| "nothing of it is kept".to_owned(), |say| say());
+    let message = STOP_MESSAGE.lock();
+    let message = message.unwrap_or_else(PoisonError::into_inner).take();
+    let dropped = message.map_or_else(|| "nothing of it is kept".to_owned(), |say| say());
     to_stderr(&indented("stopped at once by a second signal: ", &dropped));
     process::exit(Exit::Interrupted.code().into());
 }
 
-/// Whether whoever started this process has it ignore a signal.
+/// Whether this process was started so that it ignores a signal, as `nohup` does.
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -14,7 +14,7 @@ pub(crate) use sweep::{is_one as is_sweep, page as of_sweep};
 /// What a page is called in the directory that it is about.
 pub(crate) const NAME: &str = "report.html";
 
-/// Writes a page.
+/// Writes a page to a file.
 pub(crate) fn write(page: &Page, path: &Path) -> Result<(), Failure> {
     results::replace(path, &page.html())
 }

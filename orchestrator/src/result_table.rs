@@ -18,9 +18,9 @@ use crate::{Exit, Failure, print};
 
 /// Where a run is, and how to have it again.
 pub(crate) struct Where<'a> {
-    /// Its directory.
+    /// The directory of the run.
     pub(crate) directory: &'a Path,
-    /// The line that repeats it.
+    /// The command line that repeats the run.
     pub(crate) again: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a run shall do, as a person says it: in flags, in a file, or both.
+//! What a run shall do, as a person describes it: in flags, in a file, or both.
 //!
 //! A flag and a key of the same name mean the same, and flags win. Both end as one [`Plan`], in
 //! which nothing is left to decide.
@@ -40,7 +40,7 @@ use values::{
     AskText, Between, Detecting, DuplicateSpec, List, LossSpec, ReorderSpec, Time, Weight,
 };
 
-/// Everything that can be said about a run; what is not said has a default.
+/// Everything that describes a run. A key without a value has a default.
 ///
 /// The help of each flag says how a file says the same, where it differs.
 #[derive(Clone, Debug, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -354,7 +354,7 @@ keys! {
     engine seed time_limit warm_up trace
 }
 
-/// What flags say of one run: the scenario, and what runs it.
+/// The flags that describe one run: the scenario, and the engine that runs it.
 #[derive(Clone, Debug, Args)]
 pub struct Flags {
     #[command(flatten)]
@@ -379,13 +379,13 @@ impl Scenario {
                 .iter()
                 .any(|before| before.name == *name)
             {
-                return Err(format!("--param: {name} is said twice; keep one"));
+                return Err(format!("--param: {name} is given twice; keep one"));
             }
         }
         Ok(())
     }
 
-    /// What these flags say.
+    /// The scenario that these flags describe.
     pub fn from_flags(flags: &[&str]) -> Result<Self, String> {
         #[derive(Parser)]
         struct Line {

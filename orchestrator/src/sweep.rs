@@ -1,4 +1,4 @@
-//! Many runs at once: every combination of what is asked for, so often each.
+//! Many runs at once: every combination of what is asked for, each repeated several times.
 //!
 //! ```text
 //!   sweep.toml ──► grid (cells) ──► runs, cells side by side ──► runs.csv ──► aggregate.csv, plot
@@ -45,11 +45,11 @@ pub(crate) struct Done {
 /// A sweep that is over, or was interrupted.
 pub(crate) struct Swept {
     pub(crate) directory: PathBuf,
-    /// In the order of cells and repetitions.
+    /// The runs that are over, in the order of cells and repetitions.
     pub(crate) done: Vec<Done>,
     /// Runs that are missing: somebody interrupted.
     pub(crate) missing: usize,
-    /// By cell.
+    /// What the runs of each cell come to: for each cell its metrics.
     pub(crate) aggregates: Vec<Vec<Aggregate>>,
 }
 

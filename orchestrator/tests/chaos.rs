@@ -109,8 +109,8 @@ fn a_partition_that_never_heals_is_inconclusive_and_says_who_waits() {
         // Whatever the width of the lines.
         let words = finished.stdout.split_whitespace().collect::<Vec<_>>();
         let stdout = words.join(" ");
-        for said in ["'partition halves'", "still waited", "so these wait"] {
-            assert!(stdout.contains(said), "{stdout}");
+        for part in ["'partition halves'", "still waited", "so these wait"] {
+            assert!(stdout.contains(part), "{stdout}");
         }
     }
 }
@@ -134,7 +134,7 @@ fn a_fault_waits_for_its_event_in_both_engines() {
         let left_ns = number(second.unwrap(), "exit_ns");
         let began_ns = number(&faults[0], "time_ns");
         assert!(began_ns >= entered_ns, "{engine}");
-        // Whoever else entered next had to wait until the links were whole again.
+        // The next to enter had to wait until the links were whole again.
         let others = entries.iter().filter(|row| row["node"] != "3");
         let next = others.map(|row| number(row, "enter_ns"));
         let next_ns = next.filter(|ns| *ns > left_ns).min().unwrap();

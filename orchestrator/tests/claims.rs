@@ -60,9 +60,9 @@ fn a_tenth_more_or_less_turns_the_verdict_of_every_kind() {
         let other = changed(kind, test, to);
         assert_ne!(other, test, "{kind}");
         let finished = reproduce(&place, &claim(&other), 1);
-        let said = "where reproduced was published";
+        let message = "where reproduced was published";
         assert!(
-            finished.stdout.contains(said),
+            finished.stdout.contains(message),
             "{kind}: {}",
             finished.stdout
         );

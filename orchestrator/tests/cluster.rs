@@ -65,7 +65,7 @@ fn the_other_machines_of_the_taxonomy_are_processes_too() {
 #[test]
 #[ignore = "200 clusters take a while"]
 fn every_cell_of_the_taxonomy_is_processes_too() {
-    // So often that each acts though few datagrams travel.
+    // Frequent enough that each acts, though few datagrams travel.
     let bad_links = "--loss 15% --duplicate 20% --reorder 30% --delay '2ms 1ms'";
     for cell in algorithms::taxonomy::of("controller") {
         let params = cell
@@ -310,14 +310,14 @@ fn a_member_ends_with_its_stdin() {
         .spawn()
         .unwrap();
     drop(child.stdin.take());
-    let mut said = String::new();
+    let mut printed = String::new();
     child
         .stdout
         .take()
         .unwrap()
-        .read_to_string(&mut said)
+        .read_to_string(&mut printed)
         .unwrap();
-    assert!(said.contains("hello"), "{said}");
+    assert!(printed.contains("hello"), "{printed}");
     assert!(child.wait().unwrap().success());
 }
 
@@ -356,9 +356,9 @@ fn hostile_datagrams_are_counted_and_change_nothing() {
     }
     let mut unseen = 0;
     wait_until("the member has taken what the kernel kept", || {
-        let (kept, dropped) = udp_queue(port).expect("the socket is open");
+        let (waiting, dropped) = udp_queue(port).expect("the socket is open");
         unseen = dropped;
-        kept == 0
+        waiting == 0
     });
     kill_process(orchestrator.pid(), Signal::INT).unwrap();
     assert_eq!(orchestrator.code(), 130);

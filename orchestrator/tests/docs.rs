@@ -275,7 +275,7 @@ fn scenario_keys() -> String {
                   simulator in virtual time [default: cluster] |\n";
     let (_, run) = groups.last_mut().expect("several groups");
     run.insert_str(0, engine);
-    // Whoever reads a key that there is not is told all that there are.
+    // The message for an unknown key names all keys.
     let unknown = toml::from_str::<Scenario>("nonsense = 1");
     let unknown = unknown
         .expect_err("there is no such key")
@@ -360,7 +360,7 @@ fn every_column_is_explained() {
 /// The words for what happened are those of a trace, each of them.
 #[test]
 fn every_event_is_explained() {
-    // Whoever reads a word that there is not is told all that there are.
+    // The message for an unknown word names all words.
     let unknown = serde_json::from_str::<model::event::What>(r#"{"what":"nonsense"}"#);
     let known = unknown.expect_err("there is no such word").to_string();
     let known = known.split("expected one of").nth(1).expect("all words");
@@ -373,7 +373,7 @@ fn every_event_is_explained() {
     assert_eq!(explained, quoted(known).collect());
 }
 
-/// The words between strokes.
+/// The texts between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

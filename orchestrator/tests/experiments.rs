@@ -17,11 +17,14 @@ fn every_experiment_holds() {
         assert_eq!(judgement["verdict"], "holds", "{}", file.display());
         let warnings = judgement["warnings"].as_array().expect("a list");
         // A fault above the transport is always warned of.
-        let meddles = |warning: &&Value| {
+        let is_expected = |warning: &&Value| {
             let text = warning.as_str().unwrap_or_default();
             text.contains("above the transport") || text.contains("longer than the bound")
         };
-        let others = warnings.iter().filter(|warning| !meddles(warning)).count();
+        let others = warnings
+            .iter()
+            .filter(|warning| !is_expected(warning))
+            .count();
         assert_eq!(others, 0, "{}: {warnings:?}", file.display());
         let chased = file.ends_with("chase.toml");
         assert_eq!(warnings.is_empty(), !chased, "{}", file.display());

@@ -198,12 +198,12 @@ fn a_search_may_begin_later() {
     // What is found there is replayed there.
     let found = "timer 0:wait; 0>1:TOKEN";
     place.line(&format!("{line} --replay '{found}'")).expect(1);
-    for (after, said) in [
+    for (after, message) in [
         ("req 1; 0>1:TOKEN", "step 2, '0>1:TOKEN'"),
         ("req 1; beg", "--after: "),
     ] {
         let line = format!("explore banta-k --wants 0,1 --after '{after}'");
         let done = place.line(&line).expect(2);
-        done.warns(said);
+        done.warns(message);
     }
 }

@@ -173,8 +173,8 @@ fn a_port_that_was_taken_while_its_member_was_down_is_named() {
     assert_eq!(orchestrator.code(), 4);
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let why = "Address already in use (os error 98); another process has taken this member's port";
-    let said = orchestrator.stderr();
-    assert!(words(said).contains(why), "{said}");
+    let printed = orchestrator.stderr();
+    assert!(words(printed).contains(why), "{printed}");
     let checked = place.line("check run").expect(4);
     assert!(words(&checked.stdout).contains(why), "{}", checked.stdout);
 }
@@ -242,10 +242,10 @@ fn tables_that_cannot_be_written_do_not_cost_the_records() {
     fs::create_dir(draft.join("entries.csv")).unwrap();
     kill_process(orchestrator.pid(), Signal::INT).unwrap();
     assert_eq!(orchestrator.code(), 4);
-    let said = orchestrator.stderr();
+    let printed = orchestrator.stderr();
     assert!(
-        said.contains("what its members recorded is in run"),
-        "{said}"
+        printed.contains("what its members recorded is in run"),
+        "{printed}"
     );
     assert!(place.path().join("run/members/0.0.rec").is_file());
     let checked = place.line("check run").expect(4);

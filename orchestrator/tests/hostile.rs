@@ -216,9 +216,9 @@ fn what_a_terminal_would_obey_is_written_out() {
         ("run \u{1b}]0;x\u{7}", 2),
         ("run raymond --engine \u{1b}]0;x\u{7}", 2),
     ] {
-        let said = bounded(&place, line).expect(code);
-        said.warns("\\u001b]0;x\\u0007");
-        for text in [said.stdout, said.stderr] {
+        let message = bounded(&place, line).expect(code);
+        message.warns("\\u001b]0;x\\u0007");
+        for text in [message.stdout, message.stderr] {
             assert!(!text.contains('\u{1b}'), "{line}: {text:?}");
         }
     }
@@ -314,8 +314,8 @@ fn numbers_have_bounds_that_are_named() {
     ] {
         let refused = bounded(&place, line).expect(2);
         let words = refused.stderr.split_whitespace().collect::<Vec<_>>();
-        let said = words.join(" ");
-        assert!(said.contains(culprit), "{line}: {said}");
+        let message = words.join(" ");
+        assert!(message.contains(culprit), "{line}: {message}");
     }
 }
 
@@ -379,9 +379,9 @@ fn counts_in_tables_have_a_bound_that_is_named() {
         for command in ["check", "report", "replay"] {
             let refused = place.line(&format!("{command} run")).expect(2);
             let words = refused.stderr.split_whitespace().collect::<Vec<_>>();
-            let said = words.join(" ");
+            let message = words.join(" ");
             for part in [name, &format!("line {line}"), column, "at most 2^53"] {
-                assert!(said.contains(part), "no '{part}' in {said}");
+                assert!(message.contains(part), "no '{part}' in {message}");
             }
         }
         fs::write(&path, whole).expect("it can be written");
@@ -393,7 +393,7 @@ fn counts_in_tables_have_a_bound_that_is_named() {
 fn check_notices_altered_logs_windows_and_events() {
     let place = Place::new();
     place.line(&format!("{TRACED} run")).expect(0);
-    let edit = |name: &str, alter: &dyn Fn(&str) -> String, said: &str| {
+    let edit = |name: &str, alter: &dyn Fn(&str) -> String, message: &str| {
         let path = place.path().join("run").join(name);
         let text = fs::read_to_string(&path).expect("a file");
         let altered = alter(&text);
@@ -401,7 +401,11 @@ fn check_notices_altered_logs_windows_and_events() {
         fs::write(&path, altered).expect("it can be written");
         let found = place.line("check run").expect(1);
         let words = found.stderr.split_whitespace().collect::<Vec<_>>();
-        assert!(words.join(" ").contains(said), "{name}: {}", found.stderr);
+        assert!(
+            words.join(" ").contains(message),
+            "{name}: {}",
+            found.stderr
+        );
         fs::write(&path, text).expect("it can be written");
     };
     let half = |text: &str| text[..text.len() / 2].to_owned();

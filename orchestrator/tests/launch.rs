@@ -17,7 +17,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
-/// Whoever asks at time 0 asks when the clock starts, not while the others are still being told of it.
+/// A request at time 0 comes when the clock starts, not while some members are still being told of it.
 #[test]
 fn a_batch_at_time_zero_is_timed_from_zero() {
     for algorithm in ["raymond", "suzuki-kasami", "ricart-agrawala"] {
@@ -176,10 +176,10 @@ fn each_level_of_the_log_tells_what_the_readme_says() {
         "loss 100% on all for 300ms",
         "the proxy is done",
     ];
-    let [said, own, proxys] = logged("info", "cluster");
+    let [printed, own, proxys] = logged("info", "cluster");
     assert!(
-        has(&said, &life) && has(&said, &["a fault strikes", "resumes a member"]),
-        "{said}"
+        has(&printed, &life) && has(&printed, &["a fault strikes", "resumes a member"]),
+        "{printed}"
     );
     assert!(has(&own, &own_life), "{own}");
     assert!(!doings.iter().any(|word| own.contains(word)), "{own}");
@@ -194,16 +194,19 @@ fn each_level_of_the_log_tells_what_the_readme_says() {
     assert!(!frames.iter().any(|word| own.contains(word)), "{own}");
     let [_, own, _] = logged("trace", "cluster");
     assert!(has(&own, &doings) && has(&own, &frames), "{own}");
-    let [said, ..] = logged("info", "sim");
-    assert!(has(&said, &life) && !said.contains("\"what\""), "{said}");
-    let [said, ..] = logged("debug", "sim");
+    let [printed, ..] = logged("info", "sim");
+    assert!(
+        has(&printed, &life) && !printed.contains("\"what\""),
+        "{printed}"
+    );
+    let [printed, ..] = logged("debug", "sim");
     let events = ["request", "enter", "release", "send", "receive"];
     let events = events.map(|what| format!("\"what\":\"{what}\""));
     assert!(
-        events.iter().all(|what| said.contains(what)) && said.contains("REQUEST"),
-        "{said}"
+        events.iter().all(|what| printed.contains(what)) && printed.contains("REQUEST"),
+        "{printed}"
     );
-    let [said, own, proxys] = logged("off", "cluster");
-    assert!(!has(&said, &["starts"]), "{said}");
+    let [printed, own, proxys] = logged("off", "cluster");
+    assert!(!has(&printed, &["starts"]), "{printed}");
     assert!(own.is_empty() && proxys.is_empty(), "{own}{proxys}");
 }

@@ -16,7 +16,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What a number becomes.
+/// What a number is replaced by.
 const NUMBERS: [&str; 8] = [
     "0",
     "-1",
@@ -153,7 +153,7 @@ fn mutation(chance: &mut ChaCha8Rng, whole: &[u8]) -> (String, Vec<u8>) {
     }
 }
 
-/// Where numbers are.
+/// The ranges of bytes that are numbers.
 fn numbers(text: &[u8], within: Range<usize>) -> Vec<Range<usize>> {
     let digit = |place: usize| text[place].is_ascii_digit() || text[place] == b'.';
     let mut places = Vec::<Range<usize>>::new();

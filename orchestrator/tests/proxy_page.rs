@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use common::{Place, blocks};
+use common::{Place, blocks, words};
 
 /// Longer than anything here takes on the busiest machine.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -34,8 +34,11 @@ fn the_example_does_what_the_page_shows() {
     let mut proxy = Running::start(&place, &words, token);
     for line in shown.lines() {
         let fixed = line.find("127.0.0.1:40123").unwrap_or(line.len());
-        let said = proxy.line();
-        assert!(said.starts_with(&line[..fixed]), "{said:?} is not {line:?}");
+        let printed = proxy.line();
+        assert!(
+            printed.starts_with(&line[..fixed]),
+            "{printed:?} is not {line:?}"
+        );
     }
 
     let mut seen = 0;
@@ -73,10 +76,13 @@ fn the_file_on_the_page_starts_a_proxy() {
 fn what_is_wrong_ends_with_two() {
     let place = Place::new();
     let finished = place.line("chaos --link a=127.0.0.1:7001 --fault 'kill a'");
-    let said = finished.expect(2).stderr;
-    assert!(said.contains("'kill' needs an orchestrator"), "{said}");
-    let said = place.line("chaos").expect(2).stderr;
-    assert!(said.contains("--link a=127.0.0.1:7001"), "{said}");
+    let printed = finished.expect(2).stderr;
+    assert!(
+        printed.contains("'kill' needs an orchestrator"),
+        "{printed}"
+    );
+    let printed = place.line("chaos").expect(2).stderr;
+    assert!(printed.contains("--link a=127.0.0.1:7001"), "{printed}");
     let help = place.line("chaos --help").expect(0).stdout;
     assert!(
         help.contains("UDP only") && help.contains("POST   /faults"),
@@ -119,18 +125,7 @@ fn steps(block: &str) -> Vec<(String, String)> {
 
 /// The words of a line as a shell would split it, with the token in place of its variable.
 fn words_of(line: &str, token: &str) -> Vec<String> {
-    let line = line.replace("$CHAOS_TOKEN", token);
-    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
-    for letter in line.chars() {
-        match (quote, letter) {
-            (None, '\'' | '"') => quote = Some(letter),
-            (Some(open), _) if open == letter => quote = None,
-            (None, ' ') => words.push(std::mem::take(&mut word)),
-            _ => word.push(letter),
-        }
-    }
-    words.push(word);
-    words
+    words(&line.replace("$CHAOS_TOKEN", token))
 }
 
 /// Does what `printf WORD | nc -u -w 1 HOST PORT` does; where nothing is shown nothing is waited for.
@@ -165,12 +160,12 @@ fn ask_until(words: &[String], shown: &str) {
     let (host, path) = url.and_then(|url| url.split_once('/')).expect("an address");
     let began = Instant::now();
     loop {
-        let said = ask(host, &format!("{method} /{path}"), header, body);
-        if said == shown {
+        let printed = ask(host, &format!("{method} /{path}"), header, body);
+        if printed == shown {
             return;
         }
         let waits = method == "GET" && began.elapsed() < DEADLINE;
-        assert!(waits, "{words:?} shows {said}");
+        assert!(waits, "{words:?} shows {printed}");
     }
 }
 

@@ -122,8 +122,8 @@ fn the_line_at_the_end_repeats_the_run() {
 
 /// Runs a scenario file in this process.
 fn run_here(scenario: &Path, out: &Path) {
-    let said = Layers::new(&scenario.to_string_lossy(), Scenario::default()).expect("a scenario");
-    let Resolved { plan, topology, .. } = said.resolve().expect("it fits");
+    let layers = Layers::new(&scenario.to_string_lossy(), Scenario::default()).expect("a scenario");
+    let Resolved { plan, topology, .. } = layers.resolve().expect("it fits");
     let mut watch = |_| ControlFlow::Continue(());
     let run = simulator::simulate(&plan, topology.clone(), &mut watch).expect("time passes");
     let judgement = analysis::judge(&plan, &topology, &run);

@@ -57,8 +57,8 @@ fn a_run_writes_its_page_and_report_makes_the_same() {
     let repeats = provenance.split("<pre>").nth(1).unwrap();
     assert!(!repeats.contains("--out"), "{repeats}");
     fs::remove_file(&path).unwrap();
-    let said = place.line("report a").expect(0).stdout;
-    assert_eq!(said, "report: a/report.html\n");
+    let printed = place.line("report a").expect(0).stdout;
+    assert_eq!(printed, "report: a/report.html\n");
     assert_eq!(fs::read_to_string(&path).unwrap(), html);
     place.line("report a --out elsewhere.html").expect(0);
     assert_eq!(

@@ -70,7 +70,7 @@ fn two_signals_in_a_row_are_one() {
     }
 }
 
-/// Judging and writing a run of that many entries takes longer than whoever waits has patience.
+/// Judging and writing a run of that many entries takes longer than a user waits.
 #[test]
 fn a_second_signal_ends_it_at_once_and_says_what_is_dropped() {
     let place = Place::new();
@@ -87,12 +87,12 @@ fn a_second_signal_ends_it_at_once_and_says_what_is_dropped() {
     let code = orchestrator.code();
     impatient.join().unwrap();
     assert_eq!(code, 130);
-    let said = orchestrator.stderr();
+    let printed = orchestrator.stderr();
     assert!(
-        said.contains("stopped at once by a second signal"),
-        "{said}"
+        printed.contains("stopped at once by a second signal"),
+        "{printed}"
     );
-    assert!(said.contains("--seed 7 repeats"), "{said}");
+    assert!(printed.contains("--seed 7 repeats"), "{printed}");
     // Whatever is left of it is swept by the next run.
     place.line("run raymond --engine sim --name long").expect(0);
     let left = fs::read_dir(place.path().join("results/long")).unwrap();
@@ -100,7 +100,7 @@ fn a_second_signal_ends_it_at_once_and_says_what_is_dropped() {
 }
 
 #[test]
-fn whoever_ignores_the_end_of_the_terminal_goes_on() {
+fn a_run_that_ignores_the_end_of_the_terminal_goes_on() {
     let place = Place::new();
     let mut orchestrator = begun_after("trap '' HUP", &place);
     wait_until("it watches for signals", || {
@@ -116,8 +116,8 @@ fn whoever_ignores_the_end_of_the_terminal_goes_on() {
 fn accounts(place: &Place) -> (usize, u64) {
     let text = fs::read_to_string(place.path().join("out/sweep.json")).unwrap();
     let whole: Value = serde_json::from_str(&text).unwrap();
-    let sittings = whole["sittings"].as_array().unwrap().iter();
-    let runs = sittings.map(|sitting| sitting["runs"].as_u64().unwrap());
+    let invocations = whole["sittings"].as_array().unwrap().iter();
+    let runs = invocations.map(|one| one["runs"].as_u64().unwrap());
     (rows(&place.path().join("out/runs.csv")).len(), runs.sum())
 }
 
@@ -173,7 +173,7 @@ fn a_limit_on_the_size_of_files_is_named() {
     let place = Place::new();
     let mut orchestrator = begun_after("ulimit -f 64", &place);
     assert_eq!(orchestrator.code(), 4);
-    let said = orchestrator.stderr();
-    assert!(said.contains("(ulimit -f)"), "{said}");
+    let printed = orchestrator.stderr();
+    assert!(printed.contains("(ulimit -f)"), "{printed}");
     place.line("check run").expect(4);
 }

@@ -188,8 +188,8 @@ fn what_is_wrong_is_said() {
         ),
     ] {
         let done = place.line(line).expect(2);
-        let said = done.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains(expected), "{line}: {said}");
+        let printed = done.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(printed.contains(expected), "{line}: {printed}");
     }
 }
 
@@ -224,7 +224,7 @@ fn on_a_cluster_a_plane_survives_loss_delay_and_a_death() {
     assert_ne!(summary["retransmissions"], "0");
 }
 
-/// Whoever needs the consent of the dead waits until its silence has lasted long enough.
+/// A node that needs the consent of a dead one waits until the silence has lasted long enough.
 #[test]
 fn on_a_cluster_silence_gives_a_death_away() {
     let place = Place::new();
@@ -248,9 +248,12 @@ fn on_a_cluster_a_violation_after_a_false_suspicion_is_reported_as_that() {
     let line = "run sanders -n 3 --param structure=complete --param recovery=on --detector timeout:200ms \
                 --fault 'when enter 2 pause 2 for 2s' --think exp:2ms --duration 2s --seed 1 --out here";
     let done = place.line(line).expect(1);
-    let said = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("safety violated"), "{said}");
-    assert!(said.contains("; after a false suspicion of"), "{said}");
+    let printed = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(printed.contains("safety violated"), "{printed}");
+    assert!(
+        printed.contains("; after a false suspicion of"),
+        "{printed}"
+    );
     let faults = common::rows(&place.path().join("here/faults.csv"));
     let suspected = faults
         .iter()

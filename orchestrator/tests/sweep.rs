@@ -87,7 +87,7 @@ fn what_is_done_is_not_done_again() {
     place.line("sweep small.toml --out a").expect(0);
     let path = place.path().join("a/runs.csv");
     let whole = fs::read_to_string(&path).unwrap();
-    // A number that no run gives tells a row that was kept from one that was made anew.
+    // A number that no run gives tells an old row from one that was made again.
     let marked = whole.replacen(",lamport,3,sim,1,", ",lamport,3,sim,4711,", 1);
     assert_ne!(whole, marked);
     fs::write(&path, &marked[..marked.len() - 40]).unwrap();
@@ -95,19 +95,19 @@ fn what_is_done_is_not_done_again() {
     assert_eq!(fs::read_to_string(&path).unwrap(), marked);
 }
 
-/// Where and when runs were made is in a file of its own, sitting by sitting.
+/// Where and when runs were made is in a file of its own, for each invocation of the program.
 #[test]
 fn a_sweep_says_where_it_comes_from() {
     let place = Place::new();
     place.file("small.toml", SMALL);
-    let sittings = || {
+    let invocations = || {
         let text = fs::read_to_string(place.path().join("a/sweep.json")).unwrap();
         let whole: serde_json::Value = serde_json::from_str(&text).unwrap();
         whole["sittings"].as_array().unwrap().clone()
     };
     place.line("sweep small.toml --out a").expect(0);
-    let [first] = &sittings()[..] else {
-        panic!("one sitting: {:?}", sittings());
+    let [first] = &invocations()[..] else {
+        panic!("one invocation: {:?}", invocations());
     };
     assert_eq!(first["runs"], 24);
     for known in ["host", "version", "started", "finished"] {
@@ -117,24 +117,24 @@ fn a_sweep_says_where_it_comes_from() {
     assert_eq!(words[1..], ["sweep", "small.toml", "--out", "a"]);
     // Nothing is left to do, so nobody sat down.
     place.line("sweep small.toml --out a").expect(0);
-    assert_eq!(sittings().len(), 1);
+    assert_eq!(invocations().len(), 1);
     let runs = place.path().join("a/runs.csv");
     let whole = fs::read_to_string(&runs).unwrap();
     let half = whole.lines().take(13).collect::<Vec<_>>().join("\n") + "\n";
     fs::write(&runs, half).unwrap();
     place.line("sweep small.toml --out a").expect(0);
-    let made = sittings();
-    let made = made.iter().map(|sitting| &sitting["runs"]);
+    let made = invocations();
+    let made = made.iter().map(|invocation| &invocation["runs"]);
     assert_eq!(made.collect::<Vec<_>>(), [24, 12]);
     assert_eq!(fs::read_to_string(&runs).unwrap(), whole);
     let page = fs::read_to_string(place.path().join("a/report.html")).unwrap();
-    assert!(page.contains("2 sittings"), "{page}");
+    assert!(page.contains("2 invocations"), "{page}");
     place.file("a/sweep.json", "{}");
     let refused = place.line("sweep small.toml --out a").expect(2);
     refused.warns("sweep.json cannot be understood");
 }
 
-/// What a flag or the name of the file said is said by the file that is kept.
+/// What a flag or the name of the file decided is in the manifest.
 #[test]
 fn the_line_that_repeats_a_sweep_repeats_it() {
     let place = Place::new();
@@ -147,10 +147,10 @@ fn the_line_that_repeats_a_sweep_repeats_it() {
         .expect(0);
     shown.says("sweep a/sweep.toml --out a.again");
     let read = |path: &str| fs::read_to_string(place.path().join(path)).unwrap();
-    let kept = read("a/sweep.toml");
+    let manifest = read("a/sweep.toml");
     assert!(
-        kept.starts_with("# Small.\nname = \"small\"\nrepetitions = 2\n["),
-        "{kept}"
+        manifest.starts_with("# Small.\nname = \"small\"\nrepetitions = 2\n["),
+        "{manifest}"
     );
     let page = read("a/report.html");
     assert!(page.contains("<title>small</title>"), "{page}");
@@ -174,17 +174,17 @@ fn repetitions_are_added_to_a_sweep() {
         let line = format!("sweep small.toml --repetitions {repetitions} --out a");
         place.line(&line).expect(0);
         assert_eq!(rows(&place.path().join("a/runs.csv")).len(), runs);
-        let kept = fs::read_to_string(place.path().join("a/sweep.toml")).unwrap();
+        let manifest = fs::read_to_string(place.path().join("a/sweep.toml")).unwrap();
         assert!(
-            kept.contains(&format!("repetitions = {repetitions}\n")),
-            "{kept}"
+            manifest.contains(&format!("repetitions = {repetitions}\n")),
+            "{manifest}"
         );
     }
     place
         .line("sweep small.toml --repetitions 2 --out a")
         .expect(2);
-    let kept = fs::read_to_string(place.path().join("a/sweep.toml")).unwrap();
-    assert!(kept.contains("repetitions = 3\n"), "{kept}");
+    let manifest = fs::read_to_string(place.path().join("a/sweep.toml")).unwrap();
+    assert!(manifest.contains("repetitions = 3\n"), "{manifest}");
 }
 
 /// A file that is there is never taken for one that is not, which would be the end of it.
@@ -194,25 +194,25 @@ fn what_cannot_be_read_is_not_replaced() {
     place.file("small.toml", SMALL);
     place.line("sweep small.toml --out a").expect(0);
     let no_text = b"\"caf\xe9\"\n";
-    for (name, said) in [
+    for (name, message) in [
         ("sweep.json", "a/sweep.json cannot be understood"),
         ("runs.csv", "a/runs.csv cannot be understood"),
         ("sweep.toml", "holds another sweep"),
     ] {
         let path = place.path().join("a").join(name);
-        let kept = fs::read(&path).unwrap();
-        fs::write(&path, [&kept[..], no_text].concat()).unwrap();
+        let manifest = fs::read(&path).unwrap();
+        fs::write(&path, [&manifest[..], no_text].concat()).unwrap();
         let refused = place.line("sweep small.toml --out a").expect(2);
-        refused.warns(said);
+        refused.warns(message);
         assert_eq!(refused.stdout, "", "{name}");
         assert!(fs::read(&path).unwrap().ends_with(no_text), "{name}");
-        fs::write(&path, &kept).unwrap();
+        fs::write(&path, &manifest).unwrap();
         place.line("sweep small.toml --out a").expect(0);
-        assert_eq!(fs::read(&path).unwrap(), kept, "{name}");
+        assert_eq!(fs::read(&path).unwrap(), manifest, "{name}");
     }
 }
 
-/// The sweep's own failure is told, and not that its sitting could not be written down besides.
+/// The sweep's own failure is told, and not that its invocation could not be written down besides.
 #[test]
 fn the_first_failure_is_the_one_that_is_told() {
     let place = Place::new();
@@ -268,7 +268,7 @@ fn an_interrupted_sweep_goes_on() {
 #[test]
 fn wrong_sweeps_are_refused_before_anything_runs() {
     let place = Place::new();
-    for (wrong, said) in [
+    for (wrong, message) in [
         (
             SMALL.replace("raymond", "raymnod"),
             "did you mean 'raymond'",
@@ -286,7 +286,7 @@ fn wrong_sweeps_are_refused_before_anything_runs() {
     ] {
         place.file("wrong.toml", &wrong);
         let refused = place.line("sweep wrong.toml").expect(2);
-        refused.warns(said);
+        refused.warns(message);
         assert!(!place.path().join("results").exists());
     }
     place.line("sweep nowhere.toml").expect(2);
@@ -331,7 +331,7 @@ fn a_small_sweep_needs_no_file() {
     assert_eq!(of(&runs[4]), ["raymond", "sim", "3", "1ms", ""]);
     assert_eq!(of(&runs[15]), ["raymond", "sim", "5", "", "2ms"]);
     assert!(place.path().join("a/plot.svg").exists());
-    // What it was is kept as a file that says the same.
+    // The manifest is a sweep file that means the same.
     place.line("sweep a/sweep.toml --out b").expect(0);
     let read = |out: &str| fs::read_to_string(place.path().join(out).join("runs.csv")).unwrap();
     assert_eq!(read("a"), read("b"));
@@ -342,8 +342,14 @@ fn a_table_can_be_markdown() {
     let place = Place::new();
     let small = "--entries 2 --repetitions 2 --markdown";
     let done = place.line(&format!("sweep lamport --grid nodes=3,4 {small} --out a"));
-    done.expect(0)
-        .says("| nodes | messages per entry |\n|---|---|\n| 3 | 6.00 |");
+    let done = done.expect(0);
+    for part in [
+        "| nodes | messages per entry |",
+        "|---|---|",
+        "| 3 | 6.00 |",
+    ] {
+        done.says(part);
+    }
     let done = place.line(&format!("compare lamport raymond -n 3 {small} --out b"));
     done.expect(0).says("| lamport | complete | 6.00 |");
 }
@@ -359,7 +365,7 @@ fn what_is_typed_wrong_is_named() {
         ("sweep raymond --grid nodes", "write nodes=5,10,20"),
         (
             "sweep raymond --grid nodes=3 --vary nodes=5",
-            "nodes: its values are said twice",
+            "nodes: its values are given twice",
         ),
         (
             "sweep raymond --grid nods=5",

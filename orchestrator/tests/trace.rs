@@ -148,10 +148,10 @@ fn what_was_changed_afterwards_is_noticed() {
     ] {
         fs::write(&path, without(what)).expect("it can be written");
         let checked = place.line("check run").expect(1);
-        let said = &checked.stderr;
+        let printed = &checked.stderr;
         assert!(
-            said.contains("events.jsonl") && said.contains(table),
-            "{what}: {said}"
+            printed.contains("events.jsonl") && printed.contains(table),
+            "{what}: {printed}"
         );
     }
     fs::write(&path, &whole[..whole.len() - 10]).expect("it can be written");

@@ -51,7 +51,7 @@ fn the_same_partition_only_delays_votes_that_are_handed_over() {
 
 /// A partition of six processes that are cut off from each other after 40 ms, for 400 ms.
 struct Cut {
-    /// The block of each.
+    /// The block of each process.
     block: Vec<u64>,
 }
 
@@ -70,8 +70,8 @@ impl Cut {
         }
     }
 
-    /// `0,3|1,2,4|5`.
-    fn words(&self) -> String {
+    /// The partition as a fault writes it: `0,3|1,2,4|5`.
+    fn groups(&self) -> String {
         let mut blocks = BTreeMap::<u64, Vec<String>>::new();
         for (node, &block) in self.block.iter().enumerate() {
             blocks.entry(block).or_default().push(node.to_string());
@@ -102,7 +102,7 @@ impl Cut {
 /// who waited in a block.
 #[test]
 fn random_partitions_among_processes_only_delay() {
-    let wanted = std::env::var("TURNSTILE_PLANS").map(|said| said.parse().unwrap());
+    let wanted = std::env::var("TURNSTILE_PLANS").map(|number| number.parse().unwrap());
     let wanted = wanted.ok();
     let (mut counted, mut seed, mut seen) = (0, 0_u64, BTreeSet::new());
     while wanted.map_or(seed < 3, |wanted| counted < wanted) {
@@ -111,7 +111,7 @@ fn random_partitions_among_processes_only_delay() {
         assert!(seed < most, "only {counted} of {seed} plans count");
         let name = ["nhme", "bmav"][seed as usize % 2];
         let (cut, place) = (Cut::draw(seed), Place::new());
-        let blocks = cut.words();
+        let blocks = cut.groups();
         let line = format!(
             "run {name} -n 6 --entries 4 --think exp:5ms --hold 5ms --bound 20ms --seed {seed} \
              --delay '4ms 4ms' --fault '{CUT} {blocks} for 400ms' --out run"

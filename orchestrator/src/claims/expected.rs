@@ -11,7 +11,7 @@ use crate::commands::explore::WorldSpec;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct TestKeys {
-    /// What is measured.
+    /// The quantity that is measured.
     pub(super) value: Option<Formula>,
     pub(super) equals: Option<Formula>,
     pub(super) within: Option<Value>,
@@ -66,9 +66,9 @@ impl Formula {
 }
 
 impl TestKeys {
-    /// The expectation that this says.
+    /// The expectation that these keys describe.
     pub(super) fn expectation(&self) -> Result<Expectation, String> {
-        let said = [
+        let given = [
             ("equals", self.equals.is_some()),
             ("at-most", self.at_most.is_some() && self.share.is_none()),
             ("at-least", self.at_least.is_some() && self.share.is_none()),
@@ -81,9 +81,9 @@ impl TestKeys {
             ("sometimes", self.sometimes.is_some()),
             ("share", self.share.is_some()),
         ];
-        let names = said.map(|(name, _)| name).join(", ");
-        let mut said = said.into_iter().filter(|(_, there)| *there);
-        let (Some((kind, _)), None) = (said.next(), said.next()) else {
+        let names = given.map(|(name, _)| name).join(", ");
+        let mut given = given.into_iter().filter(|(_, there)| *there);
+        let (Some((kind, _)), None) = (given.next(), given.next()) else {
             return Err(format!(
                 "one expectation is needed in each test, of {names}"
             ));

@@ -16,41 +16,42 @@ use crate::names::directory_name;
 use crate::suggest::did_you_mean;
 use crate::sweep::{Grid, SweepKeys};
 
-/// One source and its claims.
+/// The claims of one source, and the sweeps that test them.
 #[derive(Debug)]
 pub(crate) struct ClaimFile {
     /// The name of the source, as `--paper` wants it.
     pub(crate) source: String,
-    /// Author, title and year.
+    /// Author, title and year of the source.
     pub(crate) title: String,
-    /// By name.
+    /// The sweeps that claims look at, by name.
     pub(crate) sweeps: BTreeMap<String, Runs>,
-    /// In their order.
+    /// The claims, in the order of the file.
     pub(crate) claims: Vec<Claim>,
 }
 
-/// Runs that claims look at.
+/// A sweep whose runs claims look at.
 #[derive(Debug)]
 pub(crate) struct Runs {
-    /// The cells.
+    /// The cells of the sweep.
     pub(crate) grid: Grid,
-    /// As they were written, and where.
-    words: Table,
+    /// The table of the sweep as the claims file has it.
+    table: Table,
+    /// The path of the claims file.
     path: PathBuf,
-    /// How often each cell is run on the cluster, if it can be.
+    /// How many times each cell runs on the cluster, if it can run there.
     pub(crate) cluster: Option<u64>,
 }
 
-/// One claim.
+/// A statement of a source that can be true or false.
 #[derive(Debug)]
 pub(crate) struct Claim {
-    /// Such as `BAN-29`.
+    /// The name of the claim, such as `BAN-29`.
     pub(crate) id: String,
-    /// Where the source says it.
+    /// The section, figure or table of the source in which the claim stands.
     pub(crate) place: String,
-    /// What it says.
+    /// The statement, in one sentence.
     pub(crate) says: String,
-    /// What a first check by hand said.
+    /// What a first check by hand found.
     pub(crate) lab: String,
     /// Why our verdict is another, if it is.
     pub(crate) differs: Option<String>,
@@ -58,23 +59,23 @@ pub(crate) struct Claim {
     pub(crate) verdict: Option<Verdict>,
     /// Whether it is among the quick ones.
     pub(crate) quick: bool,
-    /// What speaks for it.
+    /// How the claim is tested.
     pub(crate) method: Method,
 }
 
-/// How a claim is tested.
+/// How a claim is tested, or why it is not.
 #[derive(Debug)]
 pub(crate) enum Method {
-    /// It is not, for this reason.
+    /// The claim cannot be tested, for this reason.
     None(String),
-    /// By these tests.
+    /// These tests together decide the verdict.
     Tests(Vec<Test>),
 }
 
-/// One test.
+/// One test of a claim: what it looks at, and what it expects.
 #[derive(Debug)]
 pub(crate) struct Test {
-    /// In which case, if the claim has several.
+    /// The case that is tested, where the claim has several.
     pub(crate) case: Option<String>,
     /// What is looked at, and what is expected of it.
     pub(crate) kind: Kind,
@@ -83,7 +84,7 @@ pub(crate) struct Test {
 /// What a test looks at.
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// Runs of a sweep.
+    /// The runs of a sweep.
     Runs {
         sweep: String,
         among: Selection,
@@ -165,21 +166,21 @@ impl ClaimFile {
     fn read(path: &Path, papers: &Path) -> Result<Self, String> {
         let text = embedded::read_text(path)
             .map_err(|error| format!("cannot read the claims {}: {error}", path.display()))?;
-        let words = toml::from_str::<FileKeys>(&text)
+        let keys = toml::from_str::<FileKeys>(&text)
             .map_err(|error| crate::scenario::complaint(path, &text, &error))?;
-        Self::new(words, path, papers).map_err(|why| format!("{}: {why}", path.display()))
+        Self::new(keys, path, papers).map_err(|why| format!("{}: {why}", path.display()))
     }
 
-    fn new(words: FileKeys, path: &Path, papers: &Path) -> Result<Self, String> {
-        directory_name(&words.source).map_err(|why| format!("source: {why}"))?;
+    fn new(keys: FileKeys, path: &Path, papers: &Path) -> Result<Self, String> {
+        directory_name(&keys.source).map_err(|why| format!("source: {why}"))?;
         let mut claims = Vec::new();
-        for words in words.claim {
-            let id = words.id.clone();
-            let claim = Claim::new(words, papers).map_err(|why| format!("{id}: {why}"))?;
+        for claim in keys.claim {
+            let id = claim.id.clone();
+            let claim = Claim::new(claim, papers).map_err(|why| format!("{id}: {why}"))?;
             claims.push(claim);
         }
         let mut sweeps = BTreeMap::new();
-        for (name, table) in words.sweep {
+        for (name, table) in keys.sweep {
             let wrong = |why: String| format!("sweep.{name}: {why}");
             directory_name(&name).map_err(wrong)?;
             let measured = measured(&claims, &name, &table).map_err(wrong)?;
@@ -187,8 +188,8 @@ impl ClaimFile {
             sweeps.insert(name, runs);
         }
         let file = Self {
-            source: words.source,
-            title: words.title,
+            source: keys.source,
+            title: keys.title,
             sweeps,
             claims,
         };
@@ -266,7 +267,7 @@ impl ClaimFile {
 }
 
 /// The quantities that the tests of a sweep name and a summary does not have.
-fn measured(claims: &[Claim], sweep: &str, words: &Table) -> Result<Vec<String>, String> {
+fn measured(claims: &[Claim], sweep: &str, table: &Table) -> Result<Vec<String>, String> {
     let mut names = BTreeSet::new();
     for claim in claims {
         let Method::Tests(tests) = &claim.method else {
@@ -285,7 +286,7 @@ fn measured(claims: &[Claim], sweep: &str, words: &Table) -> Result<Vec<String>,
             }
         }
     }
-    let keys = keys(words);
+    let keys = varied_keys(table);
     let foreign =
         |name: &String| *name != "nodes" && !name.starts_with("paper.") && !keys.contains(name);
     let mut wanted = Vec::new();
@@ -299,16 +300,16 @@ fn measured(claims: &[Claim], sweep: &str, words: &Table) -> Result<Vec<String>,
 }
 
 /// The keys in which a sweep's cells differ.
-fn keys(words: &Table) -> BTreeSet<String> {
+fn varied_keys(sweep: &Table) -> BTreeSet<String> {
     let of = |table: &Table| {
         let keys = crate::sweep::flat("", table).into_iter();
         keys.map(|(key, _)| key).collect::<Vec<_>>()
     };
     let mut keys = BTreeSet::new();
-    if let Some(Value::Table(grid)) = words.get("grid") {
+    if let Some(Value::Table(grid)) = sweep.get("grid") {
         keys.extend(of(grid));
     }
-    if let Some(Value::Array(variants)) = words.get("variant") {
+    if let Some(Value::Array(variants)) = sweep.get("variant") {
         let tables = variants.iter().filter_map(Value::as_table);
         keys.extend(tables.flat_map(of));
     }
@@ -339,20 +340,20 @@ impl Runs {
         table.insert("measure".to_owned(), Value::Array(known));
         Ok(Self {
             grid: grid(name, &table, path)?,
-            words: table,
+            table,
             path: path.to_owned(),
             cluster,
         })
     }
 
-    /// The same once more, to be kept by whoever runs it.
+    /// The cells of the sweep once more, under another name.
     pub(crate) fn again(&self, name: &str) -> Result<Grid, String> {
-        grid(name, &self.words, &self.path)
+        grid(name, &self.table, &self.path)
     }
 
-    /// The same on processes, so often.
+    /// The cells of the sweep on processes, each with this many repetitions.
     pub(crate) fn on_the_cluster(&self, name: &str, repetitions: u64) -> Result<Grid, String> {
-        let mut table = self.words.clone();
+        let mut table = self.table.clone();
         let scenario = table
             .entry("scenario")
             .or_insert_with(|| Value::Table(Table::new()));
@@ -367,9 +368,9 @@ impl Runs {
 
 fn grid(name: &str, table: &Table, path: &Path) -> Result<Grid, String> {
     let text = toml::to_string(table).map_err(|error| error.to_string())?;
-    let words = table.clone().try_into::<SweepKeys>();
-    let words = words.map_err(|error| error.message().to_owned())?;
-    Grid::new(words, name, path, text)
+    let keys = table.clone().try_into::<SweepKeys>();
+    let keys = keys.map_err(|error| error.message().to_owned())?;
+    Grid::new(keys, name, path, text)
 }
 
 impl Grid {
@@ -398,8 +399,8 @@ impl Grid {
 }
 
 impl Claim {
-    fn new(words: ClaimKeys, papers: &Path) -> Result<Self, String> {
-        let method = match (words.not_testable, words.test.as_slice()) {
+    fn new(keys: ClaimKeys, papers: &Path) -> Result<Self, String> {
+        let method = match (keys.not_testable, keys.test.as_slice()) {
             (Some(why), []) => Method::None(why),
             (Some(_), [_, ..]) => return Err("it has tests, so it can be tested".to_owned()),
             (None, []) => {
@@ -413,36 +414,36 @@ impl Claim {
             }
         };
         Ok(Self {
-            id: words.id,
-            place: words.place,
-            says: words.says,
-            lab: words.lab,
-            differs: words.differs,
-            verdict: words.verdict,
-            quick: words.quick,
+            id: keys.id,
+            place: keys.place,
+            says: keys.says,
+            lab: keys.lab,
+            differs: keys.differs,
+            verdict: keys.verdict,
+            quick: keys.quick,
             method,
         })
     }
 }
 
 impl Test {
-    fn new(words: &TestKeys, papers: &Path) -> Result<Self, String> {
-        let among = words.among.clone().unwrap_or_default();
-        let kind = match (&words.sweep, &words.explore, &words.recompute) {
+    fn new(keys: &TestKeys, papers: &Path) -> Result<Self, String> {
+        let among = keys.among.clone().unwrap_or_default();
+        let kind = match (&keys.sweep, &keys.explore, &keys.recompute) {
             (Some(sweep), None, None) => {
-                let published = words.published.clone().map(|words| {
-                    let table = Published::read(papers, &words.table)?;
-                    Ok::<_, String>((words, table))
+                let published = keys.published.clone().map(|keys| {
+                    let table = Published::read(papers, &keys.table)?;
+                    Ok::<_, String>((keys, table))
                 });
                 Kind::Runs {
                     sweep: sweep.clone(),
                     among: selection(&among)?,
-                    expectation: words.expectation()?,
+                    expectation: keys.expectation()?,
                     published: published.transpose()?,
                 }
             }
             (None, Some(worlds), None) if !worlds.is_empty() => {
-                let finds = words.finds.as_deref();
+                let finds = keys.finds.as_deref();
                 let finds =
                     finds.ok_or("explore: finds = \"nothing\" or \"deadlock\" is missing")?;
                 let searches = worlds.iter().map(Search::new);
@@ -453,7 +454,7 @@ impl Test {
             }
             (None, None, Some(table)) => Kind::Recompute {
                 table: Published::read(papers, table)?,
-                expectation: words.expectation()?,
+                expectation: keys.expectation()?,
             },
             _ => {
                 return Err(
@@ -463,7 +464,7 @@ impl Test {
             }
         };
         Ok(Self {
-            case: words.case.clone(),
+            case: keys.case.clone(),
             kind,
         })
     }

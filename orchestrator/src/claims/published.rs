@@ -15,15 +15,15 @@ use crate::names::directory_name;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct PublishedKeys {
-    /// The file, without its ending.
+    /// The name of the file, without its ending.
     pub(super) table: String,
-    /// A key of the sweep.
+    /// The key of the sweep whose value finds the row.
     pub(super) key: String,
     /// The column that has the same values.
     pub(super) column: String,
 }
 
-/// A published table.
+/// A table of numbers that a source published.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Published {
     columns: Vec<String>,

@@ -18,22 +18,22 @@ pub(crate) struct Questions {
     question: Vec<Question>,
 }
 
-/// One of them, and what our results say to it.
+/// An open question of a source, and what our results say about it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Question {
-    /// Where it is asked.
+    /// The section of the source that asks the question.
     place: String,
-    /// What is asked.
+    /// The question, in one sentence.
     asks: String,
-    /// What can be said.
+    /// What our results say about it.
     answer: String,
-    /// The claims that speak to it.
+    /// The claims on which the answer rests.
     claims: Vec<String>,
 }
 
 impl Questions {
-    /// Reads them.
+    /// Reads the file of questions.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let text = embedded::read_text(path)
             .map_err(|error| format!("cannot read the questions {}: {error}", path.display()))?;
@@ -48,7 +48,7 @@ pub(crate) struct Picture {
     pub(crate) path: PathBuf,
 }
 
-/// The whole page.
+/// The page with the verdict of every claim.
 pub(crate) fn page(
     results: &[ClaimResult<'_>],
     pictures: &[Picture],
@@ -104,7 +104,7 @@ pub(crate) fn page(
     page
 }
 
-/// `168 claims: 90 reproduced, …`.
+/// How many claims have each verdict: `168 claims: 90 reproduced, …`.
 pub(crate) fn counted(results: &[ClaimResult<'_>]) -> String {
     let mut counts = std::collections::BTreeMap::<Verdict, usize>::new();
     for one in results {

@@ -26,13 +26,13 @@ pub(crate) struct ClaimRunner<'a> {
 /// What became of a claim: one line for each of its tests, and all of them together.
 #[derive(Clone, Debug)]
 pub(crate) struct Verdicts {
-    /// All together.
+    /// The verdict of all tests together.
     pub(crate) verdict: Verdict,
     /// Each test: its case, what it says, and how to see it again.
     pub(crate) tests: Vec<TestResult>,
 }
 
-/// What a test said.
+/// What one test of a claim found.
 #[derive(Clone, Debug)]
 pub(crate) struct TestResult {
     pub(crate) case: Option<String>,
@@ -147,8 +147,8 @@ impl<'a> ClaimRunner<'a> {
                 };
                 let outcome = match published {
                     None => expectation.judge(evidence, among),
-                    Some((words, table)) => {
-                        let evidence = beside(evidence, words, table).map_err(Failure::Usage)?;
+                    Some((keys, table)) => {
+                        let evidence = beside(evidence, keys, table).map_err(Failure::Usage)?;
                         expectation.judge(&evidence, among)
                     }
                 };
@@ -230,17 +230,17 @@ impl<'a> ClaimRunner<'a> {
 /// The evidence with the published numbers of each cell beside it.
 fn beside(
     evidence: &Evidence,
-    words: &PublishedKeys,
+    keys: &PublishedKeys,
     table: &Published,
 ) -> Result<Evidence, String> {
     let mut evidence = evidence.clone();
-    let place = evidence.keys.iter().position(|key| *key == words.key);
-    let place = place.ok_or_else(|| format!("published: the sweep has no key {}", words.key))?;
+    let place = evidence.keys.iter().position(|key| *key == keys.key);
+    let place = place.ok_or_else(|| format!("published: the sweep has no key {}", keys.key))?;
     for row in &mut evidence.rows {
         let word = &evidence.cells[row.cell][place];
         for column in table.columns() {
-            // A column of words has no numbers.
-            if let Ok(number) = table.number(&words.column, word, column) {
+            // A column of keys has no numbers.
+            if let Ok(number) = table.number(&keys.column, word, column) {
                 row.values.insert(format!("paper.{column}"), number);
             }
         }

@@ -21,7 +21,7 @@ pub(crate) struct ClaimResult<'a> {
     pub(crate) real: Option<ClusterResult>,
 }
 
-/// The same claim on processes.
+/// What became of a claim that ran on processes.
 #[derive(Clone, Debug)]
 pub(crate) struct ClusterResult {
     pub(crate) verdict: Verdict,
@@ -149,7 +149,7 @@ fn inert(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// The whole table.
+/// The text of `claims.csv`.
 pub(crate) fn csv(results: &[ClaimResult<'_>]) -> Result<String, String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let wrong = |error: csv::Error| error.to_string();

@@ -62,7 +62,7 @@ pub(crate) struct Compare {
     markdown: bool,
 }
 
-/// Which engines.
+/// The engines that run the algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Engines {
     /// The simulator, in virtual time
@@ -153,8 +153,8 @@ impl Compare {
         let (file, mut scenario) = match files[..] {
             [] => (Path::new(""), self.scenario.clone()),
             [file] => {
-                let said = Layers::new(file, self.scenario.clone())?;
-                (Path::new(file), said.scenario().clone())
+                let layers = Layers::new(file, self.scenario.clone())?;
+                (Path::new(file), layers.scenario().clone())
             }
             [one, other, ..] => {
                 return Err(format!(
@@ -199,7 +199,7 @@ impl Compare {
         })
     }
 
-    /// The keys of that sweep.
+    /// The keys of the sweep that the comparison is.
     fn sweep(&self, mut scenario: Scenario, compared: Vec<Compared>) -> Result<SweepKeys, String> {
         let name = scenario.name.take().unwrap_or_else(|| "compare".to_owned());
         if i64::try_from(self.repetitions).is_err() {
@@ -288,7 +288,7 @@ fn same_size(grid: &Grid) -> Result<(), String> {
     Ok(())
 }
 
-/// What came out.
+/// The results of a comparison, ready to be shown.
 struct Comparison<'a> {
     grid: &'a Grid,
     swept: &'a Swept,
@@ -391,7 +391,7 @@ impl<'a> Comparison<'a> {
         text
     }
 
-    /// That of each cell.
+    /// The topology of each cell.
     fn topologies(&self) -> Vec<&str> {
         let cells = 0..self.grid.cells.len();
         let topology = |cell| {

@@ -16,7 +16,7 @@ use crate::results::RESULTS;
 use crate::table::{Table, wrap};
 use crate::{Exit, Failure, print};
 
-/// Shows what there is: algorithms, unless said otherwise.
+/// Shows what there is: algorithms by default, or something else by name.
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// What to list.
@@ -209,7 +209,7 @@ fn claims(directory: &Path, papers: &[String], json: bool) -> Result<String, Str
     Ok(text)
 }
 
-/// The family's name.
+/// The name of a family of algorithms, as it is shown.
 pub(crate) fn family(family: Family) -> &'static str {
     match family {
         Family::Coordinator => "coordinator",

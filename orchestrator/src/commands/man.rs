@@ -46,7 +46,7 @@ impl Man {
     }
 }
 
-/// The command of that name.
+/// The command of that name, or which there are instead.
 fn one(program: &clap::Command, name: &str) -> Result<clap::Command, String> {
     let found = program.find_subcommand(name).cloned();
     found.ok_or_else(|| {

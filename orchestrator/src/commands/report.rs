@@ -37,7 +37,7 @@ impl Report {
         };
         let page = page.map_err(Failure::Usage)?;
         let path = match self.out {
-            // Named by whoever asks, so it may be a link or a device.
+            // The user names the file, so it may be a link or a device.
             Some(path) => {
                 fs::write(&path, page.html()).map_err(|error| {
                     let path = path.display();

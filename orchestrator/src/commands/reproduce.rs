@@ -164,7 +164,7 @@ impl Reproduce {
 /// Questions that the sources leave open, for the end of the report.
 const QUESTIONS: &str = "experiments/questions.toml";
 
-/// A reproduction under way.
+/// The state of a reproduction that is under way.
 struct Reproduction<'a> {
     engines: Engines,
     out: &'a Path,

@@ -1,4 +1,4 @@
-//! `orchestrator sweep`: a grid of scenarios, so often each.
+//! `orchestrator sweep`: every combination of a grid of scenarios, each repeated several times.
 
 mod typed;
 
@@ -108,7 +108,7 @@ impl Sweep {
     }
 }
 
-/// The sweep of a file.
+/// Reads the sweep of a file.
 fn written(file: &str, scenario: &Scenario, repetitions: Option<u64>) -> Result<Grid, String> {
     if !Layers::names_a_file(file) && registry::find(file).is_some() {
         return Err(format!(
@@ -166,7 +166,7 @@ pub(super) fn report(directory: &Path) -> Result<(), Failure> {
     report::write(&page, &directory.join(report::NAME))
 }
 
-/// The cells and nothing else.
+/// The cells of a sweep, a line for each, and how many runs there are.
 pub(super) fn cells(grid: &Grid) -> String {
     let mut text = String::new();
     for cell in &grid.cells {
@@ -258,7 +258,7 @@ pub(super) fn verdicts(swept: &Swept, cell: usize) -> String {
     counts.collect::<Vec<_>>().join(", ")
 }
 
-/// The worst of all runs.
+/// The exit code of the worst of all runs.
 pub(super) fn verdict(swept: &Swept) -> Exit {
     let any = |verdict| swept.done.iter().any(|run| run.summary.verdict == verdict);
     if any(Verdict::Violated) {

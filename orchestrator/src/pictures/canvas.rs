@@ -37,7 +37,7 @@ pub(super) type Key<'a> = (&'a str, Box<dyn Fn(&mut Canvas, (f64, f64)) + 'a>);
 /// A place on the paper, from the left and from the top.
 type Place = (f64, f64);
 
-/// The height of the words.
+/// The height of letters.
 const FONT: f64 = 13.0;
 /// The height of a title that is not too long for it.
 const TITLE: f64 = 17.0;
@@ -87,7 +87,7 @@ impl Canvas {
         ));
     }
 
-    /// Words at a place.
+    /// Writes text at a place.
     pub(super) fn text(&mut self, (x, y): Place, anchor: Anchor, words: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
@@ -100,7 +100,7 @@ impl Canvas {
         ));
     }
 
-    /// A straight line.
+    /// Draws a straight line.
     pub(super) fn line(&mut self, from: Place, to: Place, stroke: Stroke) {
         self.curve(&[from, to], stroke);
     }
@@ -115,7 +115,7 @@ impl Canvas {
         self.path(&path, stroke);
     }
 
-    /// Lines, in SVG's own words.
+    /// Draws lines and curves, written as the path of an SVG file.
     pub(super) fn path(&mut self, path: &str, stroke: Stroke) {
         if path.is_empty() {
             return;
@@ -133,7 +133,7 @@ impl Canvas {
         self.put(format_args!("/>\n"));
     }
 
-    /// A filled rectangle.
+    /// Draws a filled rectangle.
     pub(super) fn block(
         &mut self,
         (x, y): Place,

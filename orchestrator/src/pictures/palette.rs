@@ -53,7 +53,7 @@ pub(super) struct Look {
     pub(super) mark: &'static str,
 }
 
-/// The look of the n-th series. When the colours begin anew, each comes with the next mark, so that
+/// The look of the n-th series. When all colours are used, they repeat with the next mark, so that
 /// no two of the first hundred look alike.
 pub(super) fn look(nth: usize) -> Look {
     let (round, place) = (nth / COLOURS.len(), nth % COLOURS.len());

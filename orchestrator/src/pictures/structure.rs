@@ -20,7 +20,7 @@ const STYLE: &str = "
   .tells { stroke-dasharray: 1.5 3.5; stroke: #a33 }
 ";
 
-/// The picture, complete.
+/// Draws an information structure: which nodes each node asks and informs.
 pub(crate) fn information_structure(structure: &Structure) -> String {
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {SIZE} {height}\" \

@@ -25,7 +25,7 @@ pub(crate) struct Page {
     provenance: Section,
 }
 
-/// How a verdict is meant.
+/// Whether a text is good news or bad, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,
@@ -155,7 +155,7 @@ impl Section {
         }
     }
 
-    /// A paragraph.
+    /// Adds a paragraph of text.
     pub(crate) fn say(&mut self, text: &str) {
         put(&mut self.body, format_args!("<p>{}</p>\n", escaped(text)));
     }
@@ -234,7 +234,7 @@ impl Table {
         }
     }
 
-    /// With these rows.
+    /// The same table with these rows at its end.
     pub(crate) fn rows(mut self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Self {
         self.rows.extend(rows);
         self
@@ -244,7 +244,7 @@ impl Table {
 impl Cell {
     const NUMBER: &'static str = "number";
 
-    /// Words.
+    /// A cell with text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::toned(text, Tone::Plain)
     }
@@ -258,7 +258,7 @@ impl Cell {
         }
     }
 
-    /// A verdict.
+    /// A cell with a verdict, coloured by its tone.
     pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
         Self {
             text: text.into(),

@@ -105,7 +105,7 @@ fn show(section: &mut Section, picture: &Picture) {
     section.figure(&picture.svg, &picture.caption);
 }
 
-/// What was sent, by kind.
+/// Shows how many messages of each kind were sent.
 fn messages(section: &mut Section, run: &Run, entries: u64) {
     let mut kinds = BTreeMap::<&str, [u64; 4]>::new();
     for ((_, _, kind), row) in &run.messages {
@@ -262,14 +262,14 @@ fn files(section: &mut Section, plan: &Plan, run: &Run) {
     let trace = plan.trace.then_some(("events.jsonl", "an event"));
     let members = match run.engine {
         Engine::Sim => None,
-        Engine::Cluster => Some(("members", "what each process recorded and said")),
+        Engine::Cluster => Some(("members", "what each process recorded and printed")),
     };
     let rows = FILES.into_iter().chain(trace).chain(members);
     let rows = rows.map(|(name, row)| vec![Cell::text(name).leading_to(name), Cell::text(row)]);
     section.table(&Table::new(["file", "a row is"]).rows(rows));
 }
 
-/// Where it came from, and how to have it again.
+/// Says where the run came from, and how to repeat it.
 fn provenance(section: &mut Section, plan: &Plan, from: &Provenance) {
     let commit = from.commit.as_deref().unwrap_or("unknown");
     let command = repeat_line::joined(&from.command_line);

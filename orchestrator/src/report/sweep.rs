@@ -60,15 +60,15 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
             .unwrap_or_default();
         cells.entry(number).or_default().push(row);
     }
-    let words = asked.parse::<toml::Table>().unwrap_or_default();
-    let said_name = words.get("name").and_then(toml::Value::as_str);
+    let manifest = asked.parse::<toml::Table>().unwrap_or_default();
+    let stated_name = manifest.get("name").and_then(toml::Value::as_str);
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let (all, done) = (count(cells.len() as u64), count(runs.len() as u64));
     let about = format!("sweep · {all} cells · {done} runs");
-    let mut page = Page::new(said_name.unwrap_or(&name), &about);
+    let mut page = Page::new(stated_name.unwrap_or(&name), &about);
     let verdicts = verdicts(&runs);
     let all = tally(verdicts.values().flatten());
-    page.banner(tone(&all), &said(&all), &[]);
+    page.banner(tone(&all), &counted(&all), &[]);
     if let Ok(svg) = input::read_text(&file("plot.svg")) {
         plot(page.section("Plot"), &svg);
     }
@@ -83,7 +83,9 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
         let mut rows = aggregates.iter().filter(|row| row["metric"] == metric);
         rows.any(|row| metric != "success_rate" || row["mean"] != "1")
     };
-    let plotted = words.get("plot").and_then(|plot| plot.get("y")?.as_str());
+    let plotted = manifest
+        .get("plot")
+        .and_then(|plot| plot.get("y")?.as_str());
     let shown = metrics(plotted).filter(|(_, metric, _)| there(metric));
     let shown = shown.collect::<Vec<_>>();
     let headings = keys.iter().map(|key| heading(key));
@@ -91,7 +93,7 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
         .chain(shown.iter().map(|(heading, ..)| heading.as_str()))
         .chain(["verdicts"]);
     let rows = cells.iter().take(MOST_CELLS).map(|(number, metrics)| {
-        let words = keys.iter().map(|key| {
+        let values = keys.iter().map(|key| {
             let value = metrics[0].get(*key).map_or("", String::as_str);
             Cell::text(in_a_column(value))
         });
@@ -100,8 +102,8 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
             Cell::number(row.map_or_else(String::new, |row| with_interval(row, *scale)))
         });
         let of_cell = tally(verdicts.get(number).into_iter().flatten());
-        let last = Cell::toned(said(&of_cell), tone(&of_cell));
-        words.chain(numbers).chain([last]).collect()
+        let last = Cell::toned(counted(&of_cell), tone(&of_cell));
+        values.chain(numbers).chain([last]).collect()
     });
     section.table(&Table::new(headings).rows(rows));
     section.say("± is half a 95 % interval (Student's), over the repetitions.");
@@ -126,7 +128,9 @@ pub(crate) fn page(directory: &Path) -> Result<Page, String> {
     match invocations.iter().len() {
         0 => again.say("There is no sweep.json that says where and when the runs were made."),
         1 => {}
-        several => again.say(&format!("It was made in {several} sittings.")),
+        several => again.say(&format!(
+            "It was made by {several} invocations of the program."
+        )),
     }
     for invocation in invocations.iter() {
         let from = &invocation.from;
@@ -192,15 +196,15 @@ fn tally<'a>(verdicts: impl Iterator<Item = &'a &'a str>) -> BTreeMap<&'a str, u
     tally
 }
 
-/// `8 holds, 2 inconclusive`.
-fn said(tally: &BTreeMap<&str, u64>) -> String {
+/// How many runs have each verdict: `8 holds, 2 inconclusive`.
+fn counted(tally: &BTreeMap<&str, u64>) -> String {
     let parts = tally
         .iter()
         .map(|(verdict, runs)| format!("{} {verdict}", count(*runs)));
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// That of the worst of them.
+/// The tone of the worst verdict among them.
 fn tone(tally: &BTreeMap<&str, u64>) -> Tone {
     let worst = ["violated", "inconclusive", "holds"];
     let worst = worst

@@ -12,11 +12,11 @@ use crate::suggest::did_you_mean;
 /// A scenario file that was read.
 #[derive(Debug)]
 pub(super) struct File {
-    /// Where it is.
+    /// The path of the file.
     pub(super) path: PathBuf,
-    /// What it says.
+    /// The scenario that the file describes.
     pub(super) scenario: Scenario,
-    /// In which line it says what.
+    /// The line in which each key stands.
     pub(super) lines: BTreeMap<String, usize>,
 }
 

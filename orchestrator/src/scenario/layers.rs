@@ -1,4 +1,4 @@
-//! Flags and file together: who said what.
+//! Flags and file together, and where each value comes from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +8,7 @@ use toml::Table;
 use super::resolve::{self, Origin, Resolved, ScenarioError};
 use super::{Scenario, file};
 
-/// What flags and a scenario file say together, and which of them said what.
+/// A scenario from flags and a file together, and which of them each value comes from.
 #[derive(Debug)]
 pub struct Layers {
     scenario: Scenario,
@@ -17,7 +17,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// What is said by naming `target`, an algorithm or a scenario file, and these flags.
+    /// The layers of `target`, an algorithm or a scenario file, and these flags.
     pub fn new(target: &str, mut flags: Scenario) -> Result<Self, String> {
         flags.says_nothing_twice()?;
         let by_file = if Self::names_a_file(target) {
@@ -41,7 +41,7 @@ impl Layers {
         })
     }
 
-    /// What a table with a scenario's keys says that stands in a file.
+    /// The layers of a table with the keys of a scenario, which stands in a file.
     pub(crate) fn from_table(table: Table, path: &Path) -> Result<Self, String> {
         let scenario = table.try_into::<Scenario>();
         let scenario = scenario.map_err(|error| file::in_our_words(error.message()))?;
@@ -56,7 +56,7 @@ impl Layers {
         })
     }
 
-    /// All of it together.
+    /// The scenario, with the values of all layers.
     pub(crate) fn scenario(&self) -> &Scenario {
         &self.scenario
     }
@@ -82,7 +82,7 @@ impl Layers {
         resolved.map_err(|ScenarioError { key, why }| format!("{key}: {why}"))
     }
 
-    /// The plan that this makes, or what is wrong with it and where that was said.
+    /// The plan that this makes, or what is wrong with it and in which flag or line.
     pub fn resolve(&self) -> Result<Resolved, String> {
         let file = self.by_file.as_ref();
         let path = file.map(|file| file.path.as_path());

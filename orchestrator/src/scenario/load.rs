@@ -15,7 +15,7 @@ use super::{Kind, Scenario, arrivals};
 /// The most clients of all members together: each has an alarm of its own.
 const MOST_CLIENTS: u64 = 10_000_000;
 
-/// The workload that was said, checked.
+/// The workload that a scenario describes, checked.
 pub(super) fn resolve(
     scenario: &Scenario,
     (info, params): (&AlgorithmInfo, &Params),
@@ -108,7 +108,7 @@ fn refuse_strays(scenario: &Scenario, kind: Kind) -> Result<(), ScenarioError> {
     ];
     match asked
         .into_iter()
-        .find(|(_, said, kinds)| *said && !kinds.contains(&kind))
+        .find(|(_, given, kinds)| *given && !kinds.contains(&kind))
     {
         None => Ok(()),
         Some((key, _, kinds)) => {
@@ -132,9 +132,9 @@ fn kind_name(kind: Kind) -> String {
     value.get_name().to_owned()
 }
 
-fn per_node<T: Clone>(said: Option<&List<T>>, unless_said: T) -> PerNode<T> {
-    match said.map(|List(values)| &values[..]) {
-        None => PerNode::All(unless_said),
+fn per_node<T: Clone>(given: Option<&List<T>>, default: T) -> PerNode<T> {
+    match given.map(|List(values)| &values[..]) {
+        None => PerNode::All(default),
         Some([one]) => PerNode::All(one.clone()),
         Some(several) => PerNode::Each(several.to_vec()),
     }
@@ -143,12 +143,12 @@ fn per_node<T: Clone>(said: Option<&List<T>>, unless_said: T) -> PerNode<T> {
 /// Fewer priorities than nodes are taken in turn; more would be for nobody.
 fn priority(scenario: &Scenario, nodes: u32) -> Result<PerNode<Urgency>, ScenarioError> {
     match &scenario.priority {
-        Some(List(said)) if said.len() > nodes as usize => {
-            let said = said.len();
-            let why = format!("{said} priorities for {nodes} nodes; write at most one for each");
+        Some(List(given)) if given.len() > nodes as usize => {
+            let given = given.len();
+            let why = format!("{given} priorities for {nodes} nodes; write at most one for each");
             Err(ScenarioError::new("priority", why))
         }
-        said => Ok(per_node(said.as_ref(), Urgency::Constant(0))),
+        given => Ok(per_node(given.as_ref(), Urgency::Constant(0))),
     }
 }
 
@@ -228,7 +228,7 @@ fn quota(
     arrivals: &Arrivals,
     nodes: u32,
 ) -> Result<Quota, ScenarioError> {
-    let said = [
+    let given = [
         ("entries", scenario.entries.map(Quota::PerNode)),
         ("total", scenario.total.map(Quota::Total)),
         (
@@ -236,11 +236,11 @@ fn quota(
             scenario.duration.map(|time| Quota::Until(time.0)),
         ),
     ];
-    let mut said = said
+    let mut given = given
         .into_iter()
         .filter_map(|(key, quota)| Some((key, quota?)));
-    let first = said.next();
-    if let (Some((first, _)), Some((second, _))) = (first, said.next()) {
+    let first = given.next();
+    if let (Some((first, _)), Some((second, _))) = (first, given.next()) {
         let why = format!("{first} and {second} say how much there is to do; keep one");
         return Err(ScenarioError::new(second, why));
     }
@@ -260,7 +260,7 @@ fn quota(
 }
 
 fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, ScenarioError> {
-    let Some(List(said)) = &scenario.weights else {
+    let Some(List(given)) = &scenario.weights else {
         return Ok(Vec::new());
     };
     let wrong = |why: String| ScenarioError::new("weights", why);
@@ -268,7 +268,7 @@ fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, ScenarioError> {
         Weight::InTurn(weight) => Some(*weight),
         Weight::Of(..) => None,
     };
-    let weights = match said.iter().map(in_turn).collect::<Option<Vec<_>>>() {
+    let weights = match given.iter().map(in_turn).collect::<Option<Vec<_>>>() {
         Some(weights) if weights.len() == nodes as usize => weights,
         Some(weights) => {
             let count = weights.len();
@@ -278,7 +278,7 @@ fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, ScenarioError> {
         }
         None => {
             let mut weights = vec![1.0; nodes as usize];
-            for weight in said {
+            for weight in given {
                 let Weight::Of(node, weight) = *weight else {
                     return Err(wrong(
                         "either one weight for each node, or all NODE=WEIGHT".into(),

@@ -17,7 +17,7 @@ impl Resolved {
         toml::to_string(&self.to_scenario()).expect("a scenario is plain data")
     }
 
-    /// The scenario that says everything.
+    /// The scenario with every key, defaults included.
     pub fn to_scenario(&self) -> Scenario {
         let plan = &self.plan;
         let params = plan.params.iter().map(|(name, value)| Assignment {

@@ -1,4 +1,4 @@
-//! From what was said to a plan in which nothing is left to decide.
+//! From a scenario to a plan in which nothing is left to decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -25,11 +25,11 @@ use crate::numbers::count;
 /// A scenario with nothing left to decide.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// The run's name.
+    /// The name of the run, and of its directory.
     pub name: String,
-    /// What runs it.
+    /// The engine that runs it.
     pub engine: Engine,
-    /// What it does.
+    /// What the run does, with nothing left to decide.
     pub plan: Plan,
     /// The links of the plan, built.
     pub topology: Topology,
@@ -44,11 +44,11 @@ impl Resolved {
 
 /// What a scenario's file lends to it.
 pub(super) struct Origin<'a> {
-    /// The run's name, unless said.
+    /// The default name of the run.
     pub(super) name: Option<&'a str>,
-    /// Where the file is.
+    /// The directory of the scenario file, from which names of files lead on.
     pub(super) folder: &'a Path,
-    /// The keys that flags say.
+    /// The keys whose values come from flags.
     pub(super) by_flags: &'a BTreeSet<String>,
 }
 
@@ -62,7 +62,7 @@ impl Origin<'_> {
     }
 }
 
-/// Something said that does not fit.
+/// A key of a scenario whose value cannot be used.
 #[derive(Debug)]
 pub(super) struct ScenarioError {
     /// The key that says it, even if its value is the default.
@@ -78,7 +78,7 @@ impl ScenarioError {
     }
 }
 
-/// Decides everything that was not said, and checks everything that was.
+/// Gives every missing key its default, and checks every key that is there.
 pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolved, ScenarioError> {
     let Some(algorithm) = &scenario.algorithm else {
         return Err(ScenarioError::new(

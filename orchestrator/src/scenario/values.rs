@@ -327,9 +327,9 @@ impl<'de> Deserialize<'de> for AsPrinted {
 /// A parameter of the algorithm: `max_req=5`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// The parameter.
+    /// The parameter's name.
     pub name: String,
-    /// Its value, not yet read.
+    /// The parameter's value as text; the algorithm knows its type.
     pub value: String,
 }
 
@@ -353,7 +353,7 @@ impl FromStr for Assignment {
 pub enum Weight {
     /// Of the node in this place.
     InTurn(f64),
-    /// Of the named node.
+    /// A weight for the named node.
     Of(NodeId, f64),
 }
 

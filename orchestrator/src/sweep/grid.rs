@@ -51,7 +51,7 @@ pub(crate) struct SweepKeys {
 pub(crate) struct Plot {
     /// A key of the grid or of the variants.
     pub(crate) x: String,
-    /// Where its values stand, in their order; not needed where they are numbers.
+    /// Where the values of `x` stand on the axis, in their order; not needed where they are numbers.
     #[serde(default)]
     pub(crate) at: Option<Vec<f64>>,
     /// What the x axis says, if not the key.
@@ -65,7 +65,7 @@ pub(crate) struct Plot {
     /// Whether both axes are logarithmic.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) logarithmic: bool,
-    /// What stands above it.
+    /// The title above the plot.
     #[serde(default)]
     pub(crate) title: Option<String>,
     /// What should have been measured, over the same x.
@@ -77,7 +77,7 @@ pub(crate) struct Plot {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Curve {
-    /// What it is.
+    /// The name of the curve in the legend.
     pub(crate) label: String,
     /// Over the keys of the grid whose values are numbers.
     #[serde(with = "formula")]
@@ -108,7 +108,7 @@ mod formula {
 pub(crate) struct Grid {
     pub(crate) name: String,
     pub(crate) repetitions: u64,
-    /// The first repetition's; the next has the next number.
+    /// The seed of the first repetition; the next has the next number.
     pub(crate) seed: u64,
     /// The keys in which cells differ.
     pub(crate) keys: Vec<String>,
@@ -116,16 +116,16 @@ pub(crate) struct Grid {
     /// What is measured beside the columns of a summary, each with its name.
     pub(crate) measured: Vec<(String, Quantity)>,
     pub(crate) plot: Option<Plot>,
-    /// As it was written, to know it again.
+    /// The sweep file as it was written, which `sweep.toml` in the results repeats.
     pub(crate) text: String,
 }
 
-/// One combination.
+/// One combination of the values in which cells differ.
 #[derive(Debug)]
 pub(crate) struct Cell {
-    /// Its values, one for each of the keys.
+    /// The values of the cell, one for each key of the grid.
     pub(crate) values: Vec<String>,
-    said: Layers,
+    layers: Layers,
 }
 
 /// The key by which a variant has a name; it is no key of a scenario.
@@ -165,37 +165,37 @@ impl Grid {
 
     /// What a sweep file says that stands there; where there is no file, the path is empty.
     pub(crate) fn parse(text: &str, stem: &str, path: &Path) -> Result<Self, String> {
-        let words = toml::from_str::<SweepKeys>(text)
+        let sweep = toml::from_str::<SweepKeys>(text)
             .map_err(|error| crate::scenario::complaint(path, text, &error))?;
-        Self::new(words, stem, path, text.to_owned()).map_err(|why| located(path, why))
+        Self::new(sweep, stem, path, text.to_owned()).map_err(|why| located(path, why))
     }
 
     /// The sweep of that name that a command makes without a file of its own. The scenario may come
     /// from a file: names of files in it are relative to `path`.
-    pub(crate) fn made(words: SweepKeys, stem: &str, path: &Path) -> Result<Self, String> {
-        let table = Table::try_from(&words).map_err(|error| located(path, error.to_string()))?;
-        Self::new(words, stem, path, table.to_string()).map_err(|why| located(path, why))
+    pub(crate) fn made(sweep: SweepKeys, stem: &str, path: &Path) -> Result<Self, String> {
+        let table = Table::try_from(&sweep).map_err(|error| located(path, error.to_string()))?;
+        Self::new(sweep, stem, path, table.to_string()).map_err(|why| located(path, why))
     }
 
-    /// The sweep of that name that these words mean; file names in it are relative to `path`.
+    /// The sweep of that name that these keys mean; file names in it are relative to `path`.
     pub(crate) fn new(
-        words: SweepKeys,
+        sweep: SweepKeys,
         stem: &str,
         path: &Path,
         text: String,
     ) -> Result<Self, String> {
-        let repetitions = words.repetitions.unwrap_or(5);
+        let repetitions = sweep.repetitions.unwrap_or(5);
         if repetitions == 0 {
             return Err("repetitions: at least 1".to_owned());
         }
         for key in ["seed", "name"] {
-            if words.scenario.contains_key(key) || words.grid.contains_key(key) {
+            if sweep.scenario.contains_key(key) || sweep.grid.contains_key(key) {
                 return Err(format!(
                     "{key}: it stands at the top of a sweep, not in a cell"
                 ));
             }
         }
-        let axes = axes(&words.grid)?;
+        let axes = axes(&sweep.grid)?;
         let mut combinations = vec![Vec::new()];
         for (key, values) in &axes {
             let longer = combinations.iter().flat_map(|combination| {
@@ -209,7 +209,7 @@ impl Grid {
                 return Err(format!("grid: more than {MOST_CELLS} cells"));
             }
         }
-        let variants = match words.variant.as_slice() {
+        let variants = match sweep.variant.as_slice() {
             [] => vec![Table::new()],
             some => some.to_vec(),
         };
@@ -235,41 +235,41 @@ impl Grid {
         check_runs(all, repetitions)?;
         let mut cells = Vec::new();
         for variant in &variants {
-            let said = flat("", variant);
+            let own = flat("", variant);
             let value_of = |key: &String| {
-                let value = said.iter().find(|(said, _)| said == key);
+                let value = own.iter().find(|(name, _)| name == key);
                 value.map_or_else(String::new, |(_, value)| shown(value))
             };
             let varied = keys[..varied].iter().map(value_of).collect::<Vec<_>>();
             for combination in &combinations {
-                let mut table = words.scenario.clone();
-                let parts = said.iter().filter(|(key, _)| key != NAME);
+                let mut table = sweep.scenario.clone();
+                let parts = own.iter().filter(|(key, _)| key != NAME);
                 let parts = parts.map(|(key, value)| (key.as_str(), *value));
                 for (key, value) in parts.chain(combination.iter().copied()) {
                     put(&mut table, key, value.clone())?;
                 }
                 let values = combination.iter().map(|(_, value)| shown(value));
                 let values = varied.iter().cloned().chain(values).collect::<Vec<_>>();
-                let said = Layers::from_table(table, path)
+                let layers = Layers::from_table(table, path)
                     .map_err(|why| format!("in the cell {}: {why}", label(&keys, &values)))?;
-                cells.push(Cell { values, said });
+                cells.push(Cell { values, layers });
             }
         }
-        let measured = words.measure.into_iter().map(|name| {
+        let measured = sweep.measure.into_iter().map(|name| {
             let quantity = Quantity::parse(&name).map_err(|why| format!("measure: {why}"))?;
             Ok((name, quantity))
         });
-        let name = words.name.unwrap_or_else(|| stem.to_owned());
+        let name = sweep.name.unwrap_or_else(|| stem.to_owned());
         let grid = Self {
             name: directory_name(&name)
                 .map_err(|why| format!("name: {why}"))?
                 .to_owned(),
             repetitions,
-            seed: words.seed.unwrap_or(1),
+            seed: sweep.seed.unwrap_or(1),
             keys,
             cells,
             measured: measured.collect::<Result<_, String>>()?,
-            plot: words.plot,
+            plot: sweep.plot,
             text,
         };
         grid.check()?;
@@ -360,7 +360,7 @@ impl Grid {
         }
     }
 
-    /// Repeats each cell so often instead.
+    /// Changes how many times each cell runs.
     pub(crate) fn repeat(&mut self, repetitions: u64) -> Result<(), String> {
         if repetitions == 0 {
             return Err("--repetitions: at least 1".to_owned());
@@ -372,8 +372,8 @@ impl Grid {
 
     /// What a run of a cell does.
     pub(crate) fn resolve(&self, cell: usize, repetition: u64) -> Result<Resolved, String> {
-        let Cell { values, said } = &self.cells[cell];
-        let resolved = said.resolve_with_seed(self.seed.wrapping_add(repetition));
+        let Cell { values, layers } = &self.cells[cell];
+        let resolved = layers.resolve_with_seed(self.seed.wrapping_add(repetition));
         let resolved = resolved.and_then(|resolved| match resolved.plan.trace {
             false => Ok(resolved),
             true => {
@@ -400,7 +400,7 @@ fn located(path: &Path, why: String) -> String {
     }
 }
 
-/// `algorithm=raymond nodes=5`.
+/// The name of a cell: `algorithm=raymond nodes=5`.
 pub(crate) fn label(keys: &[String], values: &[String]) -> String {
     let pairs = keys
         .iter()
@@ -424,7 +424,7 @@ fn axes(grid: &Table) -> Result<Vec<(String, Vec<Value>)>, String> {
             match values.iter().find(|value| !seen.insert(value.to_string())) {
                 None => Ok((key, values.clone())),
                 Some(twice) => Err(format!(
-                    "grid.{key}: {twice} is there twice; repetitions = 10 runs every cell so often"
+                    "grid.{key}: {twice} is there twice; repetitions = 10 runs every cell 10 times"
                 )),
             }
         }
@@ -476,8 +476,8 @@ mod tests {
     use super::*;
 
     fn grid(text: &str) -> Result<Grid, String> {
-        let words = toml::from_str(text).map_err(|error| error.to_string())?;
-        Grid::new(words, "test", Path::new(""), text.to_owned())
+        let sweep = toml::from_str(text).map_err(|error| error.to_string())?;
+        Grid::new(sweep, "test", Path::new(""), text.to_owned())
     }
 
     const PLAIN: &str = "[scenario]\nengine = \"sim\"\n[grid]\nnodes = [3, 5]\n\

@@ -18,7 +18,7 @@ pub(super) struct Journal<'a> {
     grid: &'a Grid,
     directory: PathBuf,
     runs: File,
-    /// Shared with whoever ends the program at once.
+    /// Shared with the thread that ends the program at a second signal.
     invocation: Arc<Mutex<InvocationLog>>,
     /// The directory, locked: two sweeps in it would count each other's runs.
     _lock: File,
@@ -76,7 +76,7 @@ impl<'a> Journal<'a> {
         ))
     }
 
-    /// Writes a run down.
+    /// Appends a run to `runs.csv`.
     pub(super) fn add(&mut self, run: &Done) -> Result<(), Failure> {
         // First the invocation, then the run that belongs to it.
         self.invocation().add()?;

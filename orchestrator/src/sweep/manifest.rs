@@ -10,14 +10,14 @@ use toml::{Table, Value};
 use super::Grid;
 use crate::repeat_line::quoted;
 
-/// The file's name.
+/// The name of the file in the directory of a sweep.
 pub(crate) const NAME: &str = "sweep.toml";
 
 /// The keys that a sweep may have from elsewhere.
 const FROM_ELSEWHERE: [&str; 2] = ["name", "repetitions"];
 
 impl Grid {
-    /// The manifest's text.
+    /// The text of `sweep.toml`.
     pub(super) fn manifest(&self) -> String {
         let mut text = self.text.clone();
         for (key, value) in self.stated().iter().rev() {
@@ -51,7 +51,7 @@ impl Grid {
         ]
     }
 
-    /// All that the sweep is.
+    /// The sweep as a TOML table, with the name and the repetitions that it has now.
     fn table(&self) -> Option<Table> {
         let mut table = self.text.parse::<Table>().ok()?;
         let stated = self.stated().into_iter();
@@ -111,8 +111,11 @@ mod tests {
         let plain = manifest(&format!("# Why.\n\n{CELLS}"));
         let stated = "# Why.\nname = \"here\"\nrepetitions = 3\n\n";
         assert_eq!(plain, format!("{stated}{CELLS}"));
-        let said = manifest(&format!("repetitions=9 # many\nname = \"other\"\n{CELLS}"));
-        assert_eq!(said, format!("repetitions = 3\nname = \"other\"\n{CELLS}"));
+        let restated = manifest(&format!("repetitions=9 # many\nname = \"other\"\n{CELLS}"));
+        assert_eq!(
+            restated,
+            format!("repetitions = 3\nname = \"other\"\n{CELLS}")
+        );
     }
 
     /// What our lines would spoil is written anew.

@@ -112,7 +112,7 @@ impl Grid {
         place.expect("a grid has been checked")
     }
 
-    /// The keys that tell the lines of a plot apart: unless said, those that do not follow from the one
+    /// The keys that tell the lines of a plot apart: by default those that do not follow from the one
     /// along its axis, as the number of askers follows from the number of nodes where each size has its
     /// own.
     pub(super) fn lines(&self, plot: &Plot) -> Vec<usize> {
@@ -120,7 +120,9 @@ impl Grid {
         let keys = 0..self.keys.len();
         match plot.lines.as_slice() {
             [] => keys.filter(|&key| !self.follows(key, &[x])).collect(),
-            said => keys.filter(|&key| said.contains(&self.keys[key])).collect(),
+            named => keys
+                .filter(|&key| named.contains(&self.keys[key]))
+                .collect(),
         }
     }
 }

@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Failure, results};
 
-/// The file's name.
+/// The name of the file in the directory of a sweep.
 pub(crate) const NAME: &str = "sweep.json";
 
-/// The form of the file.
+/// The version of the format of the file.
 const SCHEMA: u32 = 1;
 
 /// The invocations that made a sweep, the first first.
@@ -137,7 +137,7 @@ impl SweepProvenance {
         self.invocations.iter()
     }
 
-    /// The file's text.
+    /// The text of `sweep.json`.
     fn text(&self) -> String {
         serde_json::to_string_pretty(self).expect("invocations are plain data") + "\n"
     }

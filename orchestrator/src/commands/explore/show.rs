@@ -151,7 +151,7 @@ pub(super) fn replayed(world: &World, outcome: &Outcome, exit: Exit, states: boo
     text.push('\n');
     let nodes = |nodes: &[NodeId]| match nodes {
         [] => "nobody".to_owned(),
-        _ => words(nodes),
+        _ => listed(nodes),
     };
     let steps = outcome.possible.clone();
     let possible = match steps.as_slice() {
@@ -210,10 +210,10 @@ fn end_of(ending: &Ending, stuck: bool, states: bool) -> String {
             let node = waiting.node;
             let what = match (waiting.asked.as_slice(), waiting.unanswered.as_slice()) {
                 ([], _) => format!("{node} waits and has asked nobody"),
-                (asked, []) => format!("{node} waits; {} answered when it asked", words(asked)),
+                (asked, []) => format!("{node} waits; {} answered when it asked", listed(asked)),
                 (_, silent) => format!(
                     "{node} waits for {}: asked, and no answer came",
-                    words(silent)
+                    listed(silent)
                 ),
             };
             lines.push(("  ".to_owned(), what));
@@ -231,8 +231,8 @@ fn end_of(ending: &Ending, stuck: bool, states: bool) -> String {
     }
 }
 
-/// `0, 1`.
-fn words(nodes: &[NodeId]) -> String {
+/// A list of nodes: `0, 1`.
+fn listed(nodes: &[NodeId]) -> String {
     let words: Vec<_> = nodes.iter().map(ToString::to_string).collect();
     words.join(", ")
 }

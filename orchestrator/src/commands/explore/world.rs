@@ -24,7 +24,7 @@ fn max_states() -> u32 {
     MAX_STATES
 }
 
-/// Everything that can be said about a small world. A flag and a key of the same name mean the same.
+/// Everything that describes a small world. A flag and a key of the same name mean the same.
 #[derive(Clone, Debug, PartialEq, Args, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct WorldSpec {

@@ -24,7 +24,7 @@ struct Surveyed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Status {
-    /// It is in the registry.
+    /// The algorithm is in the registry.
     Built,
     /// One of ours with certain parameters is it.
     Variant,

@@ -14,10 +14,10 @@ use crate::numbers::count;
 use crate::table::indented;
 use crate::{Exit, Failure, interrupt};
 
-/// What one search found.
+/// What the search of one structure found.
 pub(super) struct Searched {
     rules: &'static str,
-    /// Deadlocks are only counted.
+    /// The report of the search, in which deadlocks are only counted.
     report: Report,
 }
 
@@ -64,7 +64,7 @@ impl Searched {
         }
     }
 
-    /// In words.
+    /// What was found, as a sentence.
     pub(super) fn told(&self) -> String {
         let states = count(self.report.states);
         let lead = format!("explored, {} rules: ", self.rules);

@@ -75,15 +75,15 @@ impl Factor {
     }
 }
 
-/// What is typed.
+/// The arguments that describe a sweep without a file.
 pub(super) struct Typed<'a> {
     /// An algorithm or a scenario file.
     pub(super) target: Option<&'a str>,
-    /// What flags say of every cell.
+    /// The scenario that all cells share.
     pub(super) scenario: &'a Scenario,
-    /// Every combination of these.
+    /// The keys of which every combination of values is a cell.
     pub(super) grid: &'a [Factor],
-    /// These one at a time.
+    /// The keys that are varied one at a time, all else as in the base.
     pub(super) vary: &'a [Factor],
     pub(super) repetitions: Option<u64>,
 }
@@ -92,7 +92,7 @@ pub(super) struct Typed<'a> {
 pub(super) const NAME: &str = "sweep";
 
 impl Typed<'_> {
-    /// The sweep that this means.
+    /// The sweep that these arguments describe.
     pub(super) fn grid(&self) -> Result<Grid, String> {
         let file = self.target.filter(|target| Layers::names_a_file(target));
         let mut scenario = match self.target {
@@ -107,7 +107,7 @@ impl Typed<'_> {
         let factors = || self.grid.iter().chain(self.vary);
         for (place, factor) in factors().enumerate() {
             if factors().take(place).any(|other| other.key == factor.key) {
-                return Err(format!("{}: its values are said twice", factor.key));
+                return Err(format!("{}: its values are given twice", factor.key));
             }
         }
         if scenario.algorithm.is_none() && !factors().any(|factor| factor.key == "algorithm") {

@@ -42,9 +42,9 @@ fn runs_that_begin_in_the_same_second_all_keep_their_results() {
     for finished in at_once(&place, &lines.collect::<Vec<_>>()) {
         finished.expect(0);
     }
-    let kept = names(&place.path().join("results/raymond"));
-    assert_eq!(kept.len(), 6, "{kept:?}");
-    for run in kept {
+    let directories = names(&place.path().join("results/raymond"));
+    assert_eq!(directories.len(), 6, "{directories:?}");
+    for run in directories {
         place
             .line(&format!("check results/raymond/{run}"))
             .expect(0);
@@ -58,9 +58,9 @@ fn comparisons_that_begin_in_the_same_second_all_keep_their_results() {
     for finished in at_once(&place, &vec![line; 3]) {
         finished.expect(0);
     }
-    let kept = names(&place.path().join("results/compare"));
-    assert_eq!(kept.len(), 3, "{kept:?}");
-    for comparison in kept {
+    let directories = names(&place.path().join("results/compare"));
+    assert_eq!(directories.len(), 3, "{directories:?}");
+    for comparison in directories {
         let directory = place.path().join("results/compare").join(comparison);
         assert_eq!(common::rows(&directory.join("runs.csv")).len(), 4);
     }
