@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
-pub mod processes;
+pub(crate) mod processes;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,28 +13,28 @@ use tempfile::TempDir;
 
 /// The files of a run that is traced.
 #[rustfmt::skip]
-pub const FILES: [&str; 10] = [
+pub(crate) const FILES: [&str; 10] = [
     "run.json", "entries.csv", "messages.csv", "counters.csv", "transport.csv", "nodes.csv",
     "faults.csv", "summary.csv", "latency.hlog", "events.jsonl",
 ];
 
 /// A row of a table, by column.
-pub type Row = BTreeMap<String, String>;
+pub(crate) type Row = BTreeMap<String, String>;
 
 /// The rows of a table that the program has written.
-pub fn rows(path: &Path) -> Vec<Row> {
+pub(crate) fn rows(path: &Path) -> Vec<Row> {
     let mut reader = csv::Reader::from_path(path).expect("a table");
     let rows = reader.deserialize().map(|row| row.expect("a row"));
     rows.collect()
 }
 
 /// The only row of such a table.
-pub fn row(path: &Path) -> Row {
+pub(crate) fn row(path: &Path) -> Row {
     rows(path).pop().expect("one row")
 }
 
 /// A run's `summary.csv` without what says which run it was, when, and of which build.
-pub fn undated(path: &Path) -> Vec<u8> {
+pub(crate) fn undated(path: &Path) -> Vec<u8> {
     let mut row = row(path);
     for column in ["name", "started", "commit"] {
         row.insert(column.to_owned(), String::new());
@@ -43,12 +43,12 @@ pub fn undated(path: &Path) -> Vec<u8> {
 }
 
 /// The words of a line, as a shell splits it.
-pub fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     shlex::split(line).unwrap_or_else(|| panic!("a quotation mark is missing in {line}"))
 }
 
 /// The fenced blocks of that language in a page.
-pub fn blocks(page: &str, language: &str) -> Vec<String> {
+pub(crate) fn blocks(page: &str, language: &str) -> Vec<String> {
     let opening = format!("```{language}\n");
     let blocks = page.split(&opening).skip(1);
     blocks
@@ -57,31 +57,31 @@ pub fn blocks(page: &str, language: &str) -> Vec<String> {
 }
 
 /// A directory to run the program in.
-pub struct Place {
+pub(crate) struct Place {
     dir: TempDir,
 }
 
 /// What a finished program left: its exit code and what it printed.
-pub struct Finished {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Finished {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Place {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::Builder::new().prefix("turnstile-").tempdir();
         Self {
             dir: dir.expect("a temporary directory can be made"),
         }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
 
     /// Writes a file, and the directories it lies in.
-    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path().join(name);
         let parent = path.parent().expect("a file lies in a directory");
         fs::create_dir_all(parent).expect("a directory can be made");
@@ -90,7 +90,7 @@ impl Place {
     }
 
     /// The program with these arguments, not yet started.
-    pub fn command<A: AsRef<std::ffi::OsStr>>(
+    pub(crate) fn command<A: AsRef<std::ffi::OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
     ) -> Command {
@@ -105,12 +105,12 @@ impl Place {
     }
 
     /// Runs the program with what a person would type after its name.
-    pub fn line(&self, line: &str) -> Finished {
+    pub(crate) fn line(&self, line: &str) -> Finished {
         self.run(words(line))
     }
 
     /// Runs the program to its end.
-    pub fn run<A: AsRef<std::ffi::OsStr>>(
+    pub(crate) fn run<A: AsRef<std::ffi::OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,
     ) -> Finished {
@@ -120,7 +120,7 @@ impl Place {
 }
 
 impl Finished {
-    pub fn new(output: Output) -> Self {
+    pub(crate) fn new(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("the program writes text");
         Self {
             code: output.status.code().expect("no signal ended the program"),
@@ -130,7 +130,7 @@ impl Finished {
     }
 
     /// The program printed this on stdout.
-    pub fn says(&self, words: &str) {
+    pub(crate) fn says(&self, words: &str) {
         assert!(
             self.stdout.contains(words),
             "no '{words}' in\n{}",
@@ -139,7 +139,7 @@ impl Finished {
     }
 
     /// The program printed this on stderr.
-    pub fn warns(&self, words: &str) {
+    pub(crate) fn warns(&self, words: &str) {
         assert!(
             self.stderr.contains(words),
             "no '{words}' in\n{}",
@@ -148,12 +148,12 @@ impl Finished {
     }
 
     /// The program's output, if it ended with this code.
-    pub fn expect(self, code: i32) -> Self {
+    pub(crate) fn expect(self, code: i32) -> Self {
         self.expect_one_of(&[code])
     }
 
     /// The program's output, if it ended with one of these codes.
-    pub fn expect_one_of(self, codes: &[i32]) -> Self {
+    pub(crate) fn expect_one_of(self, codes: &[i32]) -> Self {
         let Self {
             code,
             stdout,

@@ -14,14 +14,14 @@ use rustix::process::{Pid, Signal};
 use super::Finished;
 
 /// A process that does not outlive its test.
-pub struct Guarded {
+pub(crate) struct Guarded {
     child: Child,
     stderr: String,
     stdout: String,
 }
 
 impl Guarded {
-    pub fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -33,12 +33,12 @@ impl Guarded {
         }
     }
 
-    pub fn pid(&self) -> Pid {
+    pub(crate) fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id() as i32).unwrap()
     }
 
     /// The processes of its members, once there are that many and each has a socket.
-    pub fn members(&self, how_many: usize) -> Vec<Pid> {
+    pub(crate) fn members(&self, how_many: usize) -> Vec<Pid> {
         let mut members = Vec::new();
         wait_until("the members are there", || {
             members = children(self.pid());
@@ -47,7 +47,7 @@ impl Guarded {
         members
     }
 
-    pub fn code(&mut self) -> i32 {
+    pub(crate) fn code(&mut self) -> i32 {
         let mut stderr = self.child.stderr.take().unwrap();
         let mut stdout = self.child.stdout.take().unwrap();
         let reader = thread::spawn(move || {
@@ -66,7 +66,7 @@ impl Guarded {
     }
 
     /// Waits for the end of the process.
-    pub fn finish(&mut self) -> Finished {
+    pub(crate) fn finish(&mut self) -> Finished {
         Finished {
             code: self.code(),
             stdout: self.stdout.clone(),
@@ -74,11 +74,11 @@ impl Guarded {
         }
     }
 
-    pub fn stderr(&self) -> &str {
+    pub(crate) fn stderr(&self) -> &str {
         &self.stderr
     }
 
-    pub fn stdout(&self) -> &str {
+    pub(crate) fn stdout(&self) -> &str {
         &self.stdout
     }
 }
@@ -91,7 +91,7 @@ impl Drop for Guarded {
 }
 
 /// Waits for a condition, for 20 s at most: nothing else in these tests waits for time to pass.
-pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !condition() {
         assert!(Instant::now() < deadline, "waited in vain until {what}");
@@ -109,11 +109,11 @@ fn stat(pid: Pid) -> Option<(char, i32)> {
     (state != 'Z').then_some((state, parent))
 }
 
-pub fn state(pid: Pid) -> Option<char> {
+pub(crate) fn state(pid: Pid) -> Option<char> {
     stat(pid).map(|(state, _)| state)
 }
 
-pub fn children(parent: Pid) -> Vec<Pid> {
+pub(crate) fn children(parent: Pid) -> Vec<Pid> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let pids = pids.filter_map(Pid::from_raw);
@@ -124,7 +124,7 @@ pub fn children(parent: Pid) -> Vec<Pid> {
 }
 
 /// The bytes that wait at that port, and how many datagrams the kernel had no room for there.
-pub fn udp_queue(port: u16) -> Option<(u64, u64)> {
+pub(crate) fn udp_queue(port: u16) -> Option<(u64, u64)> {
     let table = fs::read_to_string("/proc/net/udp").ok()?;
     let mine = format!(":{port:04X}");
     table.lines().find_map(|line| {
@@ -137,7 +137,7 @@ pub fn udp_queue(port: u16) -> Option<(u64, u64)> {
 }
 
 /// The port of the UDP socket that a process has open.
-pub fn udp_port(pid: Pid) -> Option<u16> {
+pub(crate) fn udp_port(pid: Pid) -> Option<u16> {
     let files = fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).ok()?;
     let links = files
         .flatten()
@@ -163,7 +163,7 @@ pub fn udp_port(pid: Pid) -> Option<u16> {
 }
 
 /// Whether a process has a handler for a signal.
-pub fn catches(pid: Pid, signal: Signal) -> bool {
+pub(crate) fn catches(pid: Pid, signal: Signal) -> bool {
     let path = format!("/proc/{}/status", pid.as_raw_nonzero());
     let status = fs::read_to_string(path).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -172,7 +172,7 @@ pub fn catches(pid: Pid, signal: Signal) -> bool {
 }
 
 /// Processor time that a process has taken, in hundredths of a second.
-pub fn cpu_ticks(pid: Pid) -> u64 {
+pub(crate) fn cpu_ticks(pid: Pid) -> u64 {
     let path = format!("/proc/{}/stat", pid.as_raw_nonzero());
     let stat = fs::read_to_string(path).unwrap_or_default();
     let fields = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);

@@ -113,7 +113,7 @@ fn the_page_of_commands_has_all_of_them() {
 }
 
 /// The commands that the program lists, and what each does.
-pub fn commands() -> Vec<(String, String)> {
+pub(crate) fn commands() -> Vec<(String, String)> {
     let help = place().line("--help").expect(0).stdout;
     let listed = help.split("Commands:\n").nth(1).expect("commands");
     let listed = listed.split("\n\n").next().unwrap_or_default();

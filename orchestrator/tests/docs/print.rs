@@ -6,7 +6,7 @@ use super::COMMIT;
 const LEFT_OUT: &str = "…";
 
 /// Whether the line prints what is shown: all of it, or, of processes, the same words.
-pub fn shows(line: &str, shown: &str, printed: &str) -> bool {
+pub(crate) fn shows(line: &str, shown: &str, printed: &str) -> bool {
     let on_processes = line.contains(" run ") && !line.contains("--engine sim");
     let on_processes = on_processes && !line.contains(".toml") && !line.contains("--dry-run");
     let told = |text| match on_processes {
@@ -17,7 +17,7 @@ pub fn shows(line: &str, shown: &str, printed: &str) -> bool {
 }
 
 /// Whether the document leaves lines out.
-pub fn leaves_out(shown: &str) -> bool {
+pub(crate) fn leaves_out(shown: &str) -> bool {
     shown.lines().any(|line| line == LEFT_OUT)
 }
 
