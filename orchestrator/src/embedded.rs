@@ -45,7 +45,7 @@ pub(crate) fn list(folder: &Path, ending: &str) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The text of a embedded file.
+/// The text of an embedded file.
 fn text(path: &Path) -> Option<&'static str> {
     let mut found = EMBEDDED.iter().filter_map(|(name, dir)| {
         let path = path.strip_prefix(name).ok()?;
@@ -54,7 +54,7 @@ fn text(path: &Path) -> Option<&'static str> {
     found.next()
 }
 
-/// The files of a embedded folder.
+/// The files of an embedded folder.
 fn inside(folder: &Path) -> Option<Vec<PathBuf>> {
     let mut found = EMBEDDED.iter().filter_map(|(name, dir)| {
         let within = folder.strip_prefix(name).ok()?;

@@ -5,9 +5,9 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Writes a file beside its place and then gives it its name: nobody ever reads half of it, and an
-/// earlier one is replaced; when this returns, it is on disk. What is there and is no plain file is left alone: through a link, somebody
-/// who made the directory would choose what is overwritten.
+/// Writes a file under another name and then renames it, so that nobody ever reads half of it and an
+/// earlier one is replaced. When this returns, the file is on disk. A link or a device of that name is
+/// left alone: its owner would choose what is overwritten.
 pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     refuse_links(path)?;
     let beside = path
@@ -16,7 +16,7 @@ pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
         .unwrap_or(Path::new("."));
     let mut draft = tempfile::Builder::new()
         .prefix(".")
-        // As any new file; the umask takes its share.
+        // The usual permissions of a new file, before the umask.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(beside)?;
     draft.write_all(contents)?;

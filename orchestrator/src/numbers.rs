@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-/// A whole number with its thousands apart: `1,234,567`.
+/// A whole number with commas between its thousands: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -13,13 +13,13 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// So many of something: `1 node`, `2,000 nodes`.
+/// A number with its noun: `1 node`, `2,000 nodes`.
 pub(crate) fn many(number: u64, one: &str, several: &str) -> String {
     let noun = if number == 1 { one } else { several };
     format!("{} {noun}", count(number))
 }
 
-/// A number with so many digits after the point, and its thousands apart.
+/// A number with this many digits after the point, and commas between its thousands.
 pub fn decimal(number: f64, digits: usize) -> String {
     let text = format!("{:.digits$}", number.abs());
     let (whole, fraction) = match text.split_once('.') {
@@ -54,7 +54,7 @@ pub(crate) fn significant(number: f64) -> String {
     decimal(number, digits)
 }
 
-/// A mean and half the interval around it, in units of which so many make one of theirs.
+/// A mean and half the interval around it, both multiplied by `scale` to change their unit.
 pub(crate) fn with_interval(mean: f64, interval: Option<(f64, f64)>, scale: f64) -> String {
     let mean = significant(mean * scale);
     match interval {

@@ -13,7 +13,7 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// The line of this run. It stays away where stderr is no terminal.
+    /// The progress line of this run. Nothing is shown where stderr is no terminal.
     pub(crate) fn new(resolved: &Resolved) -> Self {
         let expected = resolved.entries();
         let bar = ProgressBar::with_draw_target(expected, ProgressDrawTarget::stderr());
@@ -25,7 +25,7 @@ impl Bar {
         Self { bar }
     }
 
-    /// Shows how far it has come.
+    /// Shows how far the run has come.
     pub(crate) fn show(&self, progress: &Progress) {
         self.bar.set_position(progress.entries);
         let entries = count(progress.entries);

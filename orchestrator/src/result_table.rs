@@ -16,7 +16,7 @@ use crate::numbers::{count, decimal, many, significant, time};
 use crate::table::indented;
 use crate::{Exit, Failure, print};
 
-/// Where a run is, and how to have it again.
+/// Where the results of a run are, and how to repeat it.
 pub(crate) struct Where<'a> {
     /// The directory of the run.
     pub(crate) directory: &'a Path,
@@ -50,7 +50,7 @@ pub(crate) fn tell(
     print(&text)
 }
 
-/// The JSON object of a run of which there is nothing else to tell.
+/// Prints the JSON object of a run that failed without results.
 pub(crate) fn tell_failure(failure: &Failure) -> Result<(), Failure> {
     let why = failure.to_string();
     let object = json!({
@@ -105,7 +105,7 @@ pub(crate) fn blocks(blocks: &[Vec<Row>]) -> String {
     text
 }
 
-/// Says on stderr what is the matter, and what to do.
+/// Prints a warning on stderr.
 pub(crate) fn warn(text: &str) {
     to_stderr(&indented("warning: ", text));
 }
@@ -143,7 +143,7 @@ pub(crate) fn headline(plan: &Plan, summary: &Summary) -> String {
     format!("{algorithm} · {nodes} · {topology} · {workload}{more} · {engine} · seed {seed}\n")
 }
 
-/// `1,2,3`, of many the first and how many there are.
+/// A list of numbers: `1,2,3`, or of many the first few and how many there are.
 pub(crate) fn first_few(numbers: &[impl ToString]) -> String {
     const FEW: usize = 12;
     let words = numbers.iter().take(FEW).map(ToString::to_string);
@@ -216,7 +216,7 @@ fn measured(summary: &Summary) -> Vec<Row> {
     rows
 }
 
-/// So many faults have a line of their own.
+/// How many faults have a line of their own.
 const MOST_FAULTS: usize = 8;
 
 /// What each fault did, and what of it members noticed.

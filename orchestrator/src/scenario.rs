@@ -224,11 +224,11 @@ pub struct Scenario {
 
     /// Who says that a member has died: told, or timeout:TIME [default: told]
     ///
-    /// told: whoever saw it die tells every other member, each after --detect-after; nobody is taken
-    /// for dead who is not. timeout:500ms: members keep asking each other, and take for dead who has
-    /// not answered for 500ms, once and for all. That is how it is done in practice, and it errs: one
-    /// that is paused, cut off or slow is taken for dead as well. Such a false suspicion is a row of
-    /// faults.csv, and a violation that comes after one is reported as that.
+    /// told: when a member dies, every other member is told, each after --detect-after; no live member
+    /// is suspected. timeout:500ms: members keep asking each other, and suspect for good a member that
+    /// has not answered for 500ms. That is how it is done in practice, and it errs: a member that is
+    /// paused, cut off or slow is suspected as well. Such a false suspicion is a row of faults.csv, and
+    /// a violation that comes after one is reported as that.
     #[arg(long, value_name = "DETECTOR", help_heading = "Faults")]
     pub detector: Option<Detecting>,
 
@@ -267,7 +267,7 @@ pub struct Scenario {
     /// the simulator]
     ///
     /// Without a limit the simulator gives up when nothing has happened to any member for 60 s but
-    /// faults that come and go, and a transport that tries in vain.
+    /// faults that come and go, and a transport that gets no answer.
     #[arg(long, value_name = "TIME", help_heading = "Run")]
     pub time_limit: Option<Time>,
 

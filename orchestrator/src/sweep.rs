@@ -73,7 +73,7 @@ pub(crate) fn sweep(
         fresh.push(run);
         Ok(())
     });
-    // What was made is written down also where the rest failed; then that is what is told.
+    // The invocation is written down even if a run failed; that failure is the one to report.
     let ended = journal.end_invocation();
     ran.and(ended)?;
     let missing = todo - fresh.len();

@@ -346,7 +346,7 @@ impl Runs {
         })
     }
 
-    /// The cells of the sweep once more, under another name.
+    /// The same cells in a sweep of another name.
     pub(crate) fn again(&self, name: &str) -> Result<Grid, String> {
         grid(name, &self.table, &self.path)
     }

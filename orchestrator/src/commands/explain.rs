@@ -257,7 +257,7 @@ impl Page {
         self.line(heading);
     }
 
-    /// Wrapped, and moved to the right.
+    /// Adds a paragraph, wrapped and indented.
     fn paragraph(&mut self, indent: usize, paragraph: &str) {
         for line in wrap(paragraph, WIDTH - indent) {
             self.line(&format!("{:indent$}{line}", ""));

@@ -207,7 +207,7 @@ fn sets_table(sets: &Sets) -> String {
     table.show()
 }
 
-/// The delays between every two, and their means.
+/// The synchronisation delays between every two nodes, and their means.
 fn delays(sets: &Sets) -> String {
     let mut text = String::new();
     if sets.nodes() <= WIDEST_MATRIX {

@@ -239,7 +239,7 @@ fn metrics(grid: &Grid) -> Vec<(String, &str, f64)> {
     unusual.into_iter().chain(usual).collect()
 }
 
-/// A mean and half its interval, in units of which so many make one of the metric's.
+/// A mean and half its interval, both multiplied by `scale` to change their unit.
 pub(super) fn with_interval(aggregate: &Aggregate, scale: f64) -> String {
     let moments = &aggregate.moments;
     numbers::with_interval(moments.mean, moments.interval(0.95), scale)

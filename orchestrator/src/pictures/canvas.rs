@@ -147,7 +147,7 @@ impl Canvas {
         ));
     }
 
-    /// The mark of a series, so many times as large as usual.
+    /// Draws the mark of a series, `scale` times as large as usual.
     pub(super) fn mark(&mut self, (x, y): Place, Look { colour, mark }: Look, scale: f64) {
         self.put(format_args!(
             "<path d=\"{mark}\" transform=\"translate({x:.1} {y:.1}) scale({scale:.1})\" fill=\"{colour}\"/>\n"

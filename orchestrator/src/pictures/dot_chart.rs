@@ -38,7 +38,7 @@ const TOP: f64 = 78.0;
 const ROW: f64 = 34.0;
 /// From the first dot of a row to the next.
 const APART: f64 = 10.0;
-/// The closed form's stroke reaches so far to both sides.
+/// How far the stroke of the closed form reaches to both sides.
 const REACH: f64 = 13.0;
 /// With a wider range than this the axis goes by logarithms.
 const WIDE: f64 = 30.0;

@@ -41,7 +41,7 @@ const ABOVE: f64 = 32.0;
 const HEIGHT: f64 = 420.0;
 const BELOW: f64 = 52.0;
 const RIGHT: f64 = WIDTH - 24.0;
-/// Names of numbers along the axis keep so much distance.
+/// The least distance between two numbers along the axis.
 const APART: f64 = 14.0;
 
 impl LineChart<'_> {

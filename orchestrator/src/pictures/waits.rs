@@ -14,13 +14,13 @@ const CURVE: usize = 160;
 /// Parts of the run of which each has its median.
 const PARTS: usize = 80;
 
-/// How long the unlucky waited: the wait that so large a share of the requests does not exceed.
+/// How long the unlucky waited: for each share of the requests, the wait that it does not exceed.
 ///
 /// `waits` are in nanoseconds, ascending.
 pub(crate) fn wait_percentiles(waits: &[u64]) -> Option<Picture> {
     let most = *waits.last()?;
     let (unit_ns, unit) = unit(most);
-    // One in so many waits longer; the last of n is one in n.
+    // One request of this many waits longer; the last of n is one in n.
     let rarest = (waits.len() as f64).max(2.0);
     let x = Axis::new(1.0..=rarest, LEFT, RIGHT).logarithmic();
     let y = Axis::new(0.0..=most as f64 / unit_ns, BOTTOM, TOP);

@@ -100,8 +100,8 @@ impl Page {
         self.sections.last_mut().expect("it was just added")
     }
 
-    /// The box at the end, for everything that differs from one making of the page to the next:
-    /// machine, time, command.
+    /// The box at the end, for everything that differs each time the page is made: machine, time,
+    /// command.
     pub(crate) fn provenance(&mut self) -> &mut Section {
         &mut self.provenance
     }
@@ -160,7 +160,7 @@ impl Section {
         put(&mut self.body, format_args!("<p>{}</p>\n", escaped(text)));
     }
 
-    /// A point for each of these; nothing if there are none.
+    /// Adds a list with a point for each of these; nothing if there are none.
     pub(crate) fn list(&mut self, points: &[String]) {
         let points = points
             .iter()
@@ -171,7 +171,7 @@ impl Section {
         }
     }
 
-    /// Names and what they stand for.
+    /// Adds a list of names and their values.
     pub(crate) fn facts<'a>(&mut self, facts: impl IntoIterator<Item = (&'a str, &'a str)>) {
         self.body.push_str("<dl>");
         for (name, value) in facts {
@@ -184,7 +184,7 @@ impl Section {
         self.body.push_str("</dl>\n");
     }
 
-    /// A line that somebody may type.
+    /// Adds a command line.
     pub(crate) fn command(&mut self, line: &str) {
         put(
             &mut self.body,
@@ -249,7 +249,7 @@ impl Cell {
         Self::toned(text, Tone::Plain)
     }
 
-    /// A number, which stands under others.
+    /// A cell with a number, aligned to the right.
     pub(crate) fn number(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -289,7 +289,7 @@ impl Cell {
 }
 
 impl Tone {
-    /// That of a verdict about a run: `holds`, `violated`, `inconclusive`, `not exercised`.
+    /// The tone of a verdict about a run: `holds`, `violated`, `inconclusive`, `not exercised`.
     pub(crate) fn of_run(verdict: &str) -> Self {
         match verdict {
             "holds" => Tone::Good,

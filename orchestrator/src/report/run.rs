@@ -12,7 +12,7 @@ use crate::numbers::{count, decimal};
 use crate::pictures::{self, Picture};
 use crate::{repeat_line, result_table};
 
-/// So many entries are shown closer.
+/// How many entries the second, closer picture shows.
 const FIRST: usize = 40;
 /// A page has no more faults than this.
 const MOST_FAULTS: usize = 200;
@@ -62,7 +62,7 @@ fn numbers(section: &mut Section, judgement: &Judgement) {
     section.list(&judgement.warnings);
 }
 
-/// How long they waited, and in what order they came in.
+/// Shows how long requests waited, and in what order they entered.
 fn waits(section: &mut Section, plan: &Plan, run: &Run, lines: &[PriorityLine]) {
     let waits = analysis::waits(plan, run);
     let all = [
@@ -80,7 +80,7 @@ fn waits(section: &mut Section, plan: &Plan, run: &Run, lines: &[PriorityLine]) 
     }
 }
 
-/// Who was inside, in the whole run and, where there were many, at its beginning.
+/// Shows who was inside: in the whole run and, where there were many entries, at its beginning.
 fn stays(section: &mut Section, plan: &Plan, run: &Run) {
     show(
         section,
@@ -239,7 +239,7 @@ fn wire(section: &mut Section, run: &Run) {
     section.table(&Table::new(["column of transport.csv", "in all", ""]).rows(rows));
 }
 
-/// What lies beside the page, and what a row of it is.
+/// Lists the files beside the page, and what a row of each is.
 const FILES: [(&str, &str); 9] = [
     (
         "run.json",

@@ -31,7 +31,7 @@ pub(super) struct FaultContext<'a> {
 /// The most faults of a scenario: each looks at every packet or message of its links.
 const MOST_FAULTS: usize = 10_000;
 
-/// Refuses messages that are delayed for longer than a text can say, by so many bounds.
+/// Refuses a message's delay, given in bounds, that is longer than the longest delay.
 pub(super) fn within_reason(timeline: &Timeline, bound_ns: u64) -> Result<(), ScenarioError> {
     let too_late = |step: &&Step| match &step.action {
         FaultAction::Message(MessageFault::Delay(_, By::Bounds(bounds))) => {
@@ -75,7 +75,7 @@ pub(super) fn resolve(
     }
     let timeline = Timeline::resolve(&specs, &group);
     let timeline = timeline.map_err(|error| ScenarioError::new("fault", error.to_string()))?;
-    // Who looks for silence speaks to everybody, whatever the links.
+    // A failure detector asks every member, whatever the links are.
     let only_links = !matches!(scenario.detector, Some(Detecting(Detector::Timeout(_))));
     match timeline
         .steps
@@ -151,10 +151,11 @@ pub(super) fn transport(
 }
 
 /// The shortest silence that may be taken for a death, or for the end of a link. An answer may wait
-/// 5 ms for a message that it can travel with, and something must have been said twice before
-/// silence means anything.
+/// 5 ms for a message that it can travel with, and a message must have been sent twice before silence
+/// means anything.
 const LEAST_SILENCE_NS: u64 = 20_000_000;
-/// The longest: in the simulator, a world in which for so long nothing happens is given up.
+/// The longest such silence. It is well below the time after which the simulator gives up a run in
+/// which nothing happens.
 const MOST_SILENCE_NS: u64 = 20_000_000_000;
 
 /// Silence after which a link has failed.
@@ -195,7 +196,7 @@ fn names(is: impl Fn(&AlgorithmInfo) -> bool) -> String {
     such.join(", ")
 }
 
-/// Who says that a member has died.
+/// How members learn that another has died.
 pub(super) fn detector(
     scenario: &Scenario,
     info: &AlgorithmInfo,

@@ -398,7 +398,7 @@ fn default_limit_ns(workload: &Workload) -> u64 {
         (Arrivals::Batch { asks, .. }, _) => asks.iter().map(|ask| ask.at_ns).max().unwrap_or(0),
         (Arrivals::Window { within_ns, .. }, _) => *within_ns,
         (_, Quota::Until(duration_ns)) => duration_ns,
-        // Nobody knows when the last of so many will come.
+        // It is not known when the last of a number of requests will come.
         (_, Quota::PerNode(_) | Quota::Total(_)) => 0,
     };
     RUN_NS.max(last_request_ns.saturating_add(DRAIN_NS).min(LONGEST_NS))

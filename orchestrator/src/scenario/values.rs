@@ -87,7 +87,7 @@ impl fmt::Display for Between {
     }
 }
 
-/// Who says that a member has died: `told`, or `timeout:500ms`.
+/// How members learn that another has died: `told`, or `timeout:500ms`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detecting(pub Detector);
 

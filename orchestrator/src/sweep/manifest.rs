@@ -1,6 +1,6 @@
 //! `sweep.toml` in a sweep's directory: what was asked for, so that it can be asked for again.
 //!
-//! It is the sweep's own file, and says besides what that may leave to others: the name, which is the
+//! It is the sweep's own file, and adds what that file may leave out: the name, which is the
 //! file's own by default, and the repetitions, for which there is a flag.
 
 use std::path::Path;
@@ -60,7 +60,7 @@ impl Grid {
     }
 }
 
-/// The line that makes the sweep in that directory once more, beside it.
+/// The command line that repeats the sweep in that directory, with results beside it.
 pub(crate) fn repeat_line(program: &str, directory: &Path) -> String {
     let file = directory.join(NAME).display().to_string();
     let beside = format!("{}.again", directory.components().as_path().display());
@@ -118,7 +118,7 @@ mod tests {
         );
     }
 
-    /// What our lines would spoil is written anew.
+    /// A file that added lines would break is written as a whole.
     #[test]
     fn it_can_always_be_read_again() {
         for head in ["\"repetitions\" = 9\n", "  repetitions = 9\n"] {

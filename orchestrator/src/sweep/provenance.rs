@@ -20,7 +20,7 @@ pub(crate) const NAME: &str = "sweep.json";
 /// The version of the format of the file.
 const SCHEMA: u32 = 1;
 
-/// The invocations that made a sweep, the first first.
+/// The invocations that made a sweep, in the order of time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SweepProvenance {
     schema: u32,
@@ -53,7 +53,7 @@ pub(crate) struct InvocationLog {
 }
 
 impl InvocationLog {
-    /// Begins an invocation for the sweep in that directory, in which so many runs are written down.
+    /// Begins an invocation for the sweep in that directory, whose `runs.csv` has `written` runs.
     pub(crate) fn open(directory: &Path, written: usize) -> Result<Self, String> {
         let mut earlier = SweepProvenance::read(directory)?;
         let counted: usize = earlier.iter().map(|invocation| invocation.runs).sum();
@@ -132,7 +132,7 @@ impl SweepProvenance {
         }
     }
 
-    /// The invocations, the first first.
+    /// The invocations, in the order of time.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Invocation> {
         self.invocations.iter()
     }

@@ -119,7 +119,7 @@ pub(crate) struct WorldSpec {
     #[serde(default)]
     cut: u32,
 
-    /// A link that was cut may come back; whoever still has a way must not have to wait for that
+    /// A link that was cut may come back; a node that still has a path must not have to wait for that
     #[arg(long, requires = "cut", help_heading = "World")]
     #[serde(default)]
     heal: bool,
@@ -304,8 +304,7 @@ impl WorldSpec {
 
     /// How many nodes there are by default.
     fn size(&self, info: &'static AlgorithmInfo) -> u32 {
-        // A topology that cannot be read is complained of when all is resolved, and so are
-        // parameters that cannot.
+        // A topology or a parameter that cannot be read is refused later, when all is resolved.
         let topology = self.topology.as_ref();
         let shape = topology.and_then(|spec| spec.shape(Path::new("")).ok());
         if let Some(nodes) = shape.and_then(|shape| shape.size()) {

@@ -81,7 +81,7 @@ fn find(directory: &Path, depth: u32, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// `raymond` of `results/raymond/<time>`, `mine` of `results/mine`.
+/// The name of a run: `raymond` of `results/raymond/<time>`, `mine` of `results/mine`.
 fn name(directory: &Path, place: &Path) -> String {
     let below = place.strip_prefix(directory).unwrap_or(place);
     let parent = below.parent().filter(|parent| *parent != Path::new(""));

@@ -15,7 +15,7 @@ struct Surveyed {
     /// Source, section or table, and number of the reference there.
     places: String,
     status: Status,
-    /// Which of ours it is, or is a variant of.
+    /// Our algorithm that it is, or is a variant of.
     ours: String,
     /// Why it is not built, or what is to be known.
     why: String,
@@ -26,7 +26,7 @@ struct Surveyed {
 enum Status {
     /// The algorithm is in the registry.
     Built,
-    /// One of ours with certain parameters is it.
+    /// The algorithm is one of ours with certain parameters.
     Variant,
     /// The sources say too little to build it.
     Thin,
