@@ -166,7 +166,7 @@ impl Member {
             .build_topology()
             .map_err(|error| format!("topology: {error}"))?;
         let suspects_after_ns = plan.suspects_after_ns();
-        let config = plan.transport_config();
+        let config = plan.transport_config(info.link_contract);
         let identity = Identity {
             me,
             incarnation,

@@ -251,9 +251,9 @@ impl Plan {
         }
     }
 
-    /// How the links of its members behave.
-    pub fn transport_config(&self) -> transport::Config {
-        let contract = match self.info().link_contract {
+    /// How the links of its members behave, by the contract that their algorithm needs.
+    pub fn transport_config(&self, links: LinkContract) -> transport::Config {
+        let contract = match links {
             LinkContract::Patient => Contract::Patient {
                 suspect_after_ns: self.suspects_after_ns(),
             },

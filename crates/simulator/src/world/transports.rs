@@ -94,7 +94,7 @@ impl Transports {
         key[..8].copy_from_slice(&plan.seed.to_le_bytes());
         let suspects_after_ns = plan.suspects_after_ns();
         let mut transports = Self {
-            config: plan.transport_config(),
+            config: plan.transport_config(needs.links),
             seal: Seal::new(plan.algorithm.name, plan.seed, Key::new(key)),
             members: plan.nodes,
             ends: Vec::new(),
