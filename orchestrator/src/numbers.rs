@@ -32,18 +32,6 @@ pub fn decimal(number: f64, digits: usize) -> String {
     format!("{sign}{whole}{fraction}")
 }
 
-/// A length of time, given in microseconds, in the unit that suits it.
-pub(crate) fn time(us: f64) -> String {
-    // Just below a thousand, three digits round up to the next unit.
-    let (amount, unit) = match us.abs() {
-        us if us < 0.9995 && us > 0.0 => (1e3, "ns"),
-        us if us < 999.5 => (1.0, "µs"),
-        us if us < 999.5e3 => (1e-3, "ms"),
-        _ => (1e-6, "s"),
-    };
-    format!("{} {unit}", significant(us * amount))
-}
-
 /// A rate or a ratio with three digits that mean something.
 pub(crate) fn significant(number: f64) -> String {
     let digits = match number.abs() {
@@ -75,13 +63,5 @@ mod tests {
         assert_eq!(counts, ["0", "999", "1,000", "1,234,567"]);
         let decimals = [1234.5678, -0.5, -0.001].map(|number| decimal(number, 2));
         assert_eq!(decimals, ["1,234.57", "−0.50", "0.00"]);
-    }
-
-    #[test]
-    fn a_time_has_the_unit_that_suits_it() {
-        let short = [0.0, 0.25, 12.34, 999.9].map(time);
-        assert_eq!(short, ["0.00 µs", "250 ns", "12.3 µs", "1.00 ms"]);
-        let long = [1_500.0, 123_456.0, 7_200_000_000.0].map(time);
-        assert_eq!(long, ["1.50 ms", "123 ms", "7,200 s"]);
     }
 }

@@ -3,8 +3,9 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use model::engine::Progress;
+use model::time::rounded_us;
 
-use crate::numbers::{count, time};
+use crate::numbers::count;
 use crate::scenario::Resolved;
 
 /// A line on the terminal that goes when the run is over.
@@ -35,7 +36,7 @@ impl Bar {
             events => format!(
                 "{entries} entries, {} events, {} of virtual time",
                 count(events),
-                time(progress.now_ns as f64 / 1e3),
+                rounded_us(progress.now_ns as f64 / 1e3),
             ),
         });
     }

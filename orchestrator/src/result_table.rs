@@ -8,11 +8,12 @@ use algorithms::registry::FormKind;
 use analysis::files::State;
 use analysis::{FaultLine, Judgement, PriorityLine, Property, Summary, TheoryLine, Verdict};
 use model::plan::Plan;
+use model::time::rounded_us;
 use model::workload::{PerNode, Urgency};
 use safe_io::to_stderr;
 use serde_json::json;
 
-use crate::numbers::{count, decimal, many, significant, time};
+use crate::numbers::{count, decimal, many, significant};
 use crate::table::indented;
 use crate::{Exit, Failure, print};
 
@@ -160,7 +161,7 @@ fn measured(summary: &Summary) -> Vec<Row> {
         count(summary.entries),
         format!(
             "in {}{}",
-            time(summary.duration_us),
+            rounded_us(summary.duration_us),
             remark(summary.throughput_per_s, |rate| format!(
                 ", {} per second",
                 significant(rate)
@@ -180,14 +181,14 @@ fn measured(summary: &Summary) -> Vec<Row> {
         summary.wait_p99_us,
         summary.wait_max_us,
     ) {
-        let tail = format!("p99 {}, longest {}", time(p99), time(longest));
-        rows.push(Row::new("wait, median", time(p50), tail));
+        let tail = format!("p99 {}, longest {}", rounded_us(p99), rounded_us(longest));
+        rows.push(Row::new("wait, median", rounded_us(p50), tail));
     }
     if let Some(delay) = summary.sync_delay_mean_us {
         let in_t = remark(summary.sync_delay_in_link_delays(), |t| {
             format!("{} link delays", decimal(t, 2))
         });
-        rows.push(Row::new("sync delay, mean", time(delay), in_t));
+        rows.push(Row::new("sync delay, mean", rounded_us(delay), in_t));
     }
     if let Some(jain) = summary.jain {
         rows.push(Row::new(
@@ -250,7 +251,7 @@ fn faults(judgement: &Judgement) -> Vec<Row> {
         let undisturbed = remark(summary.link_delay_undisturbed_us, |_| {
             format!("on average; {} was asked for", summary.delay)
         });
-        rows.push(Row::new("link delay", time(mean), undisturbed));
+        rows.push(Row::new("link delay", rounded_us(mean), undisturbed));
     }
     if let Some(again) = summary.retransmissions.filter(|_| !lines.is_empty()) {
         let of = remark(summary.datagrams, |all| {
@@ -275,11 +276,13 @@ fn priorities(judgement: &Judgement) -> Vec<Row> {
     let row = |line: &PriorityLine| {
         let label = format!("priority {}", line.priority);
         let served = format!("{} of {}", count(line.entries), count(line.requests));
-        let mean = remark(line.wait_mean_us, |mean| format!(", mean {}", time(mean)));
+        let mean = remark(line.wait_mean_us, |mean| {
+            format!(", mean {}", rounded_us(mean))
+        });
         let overtaken = remark(line.overtaken_max, |most| {
             format!("; overtaken by {} at most", count(most))
         });
-        let longest = time(line.wait_max_us);
+        let longest = rounded_us(line.wait_max_us);
         Row::new(
             &label,
             served,

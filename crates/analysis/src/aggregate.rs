@@ -103,11 +103,11 @@ mod tests {
     use model::run::Run;
 
     use super::*;
-    use crate::sample;
+    use crate::fixtures;
 
     #[test]
     fn every_metric_is_averaged_over_the_runs_that_have_it() {
-        let plan = sample::plan("raymond", 3);
+        let plan = fixtures::plan("raymond", 3);
         let empty = crate::judge(&plan, &Topology::complete(3), &Run::default()).summary;
         let run = |messages, wait| Summary {
             messages,

@@ -77,7 +77,7 @@ pub(crate) fn delay(plan: &Plan, run: &Run) -> Option<FaultLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{death, fault, faults, never, plan, run};
+    use crate::fixtures::{death, fault, faults, never, plan, run};
 
     #[test]
     fn each_fault_has_a_line_however_often_it_struck() {

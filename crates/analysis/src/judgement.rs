@@ -6,6 +6,7 @@ use algorithms::Topology;
 use algorithms::registry::{AlgorithmInfo, FormKind};
 use model::plan::{Plan, UseTransport};
 use model::run::{FaultKind, FaultOutcome, Run};
+use model::time::exact_ns;
 use model::workload::Arrivals;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ use crate::observed::Observed;
 use crate::priorities::PriorityLine;
 use crate::summary::{Findings, Summary};
 use crate::theory::{self, TheoryLine};
-use crate::{liveness, safety, suspicion, well_formedness, wire, words};
+use crate::{liveness, prose, safety, suspicion, well_formedness, wire};
 
 /// What became of one property.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,7 +105,7 @@ pub(crate) fn judge(
     let admitted = (info.more.admits)(&plan.params);
     let seen = Observed::new(plan, run, admitted);
 
-    let safety = safety::check(run, &seen.crowd, admitted, seen.demand.most_wanting);
+    let safety = safety::check(run, &seen.crowd, admitted, seen.contention.most_wanting);
     let liveness = liveness::check(info, plan, topology, run);
     let well_formedness = well_formedness::check(info, plan, run);
     let (verdict, mut reasons) = verdict(&safety, &liveness, &well_formedness, plan, run);
@@ -196,19 +197,19 @@ fn warnings(seen: &Observed<'_>, theory: &[TheoryLine]) -> Vec<String> {
     } = seen;
     let mut warnings = Vec::new();
     let alone_by_design = matches!(plan.workload.arrivals, Arrivals::OneAtATime);
-    let (contended, entries) = (seen.demand.contended, seen.stays.len() as u64);
+    let (contended, entries) = (seen.contention.contended, seen.stays.len() as u64);
     if !alone_by_design && entries > 0 && contended.saturating_mul(100) < entries {
         warnings.push(format!(
             "only {contended} of {} contended, so exclusion was hardly tested.\n\
              Shorten --think or lengthen --hold.",
-            words::count(entries, "entry was", "entries were"),
+            prose::count(entries, "entry was", "entries were"),
         ));
     }
     if measured.cut && measured.entries == 0 {
         warnings.push(format!(
             "the warm-up of {} was never over, so nothing was measured.\n\
              Shorten the warm-up or lengthen the run.",
-            words::count(plan.warm_up_entries, "entry", "entries"),
+            prose::count(plan.warm_up_entries, "entry", "entries"),
         ));
     }
     if !plan.printed.is_repaired() {
@@ -220,8 +221,8 @@ fn warnings(seen: &Observed<'_>, theory: &[TheoryLine]) -> Vec<String> {
     if run.bound_broken > 0 && plan.info().more.uses_bound {
         warnings.push(format!(
             "{} longer than the bound of {} that the algorithm was told.",
-            words::count(run.bound_broken, "message took", "messages took"),
-            words::time(plan.bound_ns),
+            prose::count(run.bound_broken, "message took", "messages took"),
+            exact_ns(plan.bound_ns),
         ));
     }
     if plan.transport == UseTransport::Never && plan.faults.harms() {
@@ -236,7 +237,7 @@ fn warnings(seen: &Observed<'_>, theory: &[TheoryLine]) -> Vec<String> {
         warnings.push(format!(
             "the proxy dropped {}, since too much was under way: the network lost more than its \
              faults say.\nShorten the delays, or send less.",
-            words::count(fault.acted, "datagram", "datagrams"),
+            prose::count(fault.acted, "datagram", "datagrams"),
         ));
     }
     let mut messages = run.faults.iter();
@@ -342,7 +343,7 @@ mod tests {
     use model::run::{End, Happened, MessageRow};
 
     use super::*;
-    use crate::sample::{entry, fault, faults, never, plan, run, toy, waiting};
+    use crate::fixtures::{entry, fault, faults, never, plan, run, toy, waiting};
 
     fn contended() -> Run {
         run(vec![entry(0, 0, 1, 5), entry(1, 0, 6, 9)])

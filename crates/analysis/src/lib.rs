@@ -12,27 +12,27 @@ pub mod replay;
 pub mod statistics;
 
 mod columns;
-mod demand;
+mod contention;
 mod fault_lines;
 mod judgement;
 mod liveness;
 mod measured;
 mod observed;
+mod occupancy;
 mod order;
 mod priorities;
+mod prose;
 mod safety;
 mod settings;
-mod stays;
 mod summary;
 mod suspicion;
 mod theory;
 mod times;
 mod well_formedness;
 mod wire;
-mod words;
 
 #[cfg(test)]
-mod sample;
+mod fixtures;
 
 pub use columns::{Column, Kind, Value};
 pub use fault_lines::FaultLine;

@@ -15,9 +15,10 @@ use algorithms::registry::{AlgorithmInfo, LinkContract};
 use algorithms::{NodeId, Topology};
 use model::plan::Plan;
 use model::run::{End, FaultKind, FaultOutcome, FaultTarget, Run, deaths};
+use model::time::exact_ns;
 
 use crate::judgement::Property;
-use crate::{suspicion, words};
+use crate::{prose, suspicion};
 
 pub(crate) fn check(info: &AlgorithmInfo, plan: &Plan, topology: &Topology, run: &Run) -> Property {
     let waiting = waiting(run);
@@ -66,7 +67,7 @@ pub(crate) fn check(info: &AlgorithmInfo, plan: &Plan, topology: &Topology, run:
             Property::inconclusive(format!(
                 "{} ended the run at {} while it still moved; {}{but}{whom}",
                 time_limit(plan),
-                words::time(run.ended_ns),
+                exact_ns(run.ended_ns),
                 wait(&waiting)
             ))
         }
@@ -78,7 +79,7 @@ pub(crate) fn check(info: &AlgorithmInfo, plan: &Plan, topology: &Topology, run:
             };
             Property::inconclusive(format!(
                 "the run {how} at {}; {}",
-                words::time(run.ended_ns),
+                exact_ns(run.ended_ns),
                 wait(&waiting)
             ))
         }
@@ -87,7 +88,7 @@ pub(crate) fn check(info: &AlgorithmInfo, plan: &Plan, topology: &Topology, run:
 
 /// The limit, and the flag and key by which it is set.
 fn time_limit(plan: &Plan) -> String {
-    let limit = plan.time_limit_ns.map(words::time);
+    let limit = plan.time_limit_ns.map(exact_ns);
     let limit = limit.map_or_else(String::new, |limit| format!(" of {limit}"));
     format!("the time limit{limit} (--time-limit, in a file time-limit)")
 }
@@ -116,8 +117,8 @@ fn wait(waiting: &[(NodeId, u64)]) -> String {
     };
     format!(
         "{} still {verb}, {since} {}",
-        words::nodes(&nodes),
-        words::time(first_ns)
+        prose::nodes(&nodes),
+        exact_ns(first_ns)
     )
 }
 
@@ -139,7 +140,7 @@ fn for_whom(run: &Run, waiting: &[(NodeId, u64)]) -> String {
         });
         let others = others.collect::<BTreeSet<_>>();
         let others = others.into_iter().collect::<Vec<_>>();
-        (!others.is_empty()).then(|| format!("{node} for {}", words::nodes(&others)))
+        (!others.is_empty()).then(|| format!("{node} for {}", prose::nodes(&others)))
     });
     let waits = waits.collect::<Vec<_>>();
     let more = match waits.len().saturating_sub(NAMED) {
@@ -187,7 +188,7 @@ fn hindrance(
     let dead = deaths(&run.faults).len();
     let survives = info.survives(&plan.params);
     (dead > survives as usize).then(|| {
-        let died = words::count(dead as u64, "member died", "members died");
+        let died = prose::count(dead as u64, "member died", "members died");
         let tolerates = match survives {
             0 => "none".to_owned(),
             some => some.to_string(),
@@ -215,7 +216,7 @@ mod tests {
     use model::run::{Happened, MessageRow};
 
     use super::*;
-    use crate::sample::{death, entry, fault, faults, never, plan, registered, run, waiting};
+    use crate::fixtures::{death, entry, fault, faults, never, plan, registered, run, waiting};
 
     fn judged(run: &Run) -> Property {
         judged_with([], run)

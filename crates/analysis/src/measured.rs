@@ -67,7 +67,7 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{entry, plan, run};
+    use crate::fixtures::{entry, plan, run};
 
     #[test]
     fn a_window_begins_after_the_exit_that_ends_the_warm_up() {

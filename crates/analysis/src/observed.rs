@@ -6,11 +6,11 @@ use algorithms::NodeId;
 use model::plan::{Plan, UseTransport};
 use model::run::{Engine, RequestRow, Run, TransportRow};
 
-use crate::demand::Demand;
+use crate::contention::Contention;
 use crate::measured::Measured;
+use crate::occupancy::{Stay, stays};
 use crate::priorities::{self, PriorityLine};
 use crate::safety::Crowd;
-use crate::stays::{Stay, stays};
 use crate::times::{self, Handover, Times};
 
 /// A plan, its run, and everything that more than one check or column needs of them.
@@ -20,7 +20,7 @@ pub(crate) struct Observed<'a> {
     pub measured: Measured,
     pub stays: Vec<Stay>,
     pub crowd: Crowd,
-    pub demand: Demand,
+    pub contention: Contention,
     pub handovers: Vec<Handover>,
     /// From the arrival of a measured request to its entry.
     pub waits: Times,
@@ -42,7 +42,7 @@ impl<'a> Observed<'a> {
             run,
             measured,
             crowd: Crowd::of(&stays, admitted),
-            demand: Demand::of(run),
+            contention: Contention::of(run),
             waits: Times::waits(run, &measured),
             sync_delays: in_window.map(|handover| handover.delay_ns).collect(),
             priorities: priorities::lines(run),

@@ -235,7 +235,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sample::{entry, run, waiting};
+    use crate::fixtures::{entry, run, waiting};
 
     #[test]
     fn overtakes_are_pairs() {

@@ -59,7 +59,7 @@ pub(crate) fn lines(run: &Run) -> Vec<PriorityLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{entry, run, waiting};
+    use crate::fixtures::{entry, run, waiting};
 
     #[test]
     fn each_priority_has_a_line() {

@@ -9,7 +9,7 @@ use model::plan::Plan;
 use model::run::{End, RequestRow, Run};
 
 use crate::measured::Measured;
-use crate::stays::stays;
+use crate::occupancy::stays;
 use crate::summary::Summary;
 use crate::{Status, Verdict, order, times};
 
@@ -399,7 +399,7 @@ mod tests {
     use model::run::{MessageRow, NoteRow};
 
     use super::*;
-    use crate::sample::{entry, faults, plan, run};
+    use crate::fixtures::{entry, faults, plan, run};
 
     fn value(name: &str, run: &Run) -> Option<f64> {
         let plan = Plan {

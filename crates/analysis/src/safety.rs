@@ -14,10 +14,11 @@ use std::collections::BinaryHeap;
 
 use algorithms::NodeId;
 use model::run::Run;
+use model::time::exact_ns;
 
 use crate::judgement::Property;
-use crate::stays::Stay;
-use crate::{suspicion, words};
+use crate::occupancy::Stay;
+use crate::{prose, suspicion};
 
 /// How full it was inside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,8 +67,8 @@ pub(crate) fn check(run: &Run, crowd: &Crowd, admitted: u32, wanting: u32) -> Pr
         };
         return Property::violated(format!(
             "{} were inside at the same time, at {}; at most {admitted} may be{more}{}",
-            words::nodes(who),
-            words::time(*at_ns),
+            prose::nodes(who),
+            exact_ns(*at_ns),
             suspicion::before(run, *at_ns),
         ));
     }
@@ -82,7 +83,7 @@ pub(crate) fn check(run: &Run, crowd: &Crowd, admitted: u32, wanting: u32) -> Pr
         return Property::violated(format!(
             "the witness refused node {}, which entered at {}: every lock was taken by others{}",
             row.node,
-            words::time(at_ns),
+            exact_ns(at_ns),
             suspicion::before(run, at_ns),
         ));
     }
@@ -102,8 +103,8 @@ pub(crate) fn check(run: &Run, crowd: &Crowd, admitted: u32, wanting: u32) -> Pr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{entry, run};
-    use crate::stays::stays;
+    use crate::fixtures::{entry, run};
+    use crate::occupancy::stays;
 
     fn crowd(requests: &[(u32, u64, u64)], admitted: u32) -> Crowd {
         let rows = requests

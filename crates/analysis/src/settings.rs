@@ -82,12 +82,12 @@ fn loses(action: &FaultAction) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::fixtures;
 
     #[test]
     fn a_row_says_what_was_asked_for() {
-        let mut plan = sample::plan("raymond", 3);
-        plan.faults = sample::faults(3, ["loss 5% on all", "at 1s kill 2"]);
+        let mut plan = fixtures::plan("raymond", 3);
+        plan.faults = fixtures::faults(3, ["loss 5% on all", "at 1s kill 2"]);
         assert_eq!(
             (hold(&plan), think(&plan)),
             ("1ms".into(), "exp:10ms".into())

@@ -61,7 +61,7 @@ columns! {
     /// The most members that were inside at once.
     max_inside: u32 [Metric, "members"] = seen.crowd.most.max(seen.run.most_inside.unwrap_or(0));
     /// Entries whose request arrived while another member waited or was inside.
-    contended: u64 [Metric, "entries"] = seen.demand.contended;
+    contended: u64 [Metric, "entries"] = seen.contention.contended;
     /// Algorithm messages: sends from one node to another, counted once where they are made. Acks, retransmissions and heartbeats are not among them.
     messages: u64 [Metric, "messages"] = seen.run.messages.values().map(|row| row.sent).sum();
     /// Algorithm messages per entry, over the measured window.
@@ -196,7 +196,7 @@ mod tests {
     use model::run::{MessageRow, Run, StateBytes, TransportRow};
 
     use super::*;
-    use crate::sample::{entry, fault, faults, plan, run, waiting};
+    use crate::fixtures::{entry, fault, faults, plan, run, waiting};
 
     const US: u64 = 1_000;
 

@@ -6,8 +6,9 @@
 
 use algorithms::NodeId;
 use model::run::{FaultKind, Run};
+use model::time::exact_ns;
 
-use crate::words;
+use crate::prose;
 
 /// A member took another for dead that was not.
 struct Suspicion {
@@ -39,7 +40,7 @@ pub(crate) fn before(run: &Run, at_ns: u64) -> String {
 /// What a reader should know of a run with false suspicions, whatever became of it.
 pub(crate) fn warning(run: &Run) -> Option<String> {
     let first = all(run).next()?;
-    let count = words::count(
+    let count = prose::count(
         all(run).count() as u64,
         "false suspicion",
         "false suspicions",
@@ -55,7 +56,7 @@ pub(crate) fn warning(run: &Run) -> Option<String> {
 fn sentence(Suspicion { at_ns, by, of }: &Suspicion) -> String {
     format!(
         "false suspicion of {of} by node {by} at {}",
-        words::time(*at_ns)
+        exact_ns(*at_ns)
     )
 }
 
@@ -64,7 +65,7 @@ mod tests {
     use model::run::FaultOutcome;
 
     use super::*;
-    use crate::sample::{entry, run};
+    use crate::fixtures::{entry, run};
 
     #[test]
     fn a_violation_says_whether_it_came_after_one() {

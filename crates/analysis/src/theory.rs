@@ -287,8 +287,8 @@ mod tests {
     use model::run::{MessageRow, NoteRow};
 
     use super::*;
+    use crate::fixtures::{death, entry, faults, plan, run, toy};
     use crate::judgement::judge;
-    use crate::sample::{death, entry, faults, plan, run, toy};
 
     /// An algorithm with one closed form.
     fn with_form(

@@ -3,7 +3,7 @@
 use model::run::Run;
 
 use crate::measured::Measured;
-use crate::stays::Stay;
+use crate::occupancy::Stay;
 
 /// Times, ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,8 +102,8 @@ pub(crate) fn handovers(run: &Run, stays: &[Stay], admitted: u32) -> Vec<Handove
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{entry, plan, run};
-    use crate::stays::stays;
+    use crate::fixtures::{entry, plan, run};
+    use crate::occupancy::stays;
 
     fn delays(run: &Run, admitted: u32) -> Vec<u64> {
         let handovers = handovers(run, &stays(run), admitted);

@@ -9,9 +9,10 @@ use algorithms::NodeId;
 use algorithms::registry::AlgorithmInfo;
 use model::plan::Plan;
 use model::run::{RequestRow, Run};
+use model::time::exact_ns;
 
 use crate::judgement::Property;
-use crate::{suspicion, words};
+use crate::{prose, suspicion};
 
 pub(crate) fn check(info: &AlgorithmInfo, plan: &Plan, run: &Run) -> Property {
     let broken = uninvited(run)
@@ -36,7 +37,7 @@ fn uninvited(run: &Run) -> Option<String> {
     Some(format!(
         "node {} entered without having asked, at {}",
         first.node,
-        words::time(at_ns)
+        exact_ns(at_ns)
     ))
 }
 
@@ -50,7 +51,7 @@ fn misplaced_exit(run: &Run) -> Option<String> {
     Some(format!(
         "node {} left without being inside, at {}",
         row.node,
-        words::time(at_ns)
+        exact_ns(at_ns)
     ))
 }
 
@@ -58,14 +59,14 @@ fn protocol_errors(run: &Run) -> Option<String> {
     if run.protocol_error_count == 0 {
         return None;
     }
-    let errors = words::count(
+    let errors = prose::count(
         run.protocol_error_count,
         "protocol error",
         "protocol errors",
     );
     Some(match run.protocol_errors.first() {
         Some((at_ns, node, why)) => {
-            let at = words::time(*at_ns);
+            let at = exact_ns(*at_ns);
             let after = suspicion::before(run, *at_ns);
             format!("{errors}, the first at node {node} at {at}: {why}{after}")
         }
@@ -84,7 +85,7 @@ fn fences(run: &Run) -> Option<String> {
     let ((_, before, first), (at_ns, fence, second)) = (pair[0], pair[1]);
     Some(format!(
         "node {second} entered with fence {fence} at {}, after node {first} with {before}",
-        words::time(at_ns)
+        exact_ns(at_ns)
     ))
 }
 
@@ -120,7 +121,7 @@ fn tokens(info: &AlgorithmInfo, plan: &Plan, run: &Run) -> Option<String> {
     (tokens > 1).then(|| {
         format!(
             "there are {tokens} tokens ({kind}), at {}",
-            words::nodes(&holders)
+            prose::nodes(&holders)
         )
     })
 }
@@ -130,7 +131,7 @@ mod tests {
     use model::run::MessageRow;
 
     use super::*;
-    use crate::sample::{death, entry, plan, registered, run, waiting};
+    use crate::fixtures::{death, entry, plan, registered, run, waiting};
 
     fn judged(run: &Run) -> Property {
         check(registered("raymond"), &plan("raymond", 3), run)

@@ -10,7 +10,7 @@ use model::plan::Plan;
 use model::run::{Run, TransportRow, deaths};
 use transport::frame::Rejected;
 
-use crate::words;
+use crate::prose;
 
 /// A run from which so large a share of the datagrams vanished is told, if that is more than
 /// `FEW` datagrams.
@@ -45,7 +45,7 @@ fn overflowed(run: &Run) -> Option<String> {
         format!(
             "the kernel dropped {} at full sockets ({members} at members, {proxy} at the proxy), so \
              timings were spoiled by the machine.\nRun fewer members, or on a machine with less to do.",
-            words::count(members + proxy, "datagram", "datagrams"),
+            prose::count(members + proxy, "datagram", "datagrams"),
         )
     })
 }
@@ -58,7 +58,7 @@ fn unsent(run: &Run) -> Option<String> {
         format!(
             "the kernel did not take {} ({members} of members, {proxy} of the proxy): a full queue, a \
              firewall or no route.",
-            words::count(members + proxy, "datagram", "datagrams"),
+            prose::count(members + proxy, "datagram", "datagrams"),
         )
     })
 }
@@ -79,7 +79,7 @@ fn vanished(run: &Run) -> Option<String> {
         format!(
             "of {} sent, {received} arrived; the faults that were asked for explain {lost} losses, and \
              {vanished} more vanished: the machine could not carry the load.",
-            words::count(sent, "datagram", "datagrams"),
+            prose::count(sent, "datagram", "datagrams"),
         )
     })
 }
@@ -101,7 +101,7 @@ fn rejected(plan: &Plan, run: &Run) -> Option<String> {
             .map(|(reason, count)| format!("{count} {}", reason.name().replace('_', " ")));
         format!(
             "{} rejected that this run's members and faults did not make: {}.",
-            words::count(all, "datagram was", "datagrams were"),
+            prose::count(all, "datagram was", "datagrams were"),
             reasons.collect::<Vec<_>>().join(", "),
         )
     })
@@ -143,7 +143,7 @@ mod tests {
     use model::run::Engine;
 
     use super::*;
-    use crate::sample::plan;
+    use crate::fixtures::plan;
 
     fn run(row: TransportRow, proxy: Option<Totals>) -> Run {
         Run {

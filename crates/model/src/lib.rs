@@ -4,4 +4,5 @@ pub mod engine;
 pub mod event;
 pub mod plan;
 pub mod run;
+pub mod time;
 pub mod workload;

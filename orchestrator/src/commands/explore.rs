@@ -9,10 +9,11 @@ use std::time::Instant;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use model::time::rounded_us;
 use serde_json::json;
 use simulator::explore::{Kind, Progress, Schedule, explore, replay};
 
-use crate::numbers::{count, time};
+use crate::numbers::count;
 use crate::{Exit, Failure, interrupt, print};
 use show::{replay_line, replayed, shown, verdict};
 pub(crate) use world::{World, WorldSpec};
@@ -116,7 +117,7 @@ impl Explore {
                 count(progress.states),
                 count(progress.open),
                 progress.depth,
-                time(start.elapsed().as_secs_f64() * 1e6),
+                rounded_us(start.elapsed().as_secs_f64() * 1e6),
             ));
             bar.tick();
             go_on_unless(&interrupted)

@@ -1,12 +1,12 @@
 //! Who waited and who was inside: a lane for each member.
 
 use model::run::Run;
+use model::time::rounded_us;
 
 use super::canvas::{Anchor, Canvas, Stroke};
 use super::palette::{BLUE, SKY};
 use super::pixels::{COLUMNS, PixelRow, seconds};
 use super::{BELOW, LEFT, Picture, TOP, faults};
-use crate::numbers::time;
 
 /// Lanes in which members are shown; where there are more members, several share a lane.
 const LANES: u32 = 48;
@@ -45,7 +45,7 @@ pub(crate) fn occupancy(run: &Run, nodes: u32, (from_ns, until_ns): (u64, u64)) 
     canvas.path(&stays, Stroke::new(BLUE, each * 0.75));
     canvas.text((16.0, TOP - 12.0), Anchor::Start, "node");
     faults::legend(&mut canvas, run, &[("inside", BLUE), ("waiting", SKY)]);
-    let pixel = time((until_ns - from_ns) as f64 / COLUMNS as f64 / 1e3);
+    let pixel = rounded_us((until_ns - from_ns) as f64 / COLUMNS as f64 / 1e3);
     let shared = match nodes > LANES {
         true => format!(
             " Each line stands for about {} nodes.",

@@ -1,13 +1,14 @@
 //! How long requests waited: by share of the requests, and in the course of the run.
 
 use model::run::{RequestRow, Run};
+use model::time::rounded_us;
 
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke};
 use super::palette::{BLUE, Look, ORANGE, look};
 use super::pixels::seconds;
 use super::{BOTTOM, HEIGHT, LEFT, Picture, RIGHT, TOP, faults};
-use crate::numbers::{count, time};
+use crate::numbers::count;
 
 /// Points of the curve of percentiles.
 const CURVE: usize = 160;
@@ -52,7 +53,7 @@ pub(crate) fn wait_percentiles(waits: &[u64]) -> Option<Picture> {
             "Wait percentiles: so large a share of the {} measured requests waited no longer than this. \
              The longest wait was {}.",
             count(waits.len() as u64),
-            time(most as f64 / 1e3)
+            rounded_us(most as f64 / 1e3)
         ),
     })
 }
@@ -100,7 +101,7 @@ pub(crate) fn wait_over_time(run: &Run) -> Option<Picture> {
         svg: canvas.svg(HEIGHT),
         caption: format!(
             "Wait over time: median and longest of those who entered in each {} of the run.{no_line}",
-            time(length as f64 / PARTS as f64 / 1e3),
+            rounded_us(length as f64 / PARTS as f64 / 1e3),
         ),
     })
 }

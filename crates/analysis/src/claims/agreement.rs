@@ -2,8 +2,8 @@
 
 use super::{Evidence, LEVEL, Selection};
 use crate::expression::Expression;
+use crate::prose::significant;
 use crate::statistics::Moments;
-use crate::words::significant;
 
 /// The first cell of two sets of runs in which a quantity differs by more than chance explains, in a
 /// sentence, if there is one; `None` if it was not measured in both.

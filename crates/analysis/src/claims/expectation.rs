@@ -3,8 +3,8 @@
 use super::ordering;
 use super::{Answer, Evidence, LEVEL, Outcome, Selection};
 use crate::expression::Expression;
+use crate::prose::significant;
 use crate::statistics::{Interval, Moments, clopper_pearson};
-use crate::words::significant;
 
 /// What a test expects. Formulas are evaluated in every run.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 use super::expectation::{needed, unmeasured};
 use super::{Answer, Evidence, LEVEL, Outcome, Relation, Selection};
 use crate::expression::Expression;
+use crate::prose::significant;
 use crate::statistics::{Difference, Moments, holm};
-use crate::words::significant;
 
 /// Two cells that are compared.
 type Pair = (usize, usize);

@@ -290,7 +290,7 @@ impl std::fmt::Display for Fates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{entry, fault, faults, plan, run};
+    use crate::fixtures::{entry, fault, faults, plan, run};
 
     fn traced() -> Plan {
         Plan {

@@ -187,7 +187,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::sample::{death, fault, faults, never, plan, run};
+    use crate::fixtures::{death, fault, faults, never, plan, run};
 
     /// A plan with faults of every sort.
     fn eventful() -> Plan {

@@ -17,7 +17,7 @@ use safe_io::input;
 
 use super::record::from_utc;
 use super::{FilesError, Provenance};
-use crate::stays::stays;
+use crate::occupancy::stays;
 use crate::times::handovers;
 
 pub(super) use compare::compare;
@@ -151,7 +151,7 @@ mod tests {
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 
     use super::*;
-    use crate::sample::{entry, plan, run};
+    use crate::fixtures::{entry, plan, run};
 
     #[test]
     fn intervals_are_round_and_few() {

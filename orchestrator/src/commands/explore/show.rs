@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use algorithms::NodeId;
 use algorithms::registry::LinkOrder;
+use model::time::rounded_us;
 use simulator::explore::{
     Ending, Finding, Kind, Mishap, Options, Outcome, Report, Schedule, Timers, Told,
 };
 
 use super::World;
-use crate::numbers::{count, many, significant, time};
+use crate::numbers::{count, many, significant};
 use crate::result_table::{Row, blocks, first_few};
 use crate::scenario::Resolved;
 use crate::table::indented;
@@ -106,7 +107,7 @@ pub(super) fn shown(
     }
     rows.extend(unchecked_invariants(world));
     let rate = format!("{} states per second", significant(rate));
-    let took = time(elapsed.as_secs_f64() * 1e6);
+    let took = rounded_us(elapsed.as_secs_f64() * 1e6);
     rows.push(Row::new("time", took, rate));
     let mut text = format!("{}\n{}", world.headline, blocks(&[rows]));
     text.push_str(&format!("\nverdict: {}\n", verdict(exit)));

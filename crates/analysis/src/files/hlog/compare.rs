@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
     use crate::files::Provenance;
-    use crate::sample::{entry, plan, run};
+    use crate::fixtures::{entry, plan, run};
 
     /// The log of a small run, and what is said of it after an edit.
     fn after(edit: impl Fn(&str) -> Vec<u8>) -> Vec<String> {

@@ -2,23 +2,6 @@
 
 use algorithms::NodeId;
 
-/// A moment or a length of time, to the nanosecond: `12.5 ms`.
-pub(crate) fn time(ns: u64) -> String {
-    let (unit_ns, unit) = match ns {
-        0..1_000 => (1, "ns"),
-        1_000..1_000_000 => (1_000, "us"),
-        1_000_000..1_000_000_000 => (1_000_000, "ms"),
-        _ => (1_000_000_000, "s"),
-    };
-    let digits = unit_ns.to_string().len() - 1;
-    let (whole, rest) = (ns / unit_ns, ns % unit_ns);
-    if rest == 0 {
-        return format!("{whole} {unit}");
-    }
-    let fraction = format!("{rest:0digits$}");
-    format!("{whole}.{} {unit}", fraction.trim_end_matches('0'))
-}
-
 /// `node 3`, `nodes 3 and 5`, `nodes 3, 5 and 7`; beyond a handful, how many more.
 pub(crate) fn nodes(nodes: &[NodeId]) -> String {
     const NAMED: usize = 5;
@@ -63,15 +46,6 @@ fn list(nodes: &[NodeId]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_exact_and_in_a_readable_unit() {
-        assert_eq!(time(0), "0 ns");
-        assert_eq!(time(999), "999 ns");
-        assert_eq!(time(1_050), "1.05 us");
-        assert_eq!(time(12_500_000), "12.5 ms");
-        assert_eq!(time(60_000_000_001), "60.000000001 s");
-    }
 
     #[test]
     fn lists_of_nodes_read_like_prose() {

@@ -48,7 +48,7 @@ pub(crate) fn stays(run: &Run) -> Vec<Stay> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{death, entry, run};
+    use crate::fixtures::{death, entry, run};
 
     #[test]
     fn an_entry_without_exit_lasts_until_the_death_or_the_end() {

@@ -7,14 +7,14 @@ use model::run::{Run, deaths};
 
 /// How many wanted in at the same time as others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Demand {
+pub(crate) struct Contention {
     /// Entries whose request arrived while another member waited or was inside.
     pub contended: u64,
     /// The most members that waited or were inside at the same time.
     pub most_wanting: u32,
 }
 
-impl Demand {
+impl Contention {
     /// Sweeps over the arrivals. Of requests that arrive in the same nanosecond, the earlier row is
     /// there first; who leaves in that nanosecond is already gone.
     pub(crate) fn of(run: &Run) -> Self {
@@ -23,7 +23,7 @@ impl Demand {
         let mut wants = vec![0_u32; nodes.unwrap_or(0)];
         let mut wanting = 0;
         let mut open = BinaryHeap::new();
-        let mut demand = Self::default();
+        let mut contention = Self::default();
         let mut arrivals = (0..run.requests.len()).collect::<Vec<_>>();
         arrivals.sort_by_key(|&row| run.requests[row].arrived_ns);
         for row in arrivals {
@@ -40,23 +40,23 @@ impl Demand {
             let node = request.node.index();
             let others = wanting - u32::from(wants[node] > 0);
             if others > 0 && request.entered_ns.is_some() {
-                demand.contended += 1;
+                contention.contended += 1;
             }
             wanting += u32::from(wants[node] == 0);
             wants[node] += 1;
-            demand.most_wanting = demand.most_wanting.max(wanting);
+            contention.most_wanting = contention.most_wanting.max(wanting);
             let death_ns = deaths.get(&request.node).copied();
             let gone_ns = request.left_ns.or(death_ns).unwrap_or(u64::MAX);
             open.push(Reverse((gone_ns, node)));
         }
-        demand
+        contention
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{death, entry, run, waiting};
+    use crate::fixtures::{death, entry, run, waiting};
 
     #[test]
     fn a_request_that_comes_while_another_is_inside_or_waits_is_contended() {
@@ -66,10 +66,10 @@ mod tests {
             entry(2, 8, 20, 30),  // 0 is inside, 1 waits
             entry(0, 30, 30, 31), // all are gone
         ]);
-        let demand = Demand::of(&run);
+        let contention = Contention::of(&run);
         assert_eq!(
-            demand,
-            Demand {
+            contention,
+            Contention {
                 contended: 2,
                 most_wanting: 3
             }
@@ -80,8 +80,8 @@ mod tests {
     fn ones_own_requests_are_no_competition() {
         let run = run(vec![entry(0, 0, 0, 10), entry(0, 5, 10, 20)]);
         assert_eq!(
-            Demand::of(&run),
-            Demand {
+            Contention::of(&run),
+            Contention {
                 contended: 0,
                 most_wanting: 1
             }
@@ -95,15 +95,15 @@ mod tests {
             entry(1, 0, 3, 4),
             entry(2, 0, 5, 6),
         ]);
-        assert_eq!(Demand::of(&run).contended, 2);
+        assert_eq!(Contention::of(&run).contended, 2);
     }
 
     #[test]
     fn a_request_that_never_entered_is_no_contended_entry_but_competes() {
         let run = run(vec![waiting(0, 0), entry(1, 5, 6, 7), waiting(2, 6)]);
         assert_eq!(
-            Demand::of(&run),
-            Demand {
+            Contention::of(&run),
+            Contention {
                 contended: 1,
                 most_wanting: 3
             }
@@ -114,6 +114,6 @@ mod tests {
     fn the_dead_do_not_compete() {
         let mut run = run(vec![waiting(0, 0), entry(1, 5, 6, 7)]);
         run.faults = vec![death(0, 3)];
-        assert_eq!(Demand::of(&run).contended, 0);
+        assert_eq!(Contention::of(&run).contended, 0);
     }
 }
