@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use analysis::Judgement;
+use analysis::{Judgement, Verdict};
 use model::engine::EngineError;
 use thiserror::Error;
 
@@ -26,10 +26,10 @@ pub enum Exit {
 impl Exit {
     /// What a judgement comes to.
     pub fn of(judgement: &Judgement) -> Self {
-        match judgement.exit_code() {
-            0 => Exit::Holds,
-            1 => Exit::Violated,
-            _ => Exit::Inconclusive,
+        match judgement.conclusion() {
+            Verdict::Holds => Exit::Holds,
+            Verdict::Violated => Exit::Violated,
+            Verdict::Inconclusive => Exit::Inconclusive,
         }
     }
 

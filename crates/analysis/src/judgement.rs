@@ -257,15 +257,12 @@ fn warnings(seen: &Observed<'_>, theory: &[TheoryLine]) -> Vec<String> {
 }
 
 impl Judgement {
-    /// The program's exit code: 0 everything exercised holds, 1 a property was violated or an
-    /// exact expectation missed, 3 inconclusive.
-    pub fn exit_code(&self) -> u8 {
-        let missed = self.theory.iter().any(TheoryLine::missed);
-        match self.verdict {
-            Verdict::Violated => 1,
-            Verdict::Holds | Verdict::Inconclusive if missed => 1,
-            Verdict::Holds => 0,
-            Verdict::Inconclusive => 3,
+    /// The verdict on the run and its measurements: an exact expectation that was missed is a
+    /// violation, even where every property holds.
+    pub fn conclusion(&self) -> Verdict {
+        match self.theory.iter().any(TheoryLine::missed) {
+            true => Verdict::Violated,
+            false => self.verdict,
         }
     }
 }
@@ -353,19 +350,22 @@ mod tests {
         crate::judge(plan, &Topology::complete(plan.nodes), run)
     }
 
-    fn outcome(run: &Run) -> (Verdict, u8) {
+    fn verdicts(run: &Run) -> (Verdict, Verdict) {
         let judgement = judged(&plan("raymond", 2), run);
-        (judgement.verdict, judgement.exit_code())
+        (judgement.verdict, judgement.conclusion())
     }
 
     #[test]
-    fn each_verdict_has_its_exit_code() {
-        assert_eq!(outcome(&contended()), (Verdict::Holds, 0));
+    fn each_verdict_has_its_conclusion() {
+        assert_eq!(verdicts(&contended()), (Verdict::Holds, Verdict::Holds));
         let overlap = run(vec![entry(0, 0, 1, 5), entry(1, 0, 4, 9)]);
-        assert_eq!(outcome(&overlap), (Verdict::Violated, 1));
+        assert_eq!(verdicts(&overlap), (Verdict::Violated, Verdict::Violated));
         let mut late = contended();
         late.end = End::TimeLimit;
-        assert_eq!(outcome(&late), (Verdict::Inconclusive, 3));
+        assert_eq!(
+            verdicts(&late),
+            (Verdict::Inconclusive, Verdict::Inconclusive)
+        );
     }
 
     #[test]
@@ -408,7 +408,7 @@ mod tests {
     fn a_violation_outweighs_what_is_inconclusive() {
         let mut run = run(vec![entry(0, 0, 1, 5), entry(1, 0, 4, 9)]);
         run.end = End::TimeLimit;
-        assert_eq!(outcome(&run), (Verdict::Violated, 1));
+        assert_eq!(verdicts(&run), (Verdict::Violated, Verdict::Violated));
     }
 
     #[test]
@@ -421,7 +421,10 @@ mod tests {
 
     #[test]
     fn a_run_that_could_not_have_failed_is_inconclusive() {
-        assert_eq!(outcome(&Run::default()), (Verdict::Inconclusive, 3));
+        assert_eq!(
+            verdicts(&Run::default()),
+            (Verdict::Inconclusive, Verdict::Inconclusive)
+        );
     }
 
     #[test]
@@ -434,7 +437,7 @@ mod tests {
         run.faults[0].acted = 0;
         let judgement = judged(&plan, &run);
         assert_eq!(judgement.verdict, Verdict::Inconclusive);
-        assert_eq!(judgement.exit_code(), 3);
+        assert_eq!(judgement.conclusion(), Verdict::Inconclusive);
         assert_eq!(
             judgement.reasons,
             ["the fault 'loss 30%' on 0->1 was asked for and never did anything"]
@@ -473,13 +476,16 @@ mod tests {
         let mut run = contended();
         run.end = End::Failed;
         run.failure = Some("member 1 died unasked".to_owned());
-        assert_eq!(outcome(&run), (Verdict::Inconclusive, 3));
+        assert_eq!(
+            verdicts(&run),
+            (Verdict::Inconclusive, Verdict::Inconclusive)
+        );
         let reasons = judged(&plan("raymond", 2), &run).reasons;
         assert_eq!(reasons[0], "the testbed failed: member 1 died unasked");
         assert!(reasons[1].contains("was cut short"), "{reasons:?}");
         let mut overlap = self::run(vec![entry(0, 0, 1, 5), entry(1, 0, 4, 9)]);
         overlap.failure = run.failure;
-        assert_eq!(outcome(&overlap), (Verdict::Violated, 1));
+        assert_eq!(verdicts(&overlap), (Verdict::Violated, Verdict::Violated));
     }
 
     #[test]
@@ -490,7 +496,7 @@ mod tests {
         run.faults = vec![fault(&plan.faults, "restart", (20, None), 1)];
         let judgement = judged(&plan, &run);
         assert_eq!(judgement.verdict, Verdict::Inconclusive);
-        assert_eq!(judgement.exit_code(), 3);
+        assert_eq!(judgement.conclusion(), Verdict::Inconclusive);
         let reasons = judgement.reasons;
         assert!(
             reasons[0].starts_with("member 1 was restarted"),
@@ -581,12 +587,12 @@ mod tests {
         let plan = plan("ricart-agrawala", 2);
         let judgement = judged(&plan, &run);
         assert_eq!(judgement.theory[0].agrees, Some(true));
-        assert_eq!(judgement.exit_code(), 0);
+        assert_eq!(judgement.conclusion(), Verdict::Holds);
         run.messages.insert(key, row(5));
         let judgement = judged(&plan, &run);
         assert_eq!(
-            (judgement.verdict, judgement.exit_code()),
-            (Verdict::Holds, 1)
+            (judgement.verdict, judgement.conclusion()),
+            (Verdict::Holds, Verdict::Violated)
         );
         let reason = "messages_per_entry is 2.5, but 2(N-1) says exactly 2";
         assert_eq!(judgement.reasons, [reason]);

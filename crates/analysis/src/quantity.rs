@@ -1,12 +1,17 @@
-//! What a run measured, by name: everything that a claim or a sweep may ask for beside the columns
-//! of `summary.csv`. `docs/sweeps.md` has the table of their names.
+//! What a run measured, by name: the columns of `summary.csv` and the quantities below.
+//!
+//! A quantity is one row of [`QUANTITIES`]. How its name is read, how it is computed, its place in
+//! error messages and its line in `docs/sweeps.md` follow from it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use algorithms::NodeId;
 use algorithms::registry::AlgorithmInfo;
 use model::plan::Plan;
-use model::run::{End, RequestRow, Run};
+use model::run::{End, NoteRow, RequestRow, Run};
+
+use Measure::{Before, Entries, Handovers, Messages, Nodes, Note, Number};
 
 use crate::measured::Measured;
 use crate::occupancy::stays;
@@ -14,192 +19,266 @@ use crate::summary::Summary;
 use crate::{Status, Verdict, order, times};
 
 /// Something that a run measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Quantity {
     /// A column of `summary.csv`.
     Column(&'static crate::Column<Summary>),
-    /// Whether the run was or ended so.
-    Fate(Fate),
-    /// Messages of these kinds.
+    /// A quantity that is worked out where a claim or a sweep asks for it.
+    Derived(Derived),
+}
+
+/// A quantity that no column of `summary.csv` has.
+pub struct Derived {
+    name: String,
+    of: Box<dyn Fn(&Seen<'_>) -> Option<f64> + Send + Sync>,
+    needs: Needs,
+}
+
+/// What an algorithm must have for a quantity to mean something.
+enum Needs {
+    Nothing,
+    /// One of these kinds of messages.
     Messages(Vec<String>),
-    /// Messages received by a node.
-    Received(Statistic),
-    /// What the algorithm noted.
-    Note(String, Statistic),
-    /// Something of every entry.
-    Entry(Column, Statistic, Choice),
-    /// Hand-overs, perhaps of one pair; in link delays, or else in microseconds.
-    Sync {
-        /// Whether in link delays.
-        in_delays: bool,
-        /// Over the hand-overs.
-        statistic: Statistic,
-        /// From whom to whom.
-        between: Option<(NodeId, NodeId)>,
-    },
-    /// Whether the first got in before the second.
-    Before(NodeId, NodeId),
-    /// The links of the first holder, whatever their direction.
-    HolderLinks,
-    /// Pairs of which the one of lower priority entered while the other waited.
-    PairsAgainstPriority,
-    /// Requests whose nodes stay connected with the first holder, as a share.
-    ConnectedShare,
+    /// This note.
+    Note(String),
 }
 
-/// What became of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// The verdict is violated.
-    Violated,
-    /// Safety is.
-    Unsafe,
-    /// Liveness is.
-    NotLive,
-    /// The verdict is inconclusive.
-    Inconclusive,
-    /// It ended with somebody waiting and nothing moving.
-    Deadlock,
-    /// It ended with somebody waiting and messages without end.
-    LiveLock,
-    /// The time limit ended it.
-    TimeLimit,
+/// A run, and what it was judged to be.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    plan: &'a Plan,
+    run: &'a Run,
+    summary: &'a Summary,
 }
 
-/// What is known of every entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
-    /// From arrival to entry.
-    Wait,
-    /// From arrival to exit.
-    Turnaround,
-    /// Messages charged to it.
+/// One line of the table of quantities.
+struct Row {
+    name: &'static str,
+    about: &'static str,
+    measure: Measure,
+}
+
+/// How a quantity is computed, and with that what its name is followed by.
+#[derive(Clone, Copy)]
+enum Measure {
+    /// One number of the run: `holder_links`.
+    Number(fn(&Seen<'_>) -> Option<f64>),
+    /// A statistic over one value for each node: `received.max`.
+    Nodes(fn(&Seen<'_>) -> Option<Vec<f64>>),
+    /// A statistic over one value for each request, of those that entered while the run was
+    /// measured: `entry.wait_us.max[node=0]`.
+    Entries(fn(&Run) -> Vec<Option<f64>>),
+    /// A statistic over hand-overs in this unit, in nanoseconds: `sync_us.mean[0>1]`.
+    Handovers(fn(&Summary) -> Option<f64>),
+    /// How many messages of these kinds were sent: `messages.REQUEST+REPLY`.
     Messages,
-    /// Entries of others between the request and its own.
-    PassedOver,
-    /// Requests registered after it that entered before it.
-    Overtaken,
+    /// A statistic over what the algorithm noted: `note.hops.mean`.
+    Note,
+    /// Whether one node entered before another: `before[8,11]`.
+    Before,
+}
+
+/// Declares the table of quantities: the meaning, as `docs/sweeps.md` says it, the name or what all
+/// its names begin with, and how it is computed.
+macro_rules! quantities {
+    ($($(#[doc = $about:literal])+ $name:literal: $measure:expr;)+) => {
+        static QUANTITIES: &[Row] = &[$(Row {
+            name: $name,
+            about: concat!($($about),+),
+            measure: $measure,
+        }),+];
+    };
+}
+
+quantities! {
+    /// 1 if a property was violated, else 0
+    "violated": Number(|seen| yes(seen.summary.verdict == Verdict::Violated));
+    /// 1 if safety was violated, else 0
+    "unsafe": Number(|seen| yes(seen.summary.safety == Status::Violated));
+    /// 1 if liveness was violated, else 0
+    "not_live": Number(|seen| yes(seen.summary.liveness == Status::Violated));
+    /// 1 if the verdict is inconclusive, else 0
+    "inconclusive": Number(|seen| yes(seen.summary.verdict == Verdict::Inconclusive));
+    /// 1 if the run ended because somebody waited and nothing moved, else 0
+    "deadlock": Number(|seen| yes(seen.run.end == End::Deadlock));
+    /// 1 if the run ended because somebody waited while messages went on, else 0
+    "live_lock": Number(|seen| yes(seen.run.end == End::LiveLock));
+    /// 1 if the time limit ended the run, else 0
+    "time_limit": Number(|seen| yes(seen.run.end == End::TimeLimit));
+    /// messages of that kind, or of several, sent in the run; `orchestrator explain` names the kinds
+    "messages": Messages;
+    /// messages that a node received, over the nodes
+    "received": Nodes(received);
+    /// what the algorithm noted while it was measured; `orchestrator explain` names the notes
+    "note": Note;
+    /// from the arrival of a request to its entry, over the entries
+    "entry.wait_us": Entries(|run| since_arrival(run, |row| row.entered_ns));
+    /// from the arrival of a request to its exit, over the entries
+    "entry.turnaround_us": Entries(|run| since_arrival(run, |row| row.left_ns));
+    /// messages that are charged to an entry, over the entries
+    "entry.messages": Entries(|run| counts(run.requests.iter().map(|row| row.messages)));
+    /// entries of others between a request and its own, over the entries
+    "entry.passed_over": Entries(|run| counts(order::passed_over(run)));
+    /// requests that were registered after one and entered before it, over the entries
+    "entry.overtaken": Entries(|run| counts(order::overtaken(run)));
+    /// from an exit to the next entry, over the hand-overs, in microseconds
+    "sync_us": Handovers(|_| Some(1e3));
+    /// from an exit to the next entry, over the hand-overs, in mean link delays
+    "sync_t": Handovers(|summary| {
+        let unit_us = summary.link_delay_mean_us.filter(|&unit| unit > 0.0)?;
+        Some(unit_us * 1e3)
+    });
+    /// links of the node that has the token at the start, in and out
+    "holder_links": Number(|seen| {
+        let links = seen.plan.build_topology().ok()?.without_direction();
+        Some(links.neighbours(seen.plan.holder).count() as f64)
+    });
+    /// pairs of which the one of lower priority entered while the other waited
+    "pairs_against_priority": Number(|seen| Some(order::pairs_against_priority(seen.run) as f64));
+    /// the share of requests whose nodes are connected with the first holder by links that are never cut
+    "connected_share": Number(connected_share);
+    /// 1 if the first node entered, and before the second did, else 0
+    "before": Before;
 }
 
 /// A number that stands for many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Statistic {
-    /// How many.
-    Count,
-    /// Their sum.
-    Sum,
-    /// Their mean.
-    Mean,
-    /// The smallest.
-    Min,
-    /// The largest.
-    Max,
-    /// The median.
-    Median,
-    /// What one in a hundred exceeds.
-    P99,
+struct Statistic {
+    name: &'static str,
+    /// Over one or more values, in ascending order.
+    of: fn(&[f64]) -> f64,
+    /// Over no values, where that means something.
+    of_none: Option<f64>,
+    /// Over the values of a note, of which not each one is recorded.
+    of_note: Option<fn(&NoteRow) -> f64>,
 }
 
+static STATISTICS: &[Statistic] = &[
+    Statistic {
+        name: "count",
+        of: |values| values.len() as f64,
+        of_none: Some(0.0),
+        of_note: Some(|note| note.count as f64),
+    },
+    Statistic {
+        name: "sum",
+        of: |values| values.iter().sum(),
+        of_none: Some(0.0),
+        of_note: Some(|note| note.sum as f64),
+    },
+    Statistic {
+        name: "mean",
+        of: |values| values.iter().sum::<f64>() / values.len() as f64,
+        of_none: None,
+        of_note: Some(|note| note.sum as f64 / note.count as f64),
+    },
+    Statistic {
+        name: "min",
+        of: |values| values[0],
+        of_none: None,
+        of_note: Some(|note| note.min as f64),
+    },
+    Statistic {
+        name: "max",
+        of: |values| values[values.len() - 1],
+        of_none: None,
+        of_note: Some(|note| note.max as f64),
+    },
+    Statistic {
+        name: "p50",
+        of: |values| quantile(values, 0.5),
+        of_none: None,
+        of_note: None,
+    },
+    Statistic {
+        name: "p99",
+        of: |values| quantile(values, 0.99),
+        of_none: None,
+        of_note: None,
+    },
+];
+
 /// Which entries are looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Choice {
+#[derive(Clone, Copy, Default)]
+struct Choice {
     node: Option<(bool, u32)>,
     priority: Option<(bool, u32)>,
 }
 
-const FATES: [(&str, Fate); 7] = [
-    ("violated", Fate::Violated),
-    ("unsafe", Fate::Unsafe),
-    ("not_live", Fate::NotLive),
-    ("inconclusive", Fate::Inconclusive),
-    ("deadlock", Fate::Deadlock),
-    ("live_lock", Fate::LiveLock),
-    ("time_limit", Fate::TimeLimit),
-];
-
-const COLUMNS: [(&str, Column); 5] = [
-    ("wait_us", Column::Wait),
-    ("turnaround_us", Column::Turnaround),
-    ("messages", Column::Messages),
-    ("passed_over", Column::PassedOver),
-    ("overtaken", Column::Overtaken),
-];
-
-const STATISTICS: [(&str, Statistic); 7] = [
-    ("count", Statistic::Count),
-    ("sum", Statistic::Sum),
-    ("mean", Statistic::Mean),
-    ("min", Statistic::Min),
-    ("max", Statistic::Max),
-    ("p50", Statistic::Median),
-    ("p99", Statistic::P99),
-];
-
 impl Quantity {
     /// The quantity of that name, or what there is instead.
     pub fn parse(name: &str) -> Result<Self, String> {
-        let (path, choice) = match name.split_once('[') {
-            Some((path, choice)) => (path, Some(choice.trim_end_matches(']'))),
+        if let Some(column) = Summary::metric(name) {
+            return Ok(Self::Column(column));
+        }
+        let (path, brackets) = match name.split_once('[') {
+            Some((path, brackets)) => (path, Some(brackets.trim_end_matches(']'))),
             None => (name, None),
         };
-        let parts = path.split('.').collect::<Vec<_>>();
-        match (parts.as_slice(), choice) {
-            (["messages", kinds], None) => {
-                let kinds = kinds.split('+').map(str::to_owned);
-                Ok(Self::Messages(kinds.collect()))
+        let mut rows = QUANTITIES.iter().filter_map(|row| {
+            let rest = path.strip_prefix(row.name)?;
+            let rest = rest.strip_prefix('.').or(rest.is_empty().then_some(""))?;
+            Some((row.measure, rest))
+        });
+        let (measure, rest) = rows.next().ok_or_else(|| unknown(name))?;
+        let mut needs = Needs::Nothing;
+        let of: Box<dyn Fn(&Seen<'_>) -> Option<f64> + Send + Sync> = match (measure, brackets) {
+            (Number(of), None) if rest.is_empty() => Box::new(of),
+            (Nodes(of), None) => {
+                let statistic = Statistic::named(rest)?;
+                Box::new(move |seen| statistic.of(of(seen)?))
             }
-            (["received", statistic], None) => Ok(Self::Received(named(statistic, &STATISTICS)?)),
-            (["note", note, statistic], None) => {
-                let statistic = named(statistic, &STATISTICS)?;
-                match statistic {
-                    Statistic::Median | Statistic::P99 => Err(format!(
-                        "'{name}': of notes only count, sum, mean, min and max are kept"
-                    )),
-                    _ => Ok(Self::Note((*note).to_owned(), statistic)),
-                }
+            (Entries(of), choice) => {
+                let statistic = Statistic::named(rest)?;
+                let choice = choice.map_or(Ok(Choice::default()), Choice::parse)?;
+                Box::new(move |seen| statistic.of(choice.among(seen, of(seen.run))))
             }
-            (["entry", column, statistic], choice) => Ok(Self::Entry(
-                named(column, &COLUMNS)?,
-                named(statistic, &STATISTICS)?,
-                choice.map_or(Ok(Choice::default()), Choice::parse)?,
-            )),
-            ([unit @ ("sync_us" | "sync_t"), statistic], choice) => Ok(Self::Sync {
-                in_delays: *unit == "sync_t",
-                statistic: named(statistic, &STATISTICS)?,
-                between: choice.map(|pair| nodes(pair, '>')).transpose()?,
-            }),
-            (["before"], Some(pair)) => {
+            (Handovers(unit_ns), pair) => {
+                let statistic = Statistic::named(rest)?;
+                let between = pair.map(|pair| nodes(pair, '>')).transpose()?;
+                Box::new(move |seen| statistic.of(handovers(seen, unit_ns(seen.summary)?, between)))
+            }
+            (Messages, None) if !rest.is_empty() => {
+                let kinds = rest.split('+').map(str::to_owned).collect::<Vec<_>>();
+                needs = Needs::Messages(kinds.clone());
+                Box::new(move |seen| Some(messages(seen.run, &kinds) as f64))
+            }
+            (Note, None) => {
+                let (note, statistic) = rest.split_once('.').ok_or_else(|| unknown(name))?;
+                let statistic = Statistic::named(statistic)?;
+                let of = statistic.of_note.ok_or_else(|| {
+                    let kept = STATISTICS.iter().filter(|one| one.of_note.is_some());
+                    let kept = kept.map(|one| one.name).collect::<Vec<_>>().join(", ");
+                    format!("'{name}': of notes there are only {kept}")
+                })?;
+                let note = note.to_owned();
+                needs = Needs::Note(note.clone());
+                Box::new(move |seen| {
+                    let row = seen.run.window.notes.get(&note);
+                    row.map(of).or(statistic.of_none)
+                })
+            }
+            (Before, Some(pair)) if rest.is_empty() => {
                 let (first, second) = nodes(pair, ',')?;
-                Ok(Self::Before(first, second))
+                Box::new(move |seen| yes(is_before(seen.run, first, second)))
             }
-            (["holder_links"], None) => Ok(Self::HolderLinks),
-            (["pairs_against_priority"], None) => Ok(Self::PairsAgainstPriority),
-            (["connected_share"], None) => Ok(Self::ConnectedShare),
-            ([word], None) => {
-                if let Some((_, fate)) = FATES.iter().find(|(known, _)| known == word) {
-                    return Ok(Self::Fate(*fate));
-                }
-                let column = Summary::metric(word).map(Self::Column);
-                column.ok_or_else(|| unknown(name))
-            }
-            _ => Err(unknown(name)),
-        }
+            _ => return Err(unknown(name)),
+        };
+        Ok(Self::Derived(Derived {
+            name: name.to_owned(),
+            of,
+            needs,
+        }))
     }
 
     /// Whether the algorithm has what this names; its messages are of these kinds.
     pub fn fits(&self, info: &AlgorithmInfo, kinds: &[&str]) -> bool {
-        match self {
-            Self::Messages(wanted) => wanted.iter().any(|kind| kinds.contains(&kind.as_str())),
-            Self::Note(name, _) => info.more.notes.iter().any(|(known, _)| known == name),
-            Self::Column(_)
-            | Self::Fate(_)
-            | Self::Received(_)
-            | Self::Entry(..)
-            | Self::Sync { .. }
-            | Self::Before(..)
-            | Self::HolderLinks
-            | Self::PairsAgainstPriority
-            | Self::ConnectedShare => true,
+        let Self::Derived(derived) = self else {
+            return true;
+        };
+        match &derived.needs {
+            Needs::Nothing => true,
+            Needs::Messages(wanted) => wanted.iter().any(|kind| kinds.contains(&kind.as_str())),
+            Needs::Note(name) => info.more.notes.iter().any(|(known, _)| known == name),
         }
     }
 
@@ -207,135 +286,130 @@ impl Quantity {
     pub fn of(&self, plan: &Plan, run: &Run, summary: &Summary) -> Option<f64> {
         match self {
             Self::Column(column) => (column.of)(summary).number(),
-            Self::Fate(fate) => Some(f64::from(u8::from(fate.of(run, summary)))),
-            Self::Messages(kinds) => {
-                let wanted = |of: &str| kinds.iter().any(|kind| kind == of);
-                let rows = run.messages.iter().filter(|((.., of), _)| wanted(of));
-                Some(rows.map(|(_, row)| row.sent).sum::<u64>() as f64)
-            }
-            Self::Received(statistic) => {
-                let mut received = (0..plan.nodes)
-                    .map(|node| (NodeId(node), 0))
-                    .collect::<BTreeMap<_, _>>();
-                for ((_, to, _), row) in &run.messages {
-                    *received.get_mut(&(*to)?)? += row.received;
-                }
-                let received = received.values().map(|&count| count as f64);
-                statistic.of(received.collect())
-            }
-            Self::Note(name, statistic) => {
-                let Some(row) = run.window.notes.get(name) else {
-                    return matches!(statistic, Statistic::Count | Statistic::Sum).then_some(0.0);
-                };
-                Some(match statistic {
-                    Statistic::Count => row.count as f64,
-                    Statistic::Sum => row.sum as f64,
-                    Statistic::Mean => row.sum as f64 / row.count as f64,
-                    Statistic::Min => row.min as f64,
-                    Statistic::Max => row.max as f64,
-                    Statistic::Median | Statistic::P99 => return None,
-                })
-            }
-            Self::Entry(column, statistic, choice) => {
-                let measured = Measured::of(plan, run);
-                let counted = match column {
-                    Column::PassedOver => order::passed_over(run),
-                    Column::Overtaken => order::overtaken(run),
-                    Column::Wait | Column::Turnaround | Column::Messages => Vec::new(),
-                };
-                let rows = run.requests.iter().enumerate().filter(|(_, row)| {
-                    !row.uninvited && measured.contains(row) && choice.takes(row)
-                });
-                let since_arrival = |row: &RequestRow, ns: Option<u64>| {
-                    Some(ns?.saturating_sub(row.arrived_ns) as f64 / 1e3)
-                };
-                let values = rows.filter_map(|(place, row)| match column {
-                    Column::Wait => since_arrival(row, row.entered_ns),
-                    Column::Turnaround => since_arrival(row, row.left_ns),
-                    Column::Messages => Some(row.messages? as f64),
-                    Column::PassedOver | Column::Overtaken => Some(counted[place]? as f64),
-                });
-                statistic.of(values.collect())
-            }
-            Self::Sync {
-                in_delays,
-                statistic,
-                between,
-            } => {
-                let measured = Measured::of(plan, run);
-                let admitted = (plan.info().more.admits)(&plan.params);
-                let handovers = times::handovers(run, &stays(run), admitted);
-                let unit_ns = match in_delays {
-                    true => summary.link_delay_mean_us.filter(|&unit| unit > 0.0)? * 1e3,
-                    false => 1e3,
-                };
-                let node = |row: usize| run.requests[row].node;
-                let chosen = handovers.iter().filter(|handover| {
-                    let pair = (node(handover.after), node(handover.row));
-                    measured.contains(&run.requests[handover.row])
-                        && between.is_none_or(|wanted| wanted == pair)
-                });
-                statistic.of(chosen.map(|one| one.delay_ns as f64 / unit_ns).collect())
-            }
-            Self::HolderLinks => {
-                let links = plan.build_topology().ok()?.without_direction();
-                Some(links.neighbours(plan.holder).count() as f64)
-            }
-            Self::PairsAgainstPriority => Some(order::pairs_against_priority(run) as f64),
-            Self::ConnectedShare => {
-                let connected = plan.connected_for_good()?;
-                let asked = run.requests.iter().filter(|row| !row.uninvited);
-                let asked = asked.map(|row| f64::from(u8::from(connected[row.node.index()])));
-                let asked = asked.collect::<Vec<_>>();
-                Statistic::Mean.of(asked)
-            }
-            Self::Before(first, second) => {
-                let entered = |node: &NodeId| {
-                    let rows = run.requests.iter().filter(|row| row.node == *node);
-                    rows.filter_map(|row| row.entered_ns).min()
-                };
-                let before = match (entered(first), entered(second)) {
-                    (Some(first_ns), Some(second_ns)) => first_ns < second_ns,
-                    (Some(_), None) => true,
-                    (None, _) => false,
-                };
-                Some(f64::from(u8::from(before)))
-            }
+            Self::Derived(derived) => (derived.of)(&Seen { plan, run, summary }),
         }
+    }
+
+    /// The lines of a table of all quantities that are not columns: name and meaning.
+    pub fn documented() -> impl Iterator<Item = String> {
+        let rows = QUANTITIES.iter();
+        rows.map(|row| format!("| `{}` | {} |", row.pattern(), row.about.trim()))
     }
 }
 
-impl Fate {
-    fn of(self, run: &Run, summary: &Summary) -> bool {
-        match self {
-            Fate::Violated => summary.verdict == Verdict::Violated,
-            Fate::Unsafe => summary.safety == Status::Violated,
-            Fate::NotLive => summary.liveness == Status::Violated,
-            Fate::Inconclusive => summary.verdict == Verdict::Inconclusive,
-            Fate::Deadlock => run.end == End::Deadlock,
-            Fate::LiveLock => run.end == End::LiveLock,
-            Fate::TimeLimit => run.end == End::TimeLimit,
-        }
+impl fmt::Debug for Derived {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Derived({})", self.name)
+    }
+}
+
+impl Row {
+    /// Its name, with capitals for what the reader fills in.
+    fn pattern(&self) -> String {
+        let rest = match self.measure {
+            Number(_) => "",
+            Nodes(_) | Entries(_) | Handovers(_) => ".STATISTIC",
+            Messages => ".KIND+KIND",
+            Note => ".NAME.STATISTIC",
+            Before => "[8,11]",
+        };
+        format!("{}{rest}", self.name)
     }
 }
 
 impl Statistic {
-    fn of(self, mut values: Vec<f64>) -> Option<f64> {
-        let count = values.len();
-        if count == 0 {
-            return matches!(self, Statistic::Count | Statistic::Sum).then_some(0.0);
+    fn named(name: &str) -> Result<&'static Self, String> {
+        let found = STATISTICS.iter().find(|known| known.name == name);
+        found.ok_or_else(|| {
+            let known = STATISTICS.iter().map(|known| known.name);
+            let known = known.collect::<Vec<_>>().join(", ");
+            format!("there is no '{name}'; there are {known}")
+        })
+    }
+
+    fn of(&self, mut values: Vec<f64>) -> Option<f64> {
+        if values.is_empty() {
+            return self.of_none;
         }
         values.sort_by(f64::total_cmp);
-        let quantile = |share: f64| values[((share * count as f64).ceil() as usize).max(1) - 1];
-        Some(match self {
-            Statistic::Count => count as f64,
-            Statistic::Sum => values.iter().sum(),
-            Statistic::Mean => values.iter().sum::<f64>() / count as f64,
-            Statistic::Min => values[0],
-            Statistic::Max => values[count - 1],
-            Statistic::Median => quantile(0.5),
-            Statistic::P99 => quantile(0.99),
-        })
+        Some((self.of)(&values))
+    }
+}
+
+/// The value that this share of the values, which are in ascending order, does not exceed.
+fn quantile(values: &[f64], share: f64) -> f64 {
+    let place = (share * values.len() as f64).ceil() as usize;
+    values[place.max(1) - 1]
+}
+
+fn yes(is_so: bool) -> Option<f64> {
+    Some(f64::from(u8::from(is_so)))
+}
+
+/// For each request, the time from its arrival to that moment, in microseconds.
+fn since_arrival(run: &Run, until: fn(&RequestRow) -> Option<u64>) -> Vec<Option<f64>> {
+    let since = |row| Some(until(row)?.saturating_sub(row.arrived_ns) as f64 / 1e3);
+    run.requests.iter().map(since).collect()
+}
+
+fn counts(counts: impl IntoIterator<Item = Option<u64>>) -> Vec<Option<f64>> {
+    let numbers = counts.into_iter().map(|count| Some(count? as f64));
+    numbers.collect()
+}
+
+/// How many messages of these kinds were sent.
+fn messages(run: &Run, kinds: &[String]) -> u64 {
+    let wanted = |of: &str| kinds.iter().any(|kind| kind == of);
+    let rows = run.messages.iter().filter(|((.., of), _)| wanted(of));
+    rows.map(|(_, row)| row.sent).sum()
+}
+
+/// How many messages each node received; `None` where it is not known who did.
+fn received(seen: &Seen<'_>) -> Option<Vec<f64>> {
+    let nodes = (0..seen.plan.nodes).map(|node| (NodeId(node), 0));
+    let mut received = nodes.collect::<BTreeMap<_, _>>();
+    for ((_, to, _), row) in &seen.run.messages {
+        *received.get_mut(&(*to)?)? += row.received;
+    }
+    Some(received.values().map(|&count| count as f64).collect())
+}
+
+/// How long the measured hand-overs took in this unit, perhaps only those of one pair of nodes.
+fn handovers(seen: &Seen<'_>, unit_ns: f64, between: Option<(NodeId, NodeId)>) -> Vec<f64> {
+    let Seen { plan, run, .. } = *seen;
+    let measured = Measured::of(plan, run);
+    let admitted = (plan.info().more.admits)(&plan.params);
+    let node = |row: usize| run.requests[row].node;
+    let handovers = times::handovers(run, &stays(run), admitted);
+    let chosen = handovers.iter().filter(|handover| {
+        let pair = (node(handover.after), node(handover.row));
+        measured.contains(&run.requests[handover.row])
+            && between.is_none_or(|wanted| wanted == pair)
+    });
+    chosen.map(|one| one.delay_ns as f64 / unit_ns).collect()
+}
+
+/// The share of requests whose nodes are connected with the first holder by links never cut.
+fn connected_share(seen: &Seen<'_>) -> Option<f64> {
+    let connected = seen.plan.connected_for_good()?;
+    let asked = seen.run.requests.iter().filter(|row| !row.uninvited);
+    let (all, with_holder) = asked.fold((0_u64, 0_u64), |(all, with_holder), row| {
+        let is_connected = connected[row.node.index()];
+        (all + 1, with_holder + u64::from(is_connected))
+    });
+    (all > 0).then(|| with_holder as f64 / all as f64)
+}
+
+/// Whether the first node entered at all, and before the second did.
+fn is_before(run: &Run, first: NodeId, second: NodeId) -> bool {
+    let entered = |node: NodeId| {
+        let rows = run.requests.iter().filter(|row| row.node == node);
+        rows.filter_map(|row| row.entered_ns).min()
+    };
+    match (entered(first), entered(second)) {
+        (Some(first_ns), Some(second_ns)) => first_ns < second_ns,
+        (Some(_), None) => true,
+        (None, _) => false,
     }
 }
 
@@ -359,20 +433,21 @@ impl Choice {
         Ok(choice)
     }
 
+    /// Of one value for each request, those of the measured entries that are looked at.
+    fn among(&self, seen: &Seen<'_>, values: Vec<Option<f64>>) -> Vec<f64> {
+        let measured = Measured::of(seen.plan, seen.run);
+        let rows = seen.run.requests.iter().zip(values);
+        let chosen =
+            rows.filter(|(row, _)| !row.uninvited && measured.contains(row) && self.takes(row));
+        chosen.filter_map(|(_, value)| value).collect()
+    }
+
     fn takes(&self, row: &RequestRow) -> bool {
         let fits = |wanted: Option<(bool, u32)>, is: u32| {
             wanted.is_none_or(|(equal, number)| equal == (is == number))
         };
         fits(self.node, row.node.0) && fits(self.priority, row.priority)
     }
-}
-
-fn named<T: Copy>(word: &str, known: &[(&str, T)]) -> Result<T, String> {
-    let found = known.iter().find(|(name, _)| *name == word);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let known = known.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-        format!("there is no '{word}'; there are {}", known.join(", "))
-    })
 }
 
 fn nodes(pair: &str, between: char) -> Result<(NodeId, NodeId), String> {
@@ -384,19 +459,15 @@ fn nodes(pair: &str, between: char) -> Result<(NodeId, NodeId), String> {
 }
 
 fn unknown(name: &str) -> String {
-    let known = Summary::metrics().map(|column| column.name);
+    let known = QUANTITIES.iter().map(Row::pattern);
+    let known = known.chain(Summary::metrics().map(|column| column.name.to_owned()));
     let known = known.collect::<Vec<_>>().join(", ");
-    format!(
-        "nothing measured is called '{name}'; there are violated, unsafe, not_live, inconclusive, \
-         deadlock, live_lock, time_limit, messages.KIND, received.max, note.NAME.sum, \
-         info.wait_us.mean, sync_t.mean, holder_links, pairs_against_priority, connected_share, \
-         before[0,1], and {known}"
-    )
+    format!("nothing measured is called '{name}'; there are {known}")
 }
 
 #[cfg(test)]
 mod tests {
-    use model::run::{MessageRow, NoteRow};
+    use model::run::MessageRow;
 
     use super::*;
     use crate::fixtures::{entry, faults, plan, run};
@@ -477,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_cut_off_for_good_is_not_connected() {
+    fn a_node_that_is_cut_off_for_good_is_not_connected() {
         let share = |fault: &str| {
             let plan = Plan {
                 topology: "path".parse().unwrap(),
@@ -505,24 +576,22 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_documented_and_every_documented_name_means_something() {
-        let page = include_str!("../../../docs/sweeps.md");
-        let (_, table) = page.split_once("## What can be measured").unwrap();
-        let words = FATES.map(|(word, _)| word).into_iter();
-        let words = words.chain(COLUMNS.map(|(word, _)| word));
-        let words = words.chain(STATISTICS.map(|(word, _)| word));
-        for word in words.chain(["holder_links", "pairs_against_priority", "connected_share"]) {
-            assert!(table.contains(word), "{word}");
+    fn every_pattern_is_the_name_of_a_quantity() {
+        for row in QUANTITIES {
+            let pattern = row.pattern();
+            let name = pattern.replace("STATISTIC", "mean");
+            assert!(Quantity::parse(&name).is_ok(), "{name}");
+            let refused = Quantity::parse("beauty").unwrap_err();
+            assert!(refused.contains(&pattern), "{refused}");
         }
-        let cells = table.lines().filter_map(|line| line.strip_prefix("| `"));
-        let cells = cells.filter_map(|row| row.split(" |").next());
-        let names = cells.flat_map(|cell| cell.split("`, `"));
-        let names = names.map(|name| name.trim_matches('`'));
-        let names = names.filter(|name| !name.starts_with('.'));
-        let names = names.collect::<Vec<_>>();
-        assert!(names.len() > 20, "{names:?}");
-        for name in names {
-            assert!(Quantity::parse(name).is_ok(), "{name}");
+    }
+
+    #[test]
+    fn every_statistic_is_documented() {
+        let page = include_str!("../../../docs/sweeps.md");
+        let (_, part) = page.split_once("## What can be measured").unwrap();
+        for statistic in STATISTICS {
+            assert!(part.contains(&format!("`{}`", statistic.name)));
         }
     }
 
@@ -531,6 +600,10 @@ mod tests {
         for name in [
             "beauty",
             "entry.beauty.mean",
+            "entry.wait_us",
+            "holder_links.mean",
+            "messages.",
+            "deadlock[1,2]",
             "entry.wait_us.average",
             "entry.wait_us.mean[colour=1]",
             "note.hops.p99",

@@ -387,7 +387,7 @@ mod tests {
         let form = with_form(FormKind::Mean, Metric::MessagesPerEntry, |_| Some(2.5));
         let plan = plan("raymond", 2);
         let judgement = judge(&form, &plan, &Topology::complete(2), &thousand());
-        assert_eq!(judgement.exit_code(), 0);
+        assert_eq!(judgement.conclusion(), crate::Verdict::Holds);
         assert!(
             judgement
                 .warnings

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use analysis::Summary;
+use analysis::quantity::Quantity;
 
 /// A page of the repository, wherever in it this crate is.
 fn page(name: &str) -> PathBuf {
@@ -36,5 +37,14 @@ fn every_column_of_the_summary_is_explained() {
         "results/README.md",
         "| column | kind | unit | meaning |\n|---|---|---|---|",
         Summary::columns().iter().map(analysis::Column::documented),
+    );
+}
+
+#[test]
+fn every_quantity_is_explained() {
+    has_table(
+        "docs/sweeps.md",
+        "| name | is |\n|---|---|",
+        Quantity::documented(),
     );
 }

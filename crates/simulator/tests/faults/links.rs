@@ -239,8 +239,8 @@ fn a_partition_that_never_heals_says_who_waits_for_whom_and_ends() {
         let run = simulate(&plan);
         let judgement = judge(&plan, &run);
         assert_eq!(
-            (judgement.verdict, judgement.exit_code()),
-            (Verdict::Inconclusive, 3)
+            (judgement.verdict, judgement.conclusion()),
+            (Verdict::Inconclusive, Verdict::Inconclusive)
         );
         let why = judgement.liveness.why().expect("it is not met");
         assert!(
