@@ -80,7 +80,7 @@ fn no_file_of_a_run_directory_may_be_a_pipe() {
     let place = Place::new();
     place.line(&format!("{TRACED} whole")).expect(0);
     let dir = place.path().join("whole");
-    for name in FILES {
+    for name in analysis::files::FILES {
         let whole = fs::read(dir.join(name)).expect("a file");
         pipe(&dir.join(name));
         for command in ["check", "replay", "report"] {

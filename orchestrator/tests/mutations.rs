@@ -11,12 +11,13 @@ use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{FILES, Place};
+use analysis::files::FILES;
+use common::Place;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What a number is replaced by.
+/// What a number becomes.
 const NUMBERS: [&str; 8] = [
     "0",
     "-1",

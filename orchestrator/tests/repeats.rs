@@ -127,7 +127,8 @@ fn run_here(scenario: &Path, out: &Path) {
     let mut watch = |_| ControlFlow::Continue(());
     let run = simulator::simulate(&plan, topology.clone(), &mut watch).expect("time passes");
     let judgement = analysis::judge(&plan, &topology, &run);
-    analysis::files::write(out, &plan, &run, &judgement, &Provenance::default())
+    fs::create_dir(out).expect("a directory can be made");
+    analysis::files::write_into(out, &plan, &run, &judgement, &Provenance::default())
         .expect("files can be written");
 }
 

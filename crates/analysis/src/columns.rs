@@ -202,34 +202,25 @@ impl fmt::Display for Value {
     }
 }
 
-impl Cell for u64 {
-    fn value(&self) -> Value {
-        Value::Count(*self)
-    }
+/// Makes cells of numbers: how they are held, and what is expected where one cannot be read.
+macro_rules! numbers {
+    ($($Type:ty: $Variant:ident, $expected:literal;)+) => {
+        $(impl Cell for $Type {
+            fn value(&self) -> Value {
+                Value::$Variant((*self).into())
+            }
 
-    fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| "a whole number".to_owned())
-    }
+            fn read(text: &str) -> Result<Self, String> {
+                text.parse().map_err(|_| $expected.to_owned())
+            }
+        })+
+    };
 }
 
-impl Cell for u32 {
-    fn value(&self) -> Value {
-        Value::Count((*self).into())
-    }
-
-    fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| "a whole number".to_owned())
-    }
-}
-
-impl Cell for f64 {
-    fn value(&self) -> Value {
-        Value::Number(*self)
-    }
-
-    fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| "a number".to_owned())
-    }
+numbers! {
+    u64: Count, "a whole number";
+    u32: Count, "a whole number";
+    f64: Number, "a number";
 }
 
 impl Cell for String {

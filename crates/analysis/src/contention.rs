@@ -58,6 +58,12 @@ mod tests {
     use super::*;
     use crate::fixtures::{death, entry, run, waiting};
 
+    /// How many entries were contended, and the most members that wanted in at once.
+    fn measured(run: &Run) -> (u64, u32) {
+        let contention = Contention::of(run);
+        (contention.contended, contention.most_wanting)
+    }
+
     #[test]
     fn a_request_that_comes_while_another_is_inside_or_waits_is_contended() {
         let run = run(vec![
@@ -66,26 +72,13 @@ mod tests {
             entry(2, 8, 20, 30),  // 0 is inside, 1 waits
             entry(0, 30, 30, 31), // all are gone
         ]);
-        let contention = Contention::of(&run);
-        assert_eq!(
-            contention,
-            Contention {
-                contended: 2,
-                most_wanting: 3
-            }
-        );
+        assert_eq!(measured(&run), (2, 3));
     }
 
     #[test]
     fn ones_own_requests_are_no_competition() {
         let run = run(vec![entry(0, 0, 0, 10), entry(0, 5, 10, 20)]);
-        assert_eq!(
-            Contention::of(&run),
-            Contention {
-                contended: 0,
-                most_wanting: 1
-            }
-        );
+        assert_eq!(measured(&run), (0, 1));
     }
 
     #[test]
@@ -101,13 +94,7 @@ mod tests {
     #[test]
     fn a_request_that_never_entered_is_no_contended_entry_but_competes() {
         let run = run(vec![waiting(0, 0), entry(1, 5, 6, 7), waiting(2, 6)]);
-        assert_eq!(
-            Contention::of(&run),
-            Contention {
-                contended: 1,
-                most_wanting: 3
-            }
-        );
+        assert_eq!(measured(&run), (1, 3));
     }
 
     #[test]

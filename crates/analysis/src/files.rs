@@ -42,18 +42,19 @@ use model::run::{Engine, Run};
 use crate::{Judgement, Verdict};
 use record::Record;
 
-/// Writes every file of a run into a new directory, which appears when it is complete.
-pub fn write(
-    dir: &Path,
-    plan: &Plan,
-    run: &Run,
-    judgement: &Judgement,
-    provenance: &Provenance,
-) -> Result<(), FilesError> {
-    let draft = Draft::begin(dir)?;
-    write_into(draft.path(), plan, run, judgement, provenance)?;
-    draft.publish().map(drop)
-}
+/// The files of a run: `run.json`, what follows from the run, and where it is traced its events.
+pub const FILES: [&str; 10] = [
+    record::NAME,
+    "entries.csv",
+    "messages.csv",
+    "counters.csv",
+    "transport.csv",
+    "nodes.csv",
+    "faults.csv",
+    "latency.hlog",
+    "summary.csv",
+    events::NAME,
+];
 
 /// Writes every file of a run into a directory that is there.
 pub fn write_into(
@@ -89,19 +90,8 @@ pub fn write_record(
 
 /// Removes the tables of a run, whole or not, and leaves what they were made from.
 pub fn remove_tables(dir: &Path) {
-    let tables = [
-        "entries.csv",
-        "messages.csv",
-        "counters.csv",
-        "transport.csv",
-        "nodes.csv",
-        "faults.csv",
-        "latency.hlog",
-        "summary.csv",
-        events::NAME,
-        events::FRESH,
-    ];
-    for name in tables {
+    let tables = FILES.iter().filter(|name| **name != record::NAME);
+    for name in tables.chain([&events::FRESH]) {
         // Not every one need be there.
         let _ = std::fs::remove_file(dir.join(name));
     }

@@ -33,11 +33,10 @@ fn uninvited(run: &Run) -> Option<String> {
     let is_uninvited =
         |row: &&RequestRow| row.uninvited || (row.entered_ns.is_some() && row.asked_ns.is_none());
     let first = run.requests.iter().find(is_uninvited)?;
-    let at_ns = first.entered_ns.unwrap_or(first.arrived_ns);
+    let at = exact_ns(first.entered_ns.unwrap_or(first.arrived_ns));
     Some(format!(
-        "node {} entered without having asked, at {}",
-        first.node,
-        exact_ns(at_ns)
+        "node {} entered without having asked, at {at}",
+        first.node
     ))
 }
 
@@ -47,11 +46,10 @@ fn misplaced_exit(run: &Run) -> Option<String> {
             || row.left_ns.is_some() && row.entered_ns.is_none()
     };
     let row = run.requests.iter().find(misplaced)?;
-    let at_ns = row.left_ns.unwrap_or(row.arrived_ns);
+    let at = exact_ns(row.left_ns.unwrap_or(row.arrived_ns));
     Some(format!(
-        "node {} left without being inside, at {}",
-        row.node,
-        exact_ns(at_ns)
+        "node {} left without being inside, at {at}",
+        row.node
     ))
 }
 

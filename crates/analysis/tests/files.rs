@@ -15,18 +15,11 @@ use model::run::{
 };
 use support::{plan, simulate, topology};
 
-/// The files of every run.
-const FILES: [&str; 9] = [
-    "run.json",
-    "entries.csv",
-    "messages.csv",
-    "counters.csv",
-    "transport.csv",
-    "nodes.csv",
-    "faults.csv",
-    "latency.hlog",
-    "summary.csv",
-];
+/// The files of a run that is not traced.
+fn untraced() -> impl Iterator<Item = &'static str> {
+    let files = files::FILES.into_iter();
+    files.filter(|name| *name != "events.jsonl")
+}
 
 /// A place of its own for each test, empty.
 fn place(test: &str) -> PathBuf {
@@ -51,7 +44,9 @@ fn provenance() -> Provenance {
 
 fn write(dir: &Path, plan: &Plan, run: &Run) -> Result<(), FilesError> {
     let judgement = judge(plan, &topology(plan), run);
-    files::write(dir, plan, run, &judgement, &provenance())
+    let draft = files::Draft::begin(dir)?;
+    files::write_into(draft.path(), plan, run, &judgement, &provenance())?;
+    draft.publish().map(drop)
 }
 
 /// A simulated run of raymond, written.
@@ -296,7 +291,7 @@ fn a_request_is_one_readable_line() {
 fn the_same_plan_writes_the_same_bytes_in_every_file_but_run_json() {
     let (one, ..) = simulated("same_one");
     let (two, ..) = simulated("same_two");
-    for file in FILES.iter().filter(|file| **file != "run.json") {
+    for file in untraced().filter(|file| *file != "run.json") {
         let (one, two) = (
             fs::read(one.join(file)).unwrap(),
             fs::read(two.join(file)).unwrap(),
@@ -346,7 +341,7 @@ fn a_failed_write_names_the_file_and_leaves_nothing_behind() {
 #[test]
 fn every_missing_file_is_named() {
     let (dir, ..) = simulated("missing");
-    for file in FILES {
+    for file in untraced() {
         let kept = fs::read(dir.join(file)).unwrap();
         fs::remove_file(dir.join(file)).unwrap();
         let error = recheck(&dir).unwrap_err().to_string();
@@ -563,31 +558,25 @@ fn with_times(dir: &Path, times: &str) -> String {
 #[test]
 fn times_that_run_backwards_are_refused() {
     let (dir, ..) = simulated("backwards");
-    let error = with_times(&dir, "5,4,6,7");
-    assert!(
-        error.contains("line 2, column asked_ns: found '4', expected at least 5"),
-        "{error}"
-    );
-    let error = with_times(&dir, "5,5,4,7");
-    assert!(
-        error.contains("column enter_ns: found '4', expected at least 5"),
-        "{error}"
-    );
-    let error = with_times(&dir, "5,5,7,6");
-    assert!(
-        error.contains("column exit_ns: found '6', expected at least 7"),
-        "{error}"
-    );
-    let error = with_times(&dir, "5,5,,6");
-    assert!(
-        error.contains("column enter_ns: found '', expected a whole number"),
-        "{error}"
-    );
-    let error = with_times(&dir, "5,5,6,9999999999999");
-    assert!(
-        error.contains("column exit_ns: found '9999999999999', expected at most"),
-        "{error}"
-    );
+    for (times, expected) in [
+        (
+            "5,4,6,7",
+            "line 2, column asked_ns: found '4', expected at least 5",
+        ),
+        ("5,5,4,7", "column enter_ns: found '4', expected at least 5"),
+        ("5,5,7,6", "column exit_ns: found '6', expected at least 7"),
+        (
+            "5,5,,6",
+            "column enter_ns: found '', expected a whole number",
+        ),
+        (
+            "5,5,6,9999999999999",
+            "column exit_ns: found '9999999999999', expected at most",
+        ),
+    ] {
+        let error = with_times(&dir, times);
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 #[test]

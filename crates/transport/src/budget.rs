@@ -95,10 +95,9 @@ mod tests {
 
     const MS: u64 = 1_000_000;
     const TIMING: Timing = Timing {
-        ack_delay_ns: 5 * MS,
-        floor_ns: 5 * MS,
         first_ns: 45 * MS,
         cap_ns: 1_000 * MS,
+        ..Timing::LOOPBACK
     };
 
     /// How many leave at that moment, of more than there can be credits.

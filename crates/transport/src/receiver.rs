@@ -151,110 +151,103 @@ mod tests {
         message: 50,
     };
 
-    /// Takes segments of these numbers, parts and bytes; says what was delivered after each.
-    fn take(
-        receiver: &mut Receiver,
+    /// A receiver of segments, and what it delivers after each.
+    struct Taking {
+        receiver: Receiver,
         order: LinkOrder,
-        (number, part, bytes): (u64, Part, &[u8]),
-    ) -> (Arrival, Vec<Vec<u8>>) {
-        let mut delivered = Vec::new();
-        let segment = Segment {
-            number,
-            part,
-            bytes,
-        };
-        let mut deliver = |bytes: &[u8]| delivered.push(bytes.to_vec());
-        let arrival = receiver.take(&segment, order, ROOM, &mut deliver);
-        (arrival, delivered)
+    }
+
+    impl Taking {
+        fn new(order: LinkOrder) -> Self {
+            let receiver = Receiver::default();
+            Self { receiver, order }
+        }
+
+        fn take(&mut self, number: u64, part: Part, bytes: &[u8]) -> (Arrival, Vec<Vec<u8>>) {
+            let mut delivered = Vec::new();
+            let segment = Segment {
+                number,
+                part,
+                bytes,
+            };
+            let mut deliver = |bytes: &[u8]| delivered.push(bytes.to_vec());
+            let arrival = self.receiver.take(&segment, self.order, ROOM, &mut deliver);
+            (arrival, delivered)
+        }
+
+        fn whole(&mut self, number: u64, byte: u8) -> (Arrival, Vec<Vec<u8>>) {
+            self.take(number, Part::Whole, &[byte])
+        }
+
+        fn delivered(&mut self, number: u64, part: Part, byte: u8) -> Vec<Vec<u8>> {
+            self.take(number, part, &[byte]).1
+        }
     }
 
     #[test]
     fn in_order_means_that_the_early_wait() {
-        let mut receiver = Receiver::default();
-        let mut take = |number, byte| {
-            let segment: (u64, Part, &[u8]) = (number, Part::Whole, &[byte]);
-            take(&mut receiver, LinkOrder::Fifo, segment)
-        };
-        assert_eq!(take(2, b'c'), (Arrival::Early, vec![]));
-        assert_eq!(take(1, b'b'), (Arrival::Early, vec![]));
-        assert_eq!(take(2, b'c'), (Arrival::Again, vec![]));
+        let mut end = Taking::new(LinkOrder::Fifo);
+        assert_eq!(end.whole(2, b'c'), (Arrival::Early, vec![]));
+        assert_eq!(end.whole(1, b'b'), (Arrival::Early, vec![]));
+        assert_eq!(end.whole(2, b'c'), (Arrival::Again, vec![]));
         let all = vec![b"a".to_vec(), b"b".to_vec(), b"c".to_vec()];
-        assert_eq!(take(0, b'a'), (Arrival::Next, all));
-        assert_eq!(take(1, b'b'), (Arrival::Again, vec![]));
-        assert_eq!(receiver.arrived(), (3, 0));
-        assert_eq!(receiver.kept_bytes(), 0);
+        assert_eq!(end.whole(0, b'a'), (Arrival::Next, all));
+        assert_eq!(end.whole(1, b'b'), (Arrival::Again, vec![]));
+        assert_eq!(end.receiver.arrived(), (3, 0));
+        assert_eq!(end.receiver.kept_bytes(), 0);
     }
 
     #[test]
     fn in_any_order_nothing_waits() {
-        let mut receiver = Receiver::default();
-        let mut take = |number, byte| {
-            let segment: (u64, Part, &[u8]) = (number, Part::Whole, &[byte]);
-            take(&mut receiver, LinkOrder::Any, segment)
-        };
-        assert_eq!(take(2, b'c'), (Arrival::Early, vec![b"c".to_vec()]));
-        assert_eq!(take(2, b'c'), (Arrival::Again, vec![]));
-        assert_eq!(take(0, b'a'), (Arrival::Next, vec![b"a".to_vec()]));
-        assert_eq!(receiver.arrived(), (1, 0b1));
+        let mut end = Taking::new(LinkOrder::Any);
+        assert_eq!(end.whole(2, b'c'), (Arrival::Early, vec![b"c".to_vec()]));
+        assert_eq!(end.whole(2, b'c'), (Arrival::Again, vec![]));
+        assert_eq!(end.whole(0, b'a'), (Arrival::Next, vec![b"a".to_vec()]));
+        assert_eq!(end.receiver.arrived(), (1, 0b1));
     }
 
     #[test]
     fn in_any_order_a_message_waits_for_its_own_parts_alone() {
-        let mut receiver = Receiver::default();
-        let mut take = |number, part, byte| {
-            let segment: (u64, Part, &[u8]) = (number, part, &[byte]);
-            take(&mut receiver, LinkOrder::Any, segment).1
-        };
-        assert_eq!(take(3, Part::Last, b'c'), Vec::<Vec<u8>>::new());
-        assert_eq!(take(1, Part::First, b'a'), Vec::<Vec<u8>>::new());
-        assert_eq!(take(2, Part::Middle, b'b'), [b"abc".to_vec()]);
+        let mut end = Taking::new(LinkOrder::Any);
+        assert_eq!(end.delivered(3, Part::Last, b'c'), Vec::<Vec<u8>>::new());
+        assert_eq!(end.delivered(1, Part::First, b'a'), Vec::<Vec<u8>>::new());
+        assert_eq!(end.delivered(2, Part::Middle, b'b'), [b"abc".to_vec()]);
         // Segment 0 is still missing; and nothing is delivered twice when it comes.
-        assert_eq!(take(0, Part::Whole, b'z'), [b"z".to_vec()]);
-        assert_eq!(receiver.arrived(), (4, 0));
-        assert_eq!(receiver.kept_bytes(), 0);
+        assert_eq!(end.delivered(0, Part::Whole, b'z'), [b"z".to_vec()]);
+        assert_eq!(end.receiver.arrived(), (4, 0));
+        assert_eq!(end.receiver.kept_bytes(), 0);
     }
 
     #[test]
     fn in_any_order_parts_that_came_in_order_are_completed_too() {
-        let mut receiver = Receiver::default();
-        let mut take = |number, part, byte| {
-            let segment: (u64, Part, &[u8]) = (number, part, &[byte]);
-            take(&mut receiver, LinkOrder::Any, segment).1
-        };
-        assert_eq!(take(0, Part::First, b'a'), Vec::<Vec<u8>>::new());
-        assert_eq!(take(2, Part::Last, b'c'), Vec::<Vec<u8>>::new());
-        assert_eq!(take(3, Part::Whole, b'z'), [b"z".to_vec()]);
-        assert_eq!(take(1, Part::Middle, b'b'), [b"abc".to_vec()]);
-        assert_eq!(receiver.arrived(), (4, 0));
+        let mut end = Taking::new(LinkOrder::Any);
+        assert_eq!(end.delivered(0, Part::First, b'a'), Vec::<Vec<u8>>::new());
+        assert_eq!(end.delivered(2, Part::Last, b'c'), Vec::<Vec<u8>>::new());
+        assert_eq!(end.delivered(3, Part::Whole, b'z'), [b"z".to_vec()]);
+        assert_eq!(end.delivered(1, Part::Middle, b'b'), [b"abc".to_vec()]);
+        assert_eq!(end.receiver.arrived(), (4, 0));
     }
 
     #[test]
     fn what_comes_too_early_leaves_no_trace() {
-        let mut receiver = Receiver::default();
-        let mut take = |number, length| {
-            let bytes = vec![7; length];
-            let segment: (u64, Part, &[u8]) = (number, Part::Whole, &bytes);
-            take(&mut receiver, LinkOrder::Fifo, segment).0
-        };
+        let mut end = Taking::new(LinkOrder::Fifo);
+        let mut take = |number, length| end.take(number, Part::Whole, &vec![7; length]).0;
         assert_eq!(take(SELECTIVE, 1), Arrival::Early);
         assert_eq!(take(SELECTIVE + 1, 1), Arrival::TooEarly);
         assert_eq!(take(u64::MAX, 1), Arrival::TooEarly);
         assert_eq!(take(5, 99), Arrival::Early);
         assert_eq!(take(6, 1), Arrival::TooEarly);
-        assert_eq!(receiver.arrived(), (0, 1 << 63 | 1 << 4));
-        assert_eq!(receiver.kept_bytes(), 100);
+        assert_eq!(end.receiver.arrived(), (0, 1 << 63 | 1 << 4));
+        assert_eq!(end.receiver.kept_bytes(), 100);
     }
 
     #[test]
     fn a_message_without_end_is_not_kept() {
-        let mut receiver = Receiver::default();
-        let mut take = |number, part| {
-            let segment: (u64, Part, &[u8]) = (number, part, &[7; 20]);
-            take(&mut receiver, LinkOrder::Fifo, segment).0
-        };
+        let mut end = Taking::new(LinkOrder::Fifo);
+        let mut take = |number, part| end.take(number, part, &[7; 20]).0;
         assert_eq!(take(0, Part::First), Arrival::Next);
         assert_eq!(take(1, Part::Middle), Arrival::Next);
         assert_eq!(take(2, Part::Middle), Arrival::TooEarly);
-        assert_eq!(receiver.kept_bytes(), 40);
+        assert_eq!(end.receiver.kept_bytes(), 40);
     }
 }

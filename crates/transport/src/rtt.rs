@@ -190,10 +190,9 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     const TIMING: Timing = Timing {
-        ack_delay_ns: 5 * MS,
         floor_ns: 4 * MS,
-        first_ns: 50 * MS,
         cap_ns: 300 * MS,
+        ..Timing::LOOPBACK
     };
 
     fn measured(samples: &[u64]) -> RoundTrips {

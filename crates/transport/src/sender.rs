@@ -329,6 +329,15 @@ mod tests {
         sent
     }
 
+    /// A sender of these messages, in segments of at most ten bytes.
+    fn queued(messages: &[&[u8]]) -> Sender {
+        let mut sender = Sender::default();
+        for message in messages {
+            sender.push(message, 10);
+        }
+        sender
+    }
+
     fn ack(below: u64, beyond: u64) -> Ack {
         Ack {
             below,
@@ -339,10 +348,7 @@ mod tests {
 
     #[test]
     fn segments_leave_in_order_and_once() {
-        let mut sender = Sender::default();
-        sender.push(b"ab", 10);
-        sender.push(b"", 10);
-        sender.push(b"cde", 10);
+        let mut sender = queued(&[b"ab", b"", b"cde"]);
         let sent = send_all(&mut sender, 1..10);
         let expected = [(0, b"ab".to_vec()), (1, b"".to_vec()), (2, b"cde".to_vec())];
         assert_eq!(sent, expected);
@@ -372,10 +378,7 @@ mod tests {
 
     #[test]
     fn what_was_never_sent_cannot_be_acknowledged() {
-        let mut sender = Sender::default();
-        for _ in 0..3 {
-            sender.push(b"x", 10);
-        }
+        let mut sender = queued(&[b"x".as_slice(); 3]);
         send_all(&mut sender, 1..3);
         for wrong in [
             ack(3, 0),
@@ -396,10 +399,7 @@ mod tests {
 
     #[test]
     fn an_old_acknowledgement_changes_nothing() {
-        let mut sender = Sender::default();
-        for _ in 0..5 {
-            sender.push(b"x", 10);
-        }
+        let mut sender = queued(&[b"x".as_slice(); 5]);
         send_all(&mut sender, 1..6);
         assert_eq!(sender.acknowledge(&ack(3, 0)).unwrap().bytes, 3);
         assert_eq!(
@@ -411,10 +411,7 @@ mod tests {
 
     #[test]
     fn only_frames_sent_later_overtake() {
-        let mut sender = Sender::default();
-        for _ in 0..5 {
-            sender.push(b"x", 10);
-        }
+        let mut sender = queued(&[b"x".as_slice(); 5]);
         send_all(&mut sender, 1..6);
         assert_eq!(sender.acknowledge(&ack(0, 0b011)).unwrap().overtaken, None);
         assert_eq!(
@@ -429,10 +426,7 @@ mod tests {
 
     #[test]
     fn segments_of_one_frame_are_one_overtaker() {
-        let mut sender = Sender::default();
-        for _ in 0..5 {
-            sender.push(b"x", 10);
-        }
+        let mut sender = queued(&[b"x".as_slice(); 5]);
         send_all(&mut sender, 1..2);
         for _ in 0..4 {
             sender
@@ -444,10 +438,7 @@ mod tests {
 
     #[test]
     fn after_a_timeout_all_but_the_arrived_leave_again() {
-        let mut sender = Sender::default();
-        for number in 0..4 {
-            sender.push(&[number], 10);
-        }
+        let mut sender = queued(&[&[0], &[1], &[2], &[3]]);
         send_all(&mut sender, 1..5);
         sender.acknowledge(&ack(0, 0b10)).unwrap();
         sender.give_up_flying();
@@ -458,10 +449,7 @@ mod tests {
 
     #[test]
     fn no_more_leaves_than_an_acknowledgement_can_tell() {
-        let mut sender = Sender::default();
-        for _ in 0..100 {
-            sender.push(b"", 10);
-        }
+        let mut sender = queued(&[b"".as_slice(); 100]);
         assert_eq!(send_all(&mut sender, 1..100).len() as u64, SELECTIVE);
         sender.acknowledge(&ack(10, 0)).unwrap();
         assert_eq!(send_all(&mut sender, 100..200).len(), 10);
@@ -469,10 +457,7 @@ mod tests {
 
     #[test]
     fn with_any_order_what_overtook_is_not_lost() {
-        let mut sender = Sender::default();
-        sender.push(b"whole", 10);
-        sender.push(b"whole", 10);
-        sender.push(b"in two parts", 10);
+        let mut sender = queued(&[b"whole", b"whole", b"in two parts"]);
         send_all(&mut sender, 1..10);
         sender.acknowledge(&ack(0, 0b101)).unwrap();
         assert_eq!(sender.unconfirmed(false), 3);

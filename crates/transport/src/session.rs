@@ -425,30 +425,22 @@ mod tests {
     fn nothing_but_its_next_step_moves_a_handshake() {
         let refused = Err(Rejected::OtherSession);
         let (mut a, mut b) = after_silence();
-        for (number, say) in [
+        for step in [
             (0, Say::Carry),
             (2, Say::Carry),
             (2, Say::Ping),
             (4, Say::Accept),
         ] {
-            assert_eq!(
-                hear(&mut a, SILENCE, (number, say)),
-                refused,
-                "{number} {say:?}"
-            );
+            assert_eq!(hear(&mut a, SILENCE, step), refused, "{step:?}");
         }
         hear(&mut b, SILENCE, (2, Say::Open)).expect("a larger number is heard");
-        for (number, say) in [
+        for step in [
             (0, Say::Carry),
             (0, Say::Open),
             (2, Say::Accept),
             (4, Say::Ping),
         ] {
-            assert_eq!(
-                hear(&mut b, SILENCE, (number, say)),
-                refused,
-                "{number} {say:?}"
-            );
+            assert_eq!(hear(&mut b, SILENCE, step), refused, "{step:?}");
         }
     }
 

@@ -19,7 +19,7 @@ use super::FilesError;
 use super::table::MOST_COUNTED;
 use crate::{Judgement, Property, Verdict};
 
-const NAME: &str = "run.json";
+pub(super) const NAME: &str = "run.json";
 
 /// The most bytes of it: it holds the requests of a trace, one by one.
 const MOST_BYTES: u64 = 1 << 30;

@@ -10,7 +10,7 @@ use safe_io::input;
 use transport::frame::Rejected;
 
 use super::FilesError;
-use super::table::{Row, Table, known, maybe, written};
+use super::table::{Field, Row, Table, known, maybe, written};
 use crate::{Summary, order};
 
 /// The columns of `entries.csv`.
@@ -194,16 +194,10 @@ fn check_times(row: &Row<'_>, request: &RequestRow, run: &Run) -> Result<(), Fil
 
 pub(super) fn write_messages(dir: &Path, run: &Run) -> Result<(), FilesError> {
     let rows = run.messages.iter().map(|((from, to, kind), row)| {
-        [
-            known(from),
-            maybe(*to),
-            known(kind),
-            known(&row.sent),
-            known(&row.received),
-            known(&row.lost),
-            // No message has no bytes: they were not counted.
-            maybe((row.bytes > 0).then_some(row.bytes)),
-        ]
+        let key = vec![known(from), maybe(*to), known(kind)];
+        // No message has no bytes: they were not counted.
+        let bytes = maybe((row.bytes > 0).then_some(row.bytes));
+        [key, row.fields(), vec![bytes]].concat()
     });
     MESSAGES.write(dir, rows)
 }
@@ -221,10 +215,8 @@ pub(super) fn read_messages(dir: &Path, plan: &Plan) -> Result<Messages, FilesEr
         };
         let kind = one_of(row, "kind", kinds.iter().copied())?;
         let counts = MessageRow {
-            sent: row.count("sent")?,
-            received: row.count("received")?,
-            lost: row.count("lost")?,
             bytes: row.optional_count("bytes")?.unwrap_or(0),
+            ..MessageRow::read(row)?
         };
         match messages.insert((from, to, kind), counts) {
             None => Ok(()),
@@ -236,14 +228,8 @@ pub(super) fn read_messages(dir: &Path, plan: &Plan) -> Result<Messages, FilesEr
 
 pub(super) fn write_counters(dir: &Path, run: &Run) -> Result<(), FilesError> {
     let rows = run.notes.iter().map(|((node, name), row)| {
-        [
-            known(node),
-            known(name),
-            known(&row.count),
-            known(&row.sum),
-            known(&row.min),
-            known(&row.max),
-        ]
+        let key = vec![known(node), known(name)];
+        [key, row.fields()].concat()
     });
     COUNTERS.write(dir, rows)
 }
@@ -257,33 +243,16 @@ pub(super) fn read_counters(dir: &Path, plan: &Plan) -> Result<Notes, FilesError
             row.member("node", plan)?,
             one_of(row, "name", names.clone())?,
         );
-        let note = NoteRow {
-            count: row.count("count")?,
-            sum: row.count("sum")?,
-            min: row.number("min")?,
-            max: row.number("max")?,
-        };
-        Ok((key, note))
+        Ok((key, NoteRow::read(row)?))
     })?;
     Ok(rows.into_iter().collect())
 }
 
 pub(super) fn write_transport(dir: &Path, run: &Run) -> Result<(), FilesError> {
     let rows = run.transport.iter().map(|(node, row)| {
-        let counts = [
-            known(node),
-            known(&row.datagrams_sent),
-            known(&row.datagrams_received),
-            known(&row.acks),
-            known(&row.retransmissions),
-            known(&row.duplicates),
-            known(&row.rejected),
-            known(&row.bytes),
-            known(&row.unsent),
-            maybe(row.overflowed),
-        ];
-        let reasons = row.rejected_for.iter().map(known);
-        counts.into_iter().chain(reasons)
+        let added = vec![known(&row.unsent), maybe(row.overflowed)];
+        let reasons = row.rejected_for.iter().map(known).collect();
+        [vec![known(node)], row.fields(), added, reasons].concat()
     });
     TRANSPORT.write(dir, rows)
 }
@@ -292,38 +261,23 @@ pub(super) fn read_transport(
     dir: &Path,
     plan: &Plan,
 ) -> Result<BTreeMap<NodeId, TransportRow>, FilesError> {
-    let rows = TRANSPORT.read(dir, |row| {
+    read_by_node(&TRANSPORT, dir, plan, |row| {
         let mut rejected_for = [0; Rejected::ALL.len()];
         for (count, column) in rejected_for.iter_mut().zip(rejection_columns()) {
             *count = row.optional_count(column)?.unwrap_or_default();
         }
-        let counts = TransportRow {
-            datagrams_sent: row.count("datagrams_sent")?,
-            datagrams_received: row.count("datagrams_received")?,
-            acks: row.count("acks")?,
-            retransmissions: row.count("retransmissions")?,
-            duplicates: row.count("duplicates")?,
-            rejected: row.count("rejected")?,
-            bytes: row.count("bytes")?,
+        Ok(TransportRow {
             unsent: row.optional_count("unsent")?.unwrap_or_default(),
             overflowed: row.optional_count("overflowed")?,
             rejected_for,
-        };
-        Ok((row.member("node", plan)?, counts))
-    })?;
-    Ok(rows.into_iter().collect())
+            ..TransportRow::read(row)?
+        })
+    })
 }
 
 pub(super) fn write_nodes(dir: &Path, run: &Run) -> Result<(), FilesError> {
-    let rows = run.usage.iter().map(|(node, row)| {
-        [
-            known(node),
-            known(&row.cpu_ms),
-            known(&row.max_rss_kib),
-            known(&row.involuntary_switches),
-            known(&row.private_kib),
-        ]
-    });
+    let rows = run.usage.iter();
+    let rows = rows.map(|(node, row)| [vec![known(node)], row.fields()].concat());
     NODES.write(dir, rows)
 }
 
@@ -331,16 +285,53 @@ pub(super) fn read_nodes(
     dir: &Path,
     plan: &Plan,
 ) -> Result<BTreeMap<NodeId, UsageRow>, FilesError> {
-    let rows = NODES.read(dir, |row| {
-        let usage = UsageRow {
-            cpu_ms: row.number("cpu_ms")?,
-            max_rss_kib: row.number("max_rss_kib")?,
-            involuntary_switches: row.number("involuntary_switches")?,
-            private_kib: row.number("private_kib")?,
-        };
-        Ok((row.member("node", plan)?, usage))
-    })?;
+    read_by_node(&NODES, dir, plan, UsageRow::read)
+}
+
+/// Reads a table that has one line for each of some nodes.
+fn read_by_node<T>(
+    table: &Table,
+    dir: &Path,
+    plan: &Plan,
+    read: impl Fn(&Row<'_>) -> Result<T, FilesError>,
+) -> Result<BTreeMap<NodeId, T>, FilesError> {
+    let rows = table.read(dir, |row| Ok((row.member("node", plan)?, read(row)?)))?;
     Ok(rows.into_iter().collect())
+}
+
+/// A row of which some columns are named after its fields.
+trait ByName: Sized {
+    /// Their cells, in the order of the columns.
+    fn fields(&self) -> Vec<Field>;
+
+    /// The row with these fields; the others have their defaults.
+    fn read(row: &Row<'_>) -> Result<Self, FilesError>;
+}
+
+/// Says of each such column whether it is a count, which is summed over the rows, or a number.
+macro_rules! by_name {
+    ($($Type:ident { $($field:ident: $kind:ident),+ })+) => {
+        $(impl ByName for $Type {
+            fn fields(&self) -> Vec<Field> {
+                vec![$(known(&self.$field)),+]
+            }
+
+            #[allow(clippy::needless_update, reason = "some rows have no other fields")]
+            fn read(row: &Row<'_>) -> Result<Self, FilesError> {
+                Ok(Self { $($field: row.$kind(stringify!($field))?,)+ ..Self::default() })
+            }
+        })+
+    };
+}
+
+by_name! {
+    MessageRow { sent: count, received: count, lost: count }
+    NoteRow { count: count, sum: count, min: number, max: number }
+    TransportRow {
+        datagrams_sent: count, datagrams_received: count, acks: count, retransmissions: count,
+        duplicates: count, rejected: count, bytes: count
+    }
+    UsageRow { cpu_ms: number, max_rss_kib: number, involuntary_switches: number, private_kib: number }
 }
 
 /// Writes the one row of `summary.csv`.

@@ -87,9 +87,23 @@ trait Toy: Sized {
     fn peer_down(&mut self, _: NodeId, _: &mut Out) {}
 }
 
-/// Makes an algorithm of a toy.
-macro_rules! algorithm {
-    ($toy:ident, $invariants:expr) => {
+/// Declares a toy, which knows its name, how many there are and these fields, and makes an algorithm
+/// of it.
+macro_rules! toy {
+    (
+        $(#[$doc:meta])*
+        $toy:ident { $($field:ident: $Type:ty),* }, $info:ident = $made:expr, $invariants:expr
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+        pub struct $toy {
+            me: NodeId,
+            nodes: u32,
+            $($field: $Type,)*
+        }
+
+        pub static $info: AlgorithmInfo = $made;
+
         impl Algorithm for $toy {
             type Message = Word;
 
@@ -138,15 +152,10 @@ macro_rules! algorithm {
     };
 }
 
-/// Lets everybody in who asks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Reckless {
-    me: NodeId,
-    nodes: u32,
+toy! {
+    /// Lets everybody in who asks.
+    Reckless {}, RECKLESS = info("reckless", |_, _| &Of::<Reckless>::MACHINE), &[]
 }
-
-pub static RECKLESS: AlgorithmInfo = info("reckless", |_, _| &Of::<Reckless>::MACHINE);
-algorithm!(Reckless, &[]);
 
 impl Toy for Reckless {
     fn request(&mut self, out: &mut Out) {
@@ -154,17 +163,10 @@ impl Toy for Reckless {
     }
 }
 
-/// Node 0 decides, and after somebody asked at the wrong moment it never grants anything again.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Grudge {
-    me: NodeId,
-    nodes: u32,
-    given_away: bool,
-    holds_a_grudge: bool,
+toy! {
+    /// Node 0 decides, and after somebody asked at the wrong moment it never grants anything again.
+    Grudge { given_away: bool, holds_a_grudge: bool }, GRUDGE = info("grudge", |_, _| &Of::<Grudge>::MACHINE), &[]
 }
-
-pub static GRUDGE: AlgorithmInfo = info("grudge", |_, _| &Of::<Grudge>::MACHINE);
-algorithm!(Grudge, &[]);
 
 impl Toy for Grudge {
     fn request(&mut self, out: &mut Out) {
@@ -194,15 +196,10 @@ impl Toy for Grudge {
     }
 }
 
-/// Whoever leaves lets the next one in, asked or not.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Generous {
-    me: NodeId,
-    nodes: u32,
+toy! {
+    /// Whoever leaves lets the next one in, asked or not.
+    Generous {}, GENEROUS = info("generous", |_, _| &Of::<Generous>::MACHINE), &[]
 }
-
-pub static GENEROUS: AlgorithmInfo = info("generous", |_, _| &Of::<Generous>::MACHINE);
-algorithm!(Generous, &[]);
 
 impl Toy for Generous {
     fn request(&mut self, out: &mut Out) {
@@ -220,18 +217,11 @@ impl Toy for Generous {
     }
 }
 
-/// Two nodes. Whoever asks says so and waits a while; unless it hears an objection, it enters. That
-/// is right as long as no message takes longer than the wait.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Hasty {
-    me: NodeId,
-    nodes: u32,
-    waiting: bool,
-    inside: bool,
+toy! {
+    /// Two nodes. Whoever asks says so and waits a while; unless it hears an objection, it enters. That
+    /// is right as long as no message takes longer than the wait.
+    Hasty { waiting: bool, inside: bool }, HASTY = info("hasty", |_, _| &Of::<Hasty>::MACHINE), &[]
 }
-
-pub static HASTY: AlgorithmInfo = info("hasty", |_, _| &Of::<Hasty>::MACHINE);
-algorithm!(Hasty, &[]);
 
 const WAIT: Timer = Timer::named("wait");
 
@@ -277,18 +267,10 @@ impl Toy for Hasty {
     }
 }
 
-/// Node 0 has the one permission; when it dies, node 1 believes that it inherits it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Heir {
-    me: NodeId,
-    nodes: u32,
-    waiting: bool,
-    inherited: bool,
-    given_away: bool,
+toy! {
+    /// Node 0 has the one permission; when it dies, node 1 believes that it inherits it.
+    Heir { waiting: bool, inherited: bool, given_away: bool }, HEIR = heir(), &[]
 }
-
-pub static HEIR: AlgorithmInfo = heir();
-algorithm!(Heir, &[]);
 
 /// The info of [`Heir`], to be changed.
 pub const fn heir() -> AlgorithmInfo {
@@ -345,25 +327,16 @@ impl Toy for Heir {
     }
 }
 
-/// Counts to two for everybody on leaving, and complains when it hears two before one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Pedant {
-    me: NodeId,
-    nodes: u32,
-    heard: u8,
-}
-
-pub static PEDANT: AlgorithmInfo = info("pedant", |_, _| &Of::<Pedant>::MACHINE);
-algorithm!(
-    Pedant,
-    &[Invariant {
+toy! {
+    /// Counts to two for everybody on leaving, and complains when it hears two before one.
+    Pedant { heard: u8 }, PEDANT = info("pedant", |_, _| &Of::<Pedant>::MACHINE), &[Invariant {
         name: "nobody has heard two numbers",
         check: |world: &Snapshot<'_, Self>| match world.alive().find(|(_, node)| node.heard > 1) {
             Some((node, _)) => Err(format!("{node} has")),
             None => Ok(()),
         },
     }]
-);
+}
 
 impl Toy for Pedant {
     fn request(&mut self, out: &mut Out) {
@@ -385,15 +358,10 @@ impl Toy for Pedant {
     }
 }
 
-/// Posts itself the permission to enter.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Postal {
-    me: NodeId,
-    nodes: u32,
+toy! {
+    /// Posts itself the permission to enter.
+    Postal {}, POSTAL = info("postal", |_, _| &Of::<Postal>::MACHINE), &[]
 }
-
-pub static POSTAL: AlgorithmInfo = info("postal", |_, _| &Of::<Postal>::MACHINE);
-algorithm!(Postal, &[]);
 
 impl Toy for Postal {
     fn request(&mut self, out: &mut Out) {
@@ -405,15 +373,10 @@ impl Toy for Postal {
     }
 }
 
-/// Would enter once all is quiet, and never is quiet: it keeps posting itself the same word.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Restless {
-    me: NodeId,
-    nodes: u32,
+toy! {
+    /// Would enter once all is quiet, and never is quiet: it keeps posting itself the same word.
+    Restless {}, RESTLESS = info("restless", |_, _| &Of::<Restless>::MACHINE), &[]
 }
-
-pub static RESTLESS: AlgorithmInfo = info("restless", |_, _| &Of::<Restless>::MACHINE);
-algorithm!(Restless, &[]);
 
 impl Toy for Restless {
     fn request(&mut self, out: &mut Out) {

@@ -224,6 +224,16 @@ fn messages(plan: &Plan) -> Vec<u64> {
     sent
 }
 
+/// Two algorithms send the same messages where messages overtake each other.
+fn assert_same_messages(plans: [Plan; 2]) {
+    let [theirs, ours] = plans.map(|mut plan| {
+        plan.delay = "2ms 2ms".parse().expect("a delay");
+        plan.workload.quota = Quota::PerNode(20);
+        (messages(&plan), plan)
+    });
+    assert_eq!(theirs.0, ours.0, "{:?}", theirs.1);
+}
+
 #[test]
 fn maekawas_algorithm_is_sanders_with_quorums() {
     for (name, nodes) in [
@@ -234,17 +244,10 @@ fn maekawas_algorithm_is_sanders_with_quorums() {
         ("cyclic", 5),
     ] {
         for seed in 1..=3 {
-            let mut theirs = with("maekawa", nodes, seed, &[("quorums", name)]);
-            let mut ours = sanders(name, nodes, seed, "deadlock-free");
-            for plan in [&mut theirs, &mut ours] {
-                plan.delay = "2ms 2ms".parse().expect("a delay");
-                plan.workload.quota = Quota::PerNode(20);
-            }
-            assert_eq!(
-                messages(&theirs),
-                messages(&ours),
-                "{name} {nodes}, seed {seed}"
-            );
+            assert_same_messages([
+                with("maekawa", nodes, seed, &[("quorums", name)]),
+                sanders(name, nodes, seed, "deadlock-free"),
+            ]);
         }
     }
 }
@@ -269,17 +272,10 @@ fn maekawas_original_gets_stuck_on_a_plane() {
 fn singhals_staircase_is_carvalho_and_roucairols() {
     for nodes in [2, 5, 10] {
         for seed in 1..=3 {
-            let mut theirs = plan("singhal-dynamic", nodes, seed);
-            let mut ours = with("carvalho-roucairol", nodes, seed, &[("start", "staircase")]);
-            for plan in [&mut theirs, &mut ours] {
-                plan.delay = "2ms 2ms".parse().expect("a delay");
-                plan.workload.quota = Quota::PerNode(20);
-            }
-            assert_eq!(
-                messages(&theirs),
-                messages(&ours),
-                "{nodes} nodes, seed {seed}"
-            );
+            assert_same_messages([
+                plan("singhal-dynamic", nodes, seed),
+                with("carvalho-roucairol", nodes, seed, &[("start", "staircase")]),
+            ]);
         }
     }
 }
