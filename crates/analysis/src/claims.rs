@@ -28,7 +28,7 @@ const LEVEL: f64 = 0.99;
 /// What one test says about the claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// In a word.
+    /// What the test says, in a word.
     pub answer: Answer,
     /// What was seen, in a sentence.
     pub seen: String,
@@ -36,12 +36,12 @@ pub struct Outcome {
     pub example: Option<(usize, u64)>,
 }
 
-/// What a test says.
+/// What a test says about a claim, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It is as claimed.
     Yes,
-    /// It is not.
+    /// It is not as claimed.
     No,
     /// One run or schedule shows that it is not always so.
     CounterExample,

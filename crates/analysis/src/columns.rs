@@ -11,9 +11,9 @@ use crate::judgement::{Status, Verdict};
 /// What a column is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What was asked for.
+    /// The run was asked for with it.
     Setting,
-    /// Where the run comes from.
+    /// It says where the run comes from.
     Origin,
     /// What was found out about the run, in a word.
     Finding,
@@ -38,7 +38,7 @@ pub enum Value {
 pub struct Column<R: 'static> {
     /// Its heading; units are in the names of times.
     pub name: &'static str,
-    /// What it is about.
+    /// What the column is about.
     pub kind: Kind,
     /// What it counts, or the unit it is in; empty for words and ratios.
     pub unit: &'static str,

@@ -1,4 +1,4 @@
-//! How much competition there was.
+//! Contention: how many members wanted in at the same time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -232,7 +232,7 @@ struct Parser {
 
 /// The longest formula; a chain of so many sums still fits on a stack.
 const MOST_BYTES: usize = 4_000;
-/// The deepest.
+/// The most brackets, signs and powers that may be open at once.
 const MOST_DEPTH: usize = 100;
 
 impl Parser {

@@ -100,17 +100,17 @@ pub fn remove_tables(dir: &Path) {
 /// What `run.json` says of a run, whatever else is there.
 #[derive(Clone, Debug)]
 pub struct Head {
-    /// What was planned.
+    /// The plan of the run.
     pub plan: Plan,
-    /// Its links, built.
+    /// The links of the plan, built.
     pub topology: Topology,
-    /// What ran it.
+    /// The engine that ran it.
     pub engine: Engine,
-    /// Where it came from.
+    /// Where the run came from.
     pub provenance: Provenance,
-    /// How far it came.
+    /// How far the run came.
     pub state: State,
-    /// What was said of it.
+    /// The verdict on the run.
     pub verdict: Verdict,
 }
 
@@ -132,13 +132,13 @@ pub fn head(dir: &Path) -> Result<Head, FilesError> {
 /// What the directory of a run holds.
 #[derive(Clone, Debug)]
 pub struct Contents {
-    /// What was planned.
+    /// The plan of the run.
     pub plan: Plan,
-    /// Its links, built.
+    /// The links of the plan, built.
     pub topology: Topology,
-    /// What happened.
+    /// What happened in it, as its tables say.
     pub run: Run,
-    /// Where it came from.
+    /// Where the run came from.
     pub provenance: Provenance,
 }
 

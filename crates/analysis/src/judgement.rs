@@ -26,12 +26,12 @@ pub enum Property {
     Holds,
     /// It did not hold.
     Violated {
-        /// What happened.
+        /// What happened that the property rules out.
         why: String,
     },
     /// It was put to the test and the run does not say.
     Inconclusive {
-        /// What stood in the way.
+        /// What keeps the run from deciding it.
         why: String,
     },
     /// Nothing happened that could have violated it.
@@ -62,7 +62,7 @@ pub enum Status {
 pub enum Verdict {
     /// Everything that was exercised holds.
     Holds,
-    /// Something does not.
+    /// Some property does not hold.
     Violated,
     /// The run does not say.
     Inconclusive,
@@ -79,13 +79,13 @@ pub struct Judgement {
     pub liveness: Property,
     /// Everybody keeps the rules: nobody enters uninvited, one token, no protocol error.
     pub well_formedness: Property,
-    /// All of it together.
+    /// What the three properties come to together.
     pub verdict: Verdict,
     /// Why it is not simply `holds`, one sentence each.
     pub reasons: Vec<String>,
     /// What a reader should know before believing it, and what to do about it.
     pub warnings: Vec<String>,
-    /// Every number.
+    /// Every number that was measured, in one row.
     pub summary: Summary,
     /// What closed forms say, where one applies.
     pub theory: Vec<TheoryLine>,
@@ -553,7 +553,7 @@ mod tests {
         );
     }
 
-    /// Whoever shows a warning wraps it to the width there is, so within a sentence no line ends.
+    /// The caller that shows a warning wraps it to the width there is, so within a sentence no line ends.
     #[test]
     fn a_line_of_a_warning_ends_with_its_sentence() {
         let mut run = contended();

@@ -1,7 +1,31 @@
 //! From the records of a run to checks, metrics, theory and a verdict.
 //!
 //! Everything here is a function of a [`Plan`] and a [`Run`], whichever engine made it; only
-//! [`files`] touches the disk. Start with [`judge`].
+//! [`files`] touches the disk. Start with [`judge`]:
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//!
+//! use algorithms::registry;
+//! use analysis::{Verdict, judge};
+//! use model::plan::Plan;
+//!
+//! let raymond = registry::find("raymond").expect("it is registered");
+//! let plan = Plan::usual(raymond, 5, 1);
+//! let topology = plan.build_topology().expect("five nodes make a tree");
+//! let mut go_on = |_| ControlFlow::Continue(());
+//! let run = simulator::simulate(&plan, topology.clone(), &mut go_on).expect("time passes");
+//!
+//! let judgement = judge(&plan, &topology, &run);
+//! assert_eq!(judgement.verdict, Verdict::Holds);
+//! assert_eq!((judgement.summary.entries, judgement.summary.max_inside), (25, 1));
+//! ```
+//!
+//! Each of the three properties has a module: `safety`, `liveness` and `well_formedness`. A number
+//! is a row of a table: a column of `summary.csv` in `summary`, what only claims and sweeps ask for in
+//! [`quantity`].
+
+#![warn(unreachable_pub)]
 
 pub mod aggregate;
 pub mod claims;

@@ -10,9 +10,9 @@ use model::run::{RequestRow, Run};
 /// protocol errors) is counted over the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Measured {
-    /// When it begins.
+    /// When measuring begins.
     pub from_ns: u64,
-    /// When it ends.
+    /// When measuring ends.
     pub until_ns: u64,
     /// Entries in it.
     pub entries: u64,
@@ -52,7 +52,7 @@ impl Measured {
         request.left_ns.is_some_and(inside)
     }
 
-    /// How long it is.
+    /// How long the measured part is.
     pub(crate) fn length_ns(&self) -> u64 {
         self.until_ns.saturating_sub(self.from_ns)
     }

@@ -1,4 +1,4 @@
-//! Who was inside, from when to when.
+//! Occupancy: which member was inside, from when to when.
 
 use algorithms::NodeId;
 use model::run::{End, Run, deaths};
@@ -6,12 +6,12 @@ use model::run::{End, Run, deaths};
 /// One entry, from entering to leaving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stay {
-    /// When it began.
+    /// When the member entered.
     pub enter_ns: u64,
-    /// When it ended: at the exit, else at the member's death, else at the end of the run. Of an
+    /// When the stay ended: at the exit, else at the member's death, else at the end of the run. Of an
     /// abandoned run nobody knows who died, so there an entry without exit lasts no time.
     pub exit_ns: u64,
-    /// Who.
+    /// The member that was inside.
     pub node: NodeId,
     /// Its place among the run's requests.
     pub row: usize,

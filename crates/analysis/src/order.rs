@@ -127,7 +127,7 @@ fn at_entries(run: &Run, counted: impl Fn(&BTreeMap<u32, u64>, &RequestRow) -> u
         }
         count += rows.map(|row| counted(&waiting, row)).sum::<u64>();
         while let Some((_, row)) = arrivals.next_if(|&(arrived_ns, _)| arrived_ns == now_ns) {
-            // Whoever arrived in this very nanosecond and is inside already never waits.
+            // A request that arrived in this very nanosecond and is inside already never waits.
             if run.requests[row].entered_ns != Some(now_ns) {
                 *waiting.entry(run.requests[row].priority).or_default() += 1;
             }
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_enters_on_arrival_leaves_no_trace_among_the_waiting() {
+    fn a_member_that_enters_on_arrival_leaves_no_trace_among_the_waiting() {
         let run = prioritised(&[(9, 10, Some(10)), (1, 0, Some(20))]);
         assert_eq!(priority_inversions(&run), 0);
     }
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_still_waits_is_overtaken_by_all_that_were_registered_later() {
+    fn a_member_that_still_waits_is_overtaken_by_all_that_were_registered_later() {
         let mut run = run(vec![
             waiting(0, 0),
             entry(1, 0, 10, 11),

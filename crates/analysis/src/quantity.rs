@@ -39,7 +39,7 @@ enum Needs {
     Nothing,
     /// One of these kinds of messages.
     Messages(Vec<String>),
-    /// This note.
+    /// A note of this name.
     Note(String),
 }
 

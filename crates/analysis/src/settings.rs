@@ -46,7 +46,7 @@ pub(crate) fn loss(plan: &Plan) -> String {
     losses.collect::<Vec<_>>().join("; ")
 }
 
-/// All faults.
+/// All faults that were asked for.
 pub(crate) fn faults(plan: &Plan) -> String {
     let texts = plan.faults.steps.iter().map(|step| step.text.as_str());
     texts.collect::<Vec<_>>().join("; ")

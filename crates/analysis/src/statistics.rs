@@ -8,7 +8,7 @@ pub type Interval = (f64, f64);
 /// Size, mean and standard deviation of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
-    /// How many values.
+    /// How many values the sample has.
     pub n: u64,
     /// Their mean; 0 if there are none.
     pub mean: f64,
@@ -17,7 +17,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Of these values, in one pass that does not lose small deviations from a large mean
+    /// The moments of these values, in one pass that does not lose small deviations from a large mean
     /// (Welford's).
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let (mut n, mut mean, mut squares) = (0_u64, 0.0, 0.0);
@@ -50,7 +50,7 @@ impl Moments {
 pub struct Difference {
     /// How many values it was made of.
     pub n: u64,
-    /// The estimate.
+    /// The estimated difference of the means.
     pub mean: f64,
     error: f64,
     freedom: f64,

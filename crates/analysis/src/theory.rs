@@ -25,18 +25,18 @@ const BATCH: u64 = 10;
 pub struct TheoryLine {
     /// What it predicts: a column of the summary.
     pub metric: &'static str,
-    /// As a reader would write it.
+    /// The formula, as a reader would write it.
     pub formula: &'static str,
-    /// When it holds, in words.
+    /// The condition under which the formula holds, in words.
     pub condition: &'static str,
-    /// How it holds.
+    /// Whether the formula is exact, a mean, or as printed.
     #[serde(serialize_with = "kind_in_words")]
     pub kind: FormKind,
-    /// What it says.
+    /// The value that the formula predicts.
     pub expected: f64,
-    /// What was measured.
+    /// The value that was measured.
     pub measured: f64,
-    /// Measured − expected.
+    /// The measured value less the expected one.
     pub difference: f64,
     /// For a mean, the 99.9 % interval of what was measured; empty where the run does not give one.
     pub interval: Option<Interval>,

@@ -67,7 +67,7 @@ impl FromIterator<u64> for Times {
 pub(crate) struct Handover {
     /// When the next one entered.
     pub at_ns: u64,
-    /// How long it took.
+    /// How long the hand-over took.
     pub delay_ns: u64,
     /// The place of the next one among the run's requests.
     pub row: usize,

@@ -87,7 +87,7 @@ fn fences(run: &Run) -> Option<String> {
     ))
 }
 
-/// Follows the one token by counting: whoever sends it had it, and no second one appears.
+/// Follows the one token by counting: a node that sends it had it, and no second one appears.
 ///
 /// What a node has is what it had at the start and received, less what it sent. That is decided
 /// where the receiver of every message is known and nothing disturbed the run; a second token

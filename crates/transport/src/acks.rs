@@ -31,7 +31,7 @@ enum Due {
 
 impl Acks {
     /// A frame that wants an answer arrived, with so many segments of so many bytes.
-    pub fn note(&mut self, now: u64, frame: u64, segments: u64, bytes: usize) {
+    pub(crate) fn note(&mut self, now: u64, frame: u64, segments: u64, bytes: usize) {
         self.echo = frame;
         self.echo_at = now;
         self.segments += segments;
@@ -39,7 +39,7 @@ impl Acks {
     }
 
     /// The answer may wait for a message, but not longer than this.
-    pub fn soon(&mut self, now: u64, delay_ns: u64, window_bytes: usize) {
+    pub(crate) fn soon(&mut self, now: u64, delay_ns: u64, window_bytes: usize) {
         if self.segments >= AT_ONCE_SEGMENTS || self.bytes >= window_bytes / 4 {
             self.due = Due::Now;
         } else if self.due == Due::Never {
@@ -48,32 +48,32 @@ impl Acks {
     }
 
     /// The answer is to leave now.
-    pub fn at_once(&mut self) {
+    pub(crate) fn at_once(&mut self) {
         self.due = Due::Now;
     }
 
     /// Whether it is to leave now.
-    pub fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         self.due == Due::Now
     }
 
-    /// When it will be.
-    pub fn deadline(&self) -> Option<u64> {
+    /// When an acknowledgement will be due.
+    pub(crate) fn deadline(&self) -> Option<u64> {
         match self.due {
             Due::At(deadline) => Some(deadline),
             Due::Never | Due::Now => None,
         }
     }
 
-    /// Time passes.
-    pub fn tick(&mut self, now: u64) {
+    /// Makes an acknowledgement due whose time has come.
+    pub(crate) fn tick(&mut self, now: u64) {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
             self.due = Due::Now;
         }
     }
 
     /// What a frame that leaves now says; nothing is owed after that.
-    pub fn write(&mut self, now: u64, (below, beyond): (u64, u64)) -> Ack {
+    pub(crate) fn write(&mut self, now: u64, (below, beyond): (u64, u64)) -> Ack {
         self.due = Due::Never;
         self.segments = 0;
         self.bytes = 0;

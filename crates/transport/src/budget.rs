@@ -45,7 +45,7 @@ impl Default for Budget {
 
 impl Budget {
     /// Takes a credit for a repetition, if there is one.
-    pub fn take(&mut self, now: u64, timing: &Timing) -> bool {
+    pub(crate) fn take(&mut self, now: u64, timing: &Timing) -> bool {
         if self.credits < MOST && now >= self.next_at(timing) {
             self.credits = (self.credits + WITH_TIME).min(MOST);
             self.dealt_at = now;
@@ -57,7 +57,7 @@ impl Budget {
     }
 
     /// So many segments are known to have arrived.
-    pub fn answered(&mut self, segments: u64) {
+    pub(crate) fn answered(&mut self, segments: u64) {
         if segments > 0 {
             self.credits = (self.credits + segments).min(MOST);
             self.unanswered = 0;
@@ -65,13 +65,13 @@ impl Budget {
     }
 
     /// A round trip to some peer was measured.
-    pub fn measured(&mut self, now: u64, ns: u64) {
+    pub(crate) fn measured(&mut self, now: u64, ns: u64) {
         self.estimate.sample(now, ns);
     }
 
     /// What a round trip to a peer is taken for that has hardly answered yet: it shares the machine
     /// and most of the network with those that have.
-    pub fn presumed(&self, now: u64, timing: &Timing) -> Presumed {
+    pub(crate) fn presumed(&self, now: u64, timing: &Timing) -> Presumed {
         let least_ns = self.estimate.least_ns(1).unwrap_or(0);
         let path_ns = self.estimate.path_ns(now, timing.at_rest_ns(least_ns));
         Presumed {
@@ -81,7 +81,7 @@ impl Budget {
     }
 
     /// When the next credits come with time.
-    pub fn next_at(&self, timing: &Timing) -> u64 {
+    pub(crate) fn next_at(&self, timing: &Timing) -> u64 {
         let base = self.presumed(self.dealt_at, timing).path_ns;
         let pause = base.max(timing.floor_ns) + timing.ack_delay_ns;
         let doubled = pause.saturating_mul(1 << self.unanswered.min(20));

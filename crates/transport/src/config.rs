@@ -36,7 +36,7 @@ pub enum Contract {
     /// After so much silence the session ends, what is unacknowledged is lost, and both ends are
     /// told.
     Sessions {
-        /// That much.
+        /// The silence that ends a session.
         silence_ns: u64,
     },
 }

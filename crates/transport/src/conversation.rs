@@ -47,7 +47,7 @@ pub(crate) struct Learned {
 }
 
 impl Conversation {
-    pub fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         Self {
             sender: Sender::default(),
             receiver: Receiver::default(),
@@ -59,32 +59,32 @@ impl Conversation {
     }
 
     /// Queues a message.
-    pub fn send(&mut self, message: &[u8], config: &Config) {
+    pub(crate) fn send(&mut self, message: &[u8], config: &Config) {
         self.sender.push(message, config.segment_bytes());
     }
 
     /// What waits to be acknowledged, and what it takes to keep it.
-    pub fn queued_bytes(&self) -> usize {
+    pub(crate) fn queued_bytes(&self) -> usize {
         self.sender.queued_bytes()
     }
 
     /// What has arrived and cannot be delivered yet.
-    pub fn kept_bytes(&self) -> usize {
+    pub(crate) fn kept_bytes(&self) -> usize {
         self.receiver.kept_bytes()
     }
 
     /// Whether everything sent is acknowledged.
-    pub fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         self.sender.is_empty()
     }
 
     /// Messages that are not known to have arrived.
-    pub fn unconfirmed(&self, config: &Config) -> u64 {
+    pub(crate) fn unconfirmed(&self, config: &Config) -> u64 {
         self.sender.unconfirmed(config.order == LinkOrder::Any)
     }
 
     /// Learns what has arrived at the other end.
-    pub fn acknowledge(
+    pub(crate) fn acknowledge(
         &mut self,
         now: u64,
         ack: &Ack,
@@ -114,7 +114,7 @@ impl Conversation {
 
     /// The other end is alive: what is under way is given up for lost soon, if it had been left alone
     /// for long.
-    pub fn heard(&mut self, now: u64, trips: &mut RoundTrips, config: &Config) {
+    pub(crate) fn heard(&mut self, now: u64, trips: &mut RoundTrips, config: &Config) {
         if trips.heard() {
             let soon = now + trips.timeout(now, &config.timing);
             self.resend_at = self.resend_at.map(|at| at.min(soon));
@@ -129,7 +129,7 @@ impl Conversation {
     }
 
     /// Takes the segments of one frame.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
         now: u64,
         frame: u64,
@@ -182,33 +182,33 @@ impl Conversation {
     }
 
     /// The other end asked whether we are there.
-    pub fn answer(&mut self, now: u64, frame: u64) {
+    pub(crate) fn answer(&mut self, now: u64, frame: u64) {
         self.acks.note(now, frame, 0, 0);
         self.acks.at_once();
     }
 
     /// Whether a frame is to leave now.
-    pub fn has_something(&self) -> bool {
+    pub(crate) fn has_something(&self) -> bool {
         self.acks.is_due() || self.sender.has_next(&self.window)
     }
 
     /// Whether something is to be sent again.
-    pub fn has_repetition(&self) -> bool {
+    pub(crate) fn has_repetition(&self) -> bool {
         self.sender.has_repetition(&self.window)
     }
 
     /// Whether a frame is to leave for more than repetitions.
-    pub fn has_more_than_repetitions(&self) -> bool {
+    pub(crate) fn has_more_than_repetitions(&self) -> bool {
         self.acks.is_due() || self.sender.has_new(&self.window)
     }
 
     /// What a frame that leaves now acknowledges.
-    pub fn write_ack(&mut self, now: u64) -> Ack {
+    pub(crate) fn write_ack(&mut self, now: u64) -> Ack {
         self.acks.write(now, self.receiver.arrived())
     }
 
     /// Appends as many segments as there are, may leave, and have room; says how many.
-    pub fn write_segments(
+    pub(crate) fn write_segments(
         &mut self,
         now: u64,
         frame: Outgoing,
@@ -248,15 +248,15 @@ impl Conversation {
     }
 
     /// When something is to be done here.
-    pub fn deadline(&self) -> Option<u64> {
+    pub(crate) fn deadline(&self) -> Option<u64> {
         [self.acks.deadline(), self.resend_at]
             .into_iter()
             .flatten()
             .min()
     }
 
-    /// Time passes.
-    pub fn tick(&mut self, now: u64, trips: &mut RoundTrips, config: &Config) {
+    /// Does what has become due by this time.
+    pub(crate) fn tick(&mut self, now: u64, trips: &mut RoundTrips, config: &Config) {
         self.acks.tick(now);
         if self.resend_at.is_some_and(|at| at <= now) {
             let late_at = self.flying_since + trips.timeout(now, &config.timing);

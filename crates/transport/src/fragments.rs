@@ -28,8 +28,8 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// How much is kept here.
-    pub fn bytes(&self) -> usize {
+    /// How many bytes of the message have arrived.
+    pub(crate) fn bytes(&self) -> usize {
         self.begun.as_ref().map_or(0, Vec::len)
     }
 
@@ -37,7 +37,7 @@ impl Assembly {
     ///
     /// A part that does not fit its predecessor is the sender's mistake; it is dropped, together
     /// with the message it spoils.
-    pub fn add(&mut self, part: Part, bytes: &[u8], deliver: &mut dyn FnMut(&[u8])) {
+    pub(crate) fn add(&mut self, part: Part, bytes: &[u8], deliver: &mut dyn FnMut(&[u8])) {
         match (part, self.begun.take()) {
             (Part::Whole, _) => deliver(bytes),
             (Part::First, _) => self.begun = Some(bytes.to_vec()),

@@ -52,9 +52,9 @@ pub struct Seal {
 /// Who speaks to whom in one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The sender.
+    /// The member that sent the frame.
     pub source: NodeId,
-    /// The addressee.
+    /// The member that it is for.
     pub destination: NodeId,
     /// Which incarnation of the sender.
     pub source_incarnation: u32,

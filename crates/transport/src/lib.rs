@@ -12,6 +12,35 @@
 //!                         │ tick, next_deadline
 //! ```
 //!
+//! A message whose first datagram is lost arrives with the second:
+//!
+//! ```
+//! use algorithms::NodeId;
+//! use transport::frame::{Key, Seal};
+//! use transport::{Config, Event, Identity, Transport};
+//!
+//! let member = |me| {
+//!     let identity = Identity { me: NodeId(me), incarnation: 0, members: 2 };
+//!     Transport::new(Config::default(), Seal::new("an example", 1, Key::new([7; 32])), identity)
+//! };
+//! let (mut a, mut b) = (member(0), member(1));
+//! let mut datagram = Vec::new();
+//!
+//! a.send(NodeId(1), b"hello");
+//! assert_eq!(a.poll_transmit(0, &mut datagram), Some(NodeId(1)));
+//! // The network loses it, nothing acknowledges it, and in time it leaves again.
+//! let later = a.next_deadline().expect("a message is unacknowledged");
+//! a.tick(later, &mut |_| {});
+//! assert_eq!(a.poll_transmit(later, &mut datagram), Some(NodeId(1)));
+//!
+//! let mut events = 0;
+//! let sender = b.receive(later, &datagram, &mut |event| {
+//!     assert_eq!(event, Event::Message { from: NodeId(0), bytes: b"hello" });
+//!     events += 1;
+//! });
+//! assert_eq!((sender, events), (Ok(NodeId(0)), 1));
+//! ```
+//!
 //! # On the wire
 //!
 //! A datagram is a sealed [`frame`](crate::frame) whose body is a head and any number of segments:
@@ -64,6 +93,8 @@
 //! acknowledged is lost. Under the `sessions` contract the same happens when a link was silent for
 //! too long; `session.rs` has the handshake.
 
+#![warn(unreachable_pub)]
+
 mod acks;
 mod budget;
 mod config;
@@ -99,7 +130,7 @@ pub use event::Event;
 /// Which member a transport works for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Its number.
+    /// The number of the member.
     pub me: NodeId,
     /// Which of its incarnations, from 0.
     pub incarnation: u32,
@@ -111,11 +142,11 @@ pub struct Identity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{queued_bytes} bytes are queued for member {peer}, more than the limit of {limit_bytes}")]
 pub struct Overflow {
-    /// Which peer.
+    /// The peer to which too much is queued.
     pub peer: NodeId,
-    /// How much is queued.
+    /// How much is queued for it.
     pub queued_bytes: usize,
-    /// How much may be.
+    /// How much may be queued for one peer.
     pub limit_bytes: usize,
 }
 
@@ -209,7 +240,7 @@ impl Transport {
         received
     }
 
-    /// Time has come to this.
+    /// Does what has become due by this time: acknowledgements, repetitions, suspicions.
     pub fn tick(&mut self, now: u64, sink: &mut dyn FnMut(Event<'_>)) {
         if self.earliest.is_none_or(|earliest| now < earliest) {
             return;
@@ -334,8 +365,8 @@ impl Transport {
 
     /// A peer is known to be dead: what is queued for it is lost, and so is what will be, until it
     /// is heard in a new incarnation.
-    pub fn bury(&mut self, peer: NodeId, sink: &mut dyn FnMut(Event<'_>)) {
-        self.with_link(peer, sink, Link::bury);
+    pub fn peer_died(&mut self, peer: NodeId, sink: &mut dyn FnMut(Event<'_>)) {
+        self.with_link(peer, sink, Link::peer_died);
     }
 
     /// What is queued for a peer and not acknowledged, with what it takes to keep it.
@@ -382,7 +413,7 @@ impl Transport {
             .count()
     }
 
-    /// What it did so far.
+    /// What the transport did so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

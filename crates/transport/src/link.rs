@@ -19,7 +19,7 @@ pub(crate) struct Link {
     peer: NodeId,
     incarnation: u32,
     /// Whether the peer is known to be dead.
-    buried: bool,
+    dead: bool,
     /// Whether it stands in the transport's queue of links with something to send.
     pub queued: bool,
     /// Whether it stands in the queue of links whose repetitions wait for a credit.
@@ -40,11 +40,11 @@ pub(crate) struct Desk<'a> {
 
 impl Link {
     /// A link that is up, to a peer in its first incarnation.
-    pub fn new(me: NodeId, peer: NodeId, config: &Config) -> Self {
+    pub(crate) fn new(me: NodeId, peer: NodeId, config: &Config) -> Self {
         Self {
             peer,
             incarnation: 0,
-            buried: false,
+            dead: false,
             queued: false,
             waiting: false,
             replay: Replay::default(),
@@ -54,32 +54,32 @@ impl Link {
         }
     }
 
-    pub fn incarnation(&self) -> u32 {
+    pub(crate) fn incarnation(&self) -> u32 {
         self.incarnation
     }
 
-    pub fn queued_bytes(&self) -> usize {
+    pub(crate) fn queued_bytes(&self) -> usize {
         self.talk.queued_bytes()
     }
 
-    pub fn kept_bytes(&self) -> usize {
+    pub(crate) fn kept_bytes(&self) -> usize {
         self.talk.kept_bytes()
     }
 
-    pub fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         self.talk.is_settled()
     }
 
-    pub fn is_up(&self) -> bool {
-        self.session.is_up() && !self.buried
+    pub(crate) fn is_up(&self) -> bool {
+        self.session.is_up() && !self.dead
     }
 
-    pub fn round_trip_ns(&self) -> Option<u64> {
+    pub(crate) fn round_trip_ns(&self) -> Option<u64> {
         self.trips.smoothed_ns()
     }
 
     /// Queues a message; one that has no session to travel in is lost at once.
-    pub fn send(&mut self, message: &[u8], config: &Config, counters: &mut Counters) {
+    pub(crate) fn send(&mut self, message: &[u8], config: &Config, counters: &mut Counters) {
         counters.messages_sent += 1;
         if self.is_up() {
             self.talk.send(message, config);
@@ -88,21 +88,21 @@ impl Link {
         }
     }
 
-    pub fn watch(&mut self, now: u64, watched: bool, config: &Config) {
-        if !self.buried {
+    pub(crate) fn watch(&mut self, now: u64, watched: bool, config: &Config) {
+        if !self.dead {
             self.session.watch(now, watched, config);
         }
     }
 
     /// The peer is known to live in this incarnation.
-    pub fn meet(&mut self, now: u64, incarnation: u32, desk: &mut Desk<'_>) {
+    pub(crate) fn meet(&mut self, now: u64, incarnation: u32, desk: &mut Desk<'_>) {
         if incarnation <= self.incarnation {
             return;
         }
         let was_up = self.session.is_up();
         self.give_up(desk);
         self.incarnation = incarnation;
-        self.buried = false;
+        self.dead = false;
         self.replay = Replay::default();
         self.session.restarted(now, desk.config);
         if was_up && !self.session.is_up() {
@@ -115,18 +115,18 @@ impl Link {
     }
 
     /// The peer is known to be dead.
-    pub fn bury(&mut self, desk: &mut Desk<'_>) {
+    pub(crate) fn peer_died(&mut self, desk: &mut Desk<'_>) {
         let was_up = self.session.is_up();
         self.give_up(desk);
-        self.buried = true;
-        self.session.bury(desk.config);
+        self.dead = true;
+        self.session.peer_died(desk.config);
         if was_up && !self.session.is_up() {
             self.report_down(desk);
         }
     }
 
     /// Takes a frame that is authentic and addressed to this member.
-    pub fn receive(
+    pub(crate) fn receive(
         &mut self,
         now: u64,
         own_incarnation: u32,
@@ -192,28 +192,28 @@ impl Link {
     }
 
     /// Whether a frame is to leave now.
-    pub fn has_something(&self) -> bool {
+    pub(crate) fn has_something(&self) -> bool {
         self.session.pending().is_some() || (self.session.is_up() && self.talk.has_something())
     }
 
     /// Whether something is to be sent again.
-    pub fn has_repetition(&self) -> bool {
+    pub(crate) fn has_repetition(&self) -> bool {
         self.session.is_up() && self.talk.has_repetition()
     }
 
     /// Whether a frame is to leave for more than repetitions.
-    pub fn has_more_than_repetitions(&self) -> bool {
+    pub(crate) fn has_more_than_repetitions(&self) -> bool {
         let says_something = self.session.pending().is_some();
         says_something || (self.session.is_up() && self.talk.has_more_than_repetitions())
     }
 
     /// Other peers say this of round trips.
-    pub fn presume(&mut self, presumed: Presumed) {
+    pub(crate) fn presume(&mut self, presumed: Presumed) {
         self.trips.presume(presumed);
     }
 
     /// Appends the body of the frame of this number.
-    pub fn write(
+    pub(crate) fn write(
         &mut self,
         now: u64,
         frame: Outgoing,
@@ -248,13 +248,13 @@ impl Link {
     }
 
     /// When something is to be done here.
-    pub fn deadline(&self, config: &Config) -> Option<u64> {
+    pub(crate) fn deadline(&self, config: &Config) -> Option<u64> {
         let deadlines = [self.talk.deadline(), self.session.deadline(config)];
         deadlines.into_iter().flatten().min()
     }
 
-    /// Time passes.
-    pub fn tick(&mut self, now: u64, desk: &mut Desk<'_>) {
+    /// Does what has become due by this time.
+    pub(crate) fn tick(&mut self, now: u64, desk: &mut Desk<'_>) {
         self.talk.tick(now, &mut self.trips, desk.config);
         match self.session.tick(now, desk.config) {
             None => {}

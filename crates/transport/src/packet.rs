@@ -48,7 +48,7 @@ pub(crate) struct Ack {
     /// The number of the frame that arrived last of those that want an answer; 0 if that was said
     /// before.
     pub echo: u64,
-    /// How long ago that was.
+    /// How long ago that frame arrived.
     pub held_us: u32,
 }
 
@@ -72,7 +72,7 @@ pub(crate) enum Part {
 
 impl Part {
     /// Whether its message ends with it.
-    pub fn ends(self) -> bool {
+    pub(crate) fn ends(self) -> bool {
         match self {
             Self::Whole | Self::Last => true,
             Self::First | Self::Middle => false,
@@ -81,14 +81,14 @@ impl Part {
 }
 
 impl Head {
-    pub fn write(&self, datagram: &mut Vec<u8>) {
+    pub(crate) fn write(&self, datagram: &mut Vec<u8>) {
         let mut room = [0; MAX_HEAD];
         let written = postcard::to_slice(self, &mut room).expect("the largest head has room");
         datagram.extend_from_slice(written);
     }
 
     /// The head of this body, and the segments behind it.
-    pub fn read(body: &[u8]) -> Result<(Self, Segments<'_>), Rejected> {
+    pub(crate) fn read(body: &[u8]) -> Result<(Self, Segments<'_>), Rejected> {
         let (head, rest) = postcard::take_from_bytes(body).map_err(|_| Rejected::Malformed)?;
         Ok((head, Segments { rest }))
     }
@@ -112,7 +112,7 @@ pub(crate) struct Segments<'a> {
 }
 
 impl Segments<'_> {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 }

@@ -45,17 +45,17 @@ pub(crate) struct Room {
 
 impl Receiver {
     /// All segments below this have arrived, and these beyond it.
-    pub fn arrived(&self) -> (u64, u64) {
+    pub(crate) fn arrived(&self) -> (u64, u64) {
         (self.below, self.beyond)
     }
 
-    /// How much is kept here.
-    pub fn kept_bytes(&self) -> usize {
+    /// How many bytes are kept until they can be delivered.
+    pub(crate) fn kept_bytes(&self) -> usize {
         self.early_bytes + self.assembly.bytes()
     }
 
     /// Takes a segment and hands over the messages that can be delivered now.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
         segment: &Segment<'_>,
         order: LinkOrder,

@@ -14,7 +14,7 @@ const REMEMBERED: usize = 128;
 /// The numbers received last from one incarnation of one peer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Replay {
-    /// Ascending.
+    /// They are in ascending order.
     seen: VecDeque<u64>,
     /// Numbers up to this one are forgotten.
     forgotten: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Notes the number, if it is new.
-    pub fn admit(&mut self, number: u64) -> Result<(), Rejected> {
+    pub(crate) fn admit(&mut self, number: u64) -> Result<(), Rejected> {
         if number <= self.forgotten {
             return Err(Rejected::Replayed);
         }

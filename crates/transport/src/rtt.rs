@@ -42,7 +42,7 @@ pub(crate) struct Estimate {
 
 impl Estimate {
     /// A round trip took so long.
-    pub fn sample(&mut self, now: u64, sample: u64) {
+    pub(crate) fn sample(&mut self, now: u64, sample: u64) {
         let halvings = self.halvings(now);
         let smoothed = self
             .smoothed
@@ -63,18 +63,18 @@ impl Estimate {
     }
 
     /// The smoothed round trip, once there was a sample.
-    pub fn smoothed_ns(&self) -> Option<u64> {
+    pub(crate) fn smoothed_ns(&self) -> Option<u64> {
         self.smoothed.map(|(smoothed, _)| smoothed)
     }
 
     /// The shortest round trip of at least so many.
-    pub fn least_ns(&self, samples: u32) -> Option<u64> {
+    pub(crate) fn least_ns(&self, samples: u32) -> Option<u64> {
         (self.samples >= samples).then_some(self.least)
     }
 
     /// How long the next one will take at most, as far as that can be said. Age makes that no less
     /// than what the path takes at rest.
-    pub fn path_ns(&self, now: u64, at_rest_ns: u64) -> Option<u64> {
+    pub(crate) fn path_ns(&self, now: u64, at_rest_ns: u64) -> Option<u64> {
         let (smoothed, deviation) = self.smoothed?;
         let path = smoothed + GRANULARITY_NS.max(4 * deviation);
         let aged = path >> self.halvings(now);
@@ -113,7 +113,7 @@ pub(crate) struct RoundTrips {
 
 impl RoundTrips {
     /// A frame that wants an answer leaves.
-    pub fn sent(&mut self, now: u64, number: u64) {
+    pub(crate) fn sent(&mut self, now: u64, number: u64) {
         if self.timed.len() < TIMED {
             self.timed.push_back((number, now));
         }
@@ -121,7 +121,7 @@ impl RoundTrips {
 
     /// The other end says that this frame arrived, and that it took so long to say it. Gives the
     /// round trip, if the frame was timed.
-    pub fn answered(&mut self, now: u64, number: u64, held_ns: u64) -> Option<u64> {
+    pub(crate) fn answered(&mut self, now: u64, number: u64, held_ns: u64) -> Option<u64> {
         let mut measured = None;
         while let Some(&(timed, left)) = self.timed.front()
             && timed <= number
@@ -138,7 +138,7 @@ impl RoundTrips {
     }
 
     /// How long to wait before sending again.
-    pub fn timeout(&self, now: u64, timing: &Timing) -> u64 {
+    pub(crate) fn timeout(&self, now: u64, timing: &Timing) -> u64 {
         let least = self.estimate.least_ns(ENOUGH);
         let least = least.unwrap_or(self.presumed.least_ns);
         let at_rest = timing.at_rest_ns(least);
@@ -154,30 +154,30 @@ impl RoundTrips {
     }
 
     /// The timeout passed without an answer.
-    pub fn expired(&mut self) {
+    pub(crate) fn expired(&mut self) {
         self.backoff += 1;
     }
 
     /// Something was heard of the other end, so it is worth trying again soon: says whether the
     /// timeout had become longer than that.
-    pub fn heard(&mut self) -> bool {
+    pub(crate) fn heard(&mut self) -> bool {
         let long = self.backoff > HEARD_BACKOFF;
         self.backoff = self.backoff.min(HEARD_BACKOFF);
         long
     }
 
     /// Other paths say this of round trips.
-    pub fn presume(&mut self, presumed: Presumed) {
+    pub(crate) fn presume(&mut self, presumed: Presumed) {
         self.presumed = presumed;
     }
 
     /// The smoothed round trip, once there was a sample.
-    pub fn smoothed_ns(&self) -> Option<u64> {
+    pub(crate) fn smoothed_ns(&self) -> Option<u64> {
         self.estimate.smoothed_ns()
     }
 
     /// Forgets the frames under way, not the path.
-    pub fn forget_frames(&mut self) {
+    pub(crate) fn forget_frames(&mut self) {
         self.timed.clear();
         self.backoff = 0;
     }

@@ -41,13 +41,13 @@ struct Kept {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// Never sent.
+    /// It was never sent.
     Waiting,
-    /// Sent, and nothing heard of it.
+    /// It was sent and is not acknowledged.
     Flying,
-    /// To be sent again.
+    /// It is taken for lost and is to be sent again.
     Lost,
-    /// At the other end, before something that was sent earlier.
+    /// It arrived at the other end before something that was sent earlier.
     Arrived,
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct Progress {
 
 impl Sender {
     /// Queues a message.
-    pub fn push(&mut self, message: &[u8], segment_bytes: usize) {
+    pub(crate) fn push(&mut self, message: &[u8], segment_bytes: usize) {
         self.bytes.extend(message);
         for (part, length) in fragments::parts(message.len(), segment_bytes) {
             self.segments.push_back(Kept {
@@ -87,28 +87,28 @@ impl Sender {
     }
 
     /// What the queue occupies.
-    pub fn queued_bytes(&self) -> usize {
+    pub(crate) fn queued_bytes(&self) -> usize {
         self.bytes.len() + self.segments.len() * size_of::<Kept>()
     }
 
     /// Whether everything is acknowledged.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
     /// Whether something is under way of which nothing was heard.
-    pub fn is_flying(&self) -> bool {
+    pub(crate) fn is_flying(&self) -> bool {
         self.flying > 0
     }
 
     /// The number of the next segment that was never sent.
-    pub fn next_new(&self) -> u64 {
+    pub(crate) fn next_new(&self) -> u64 {
         self.base + self.sent as u64
     }
 
     /// Messages that are not known to have arrived. With `any` order, what overtook others was
     /// delivered.
-    pub fn unconfirmed(&self, delivered_on_arrival: bool) -> u64 {
+    pub(crate) fn unconfirmed(&self, delivered_on_arrival: bool) -> u64 {
         let confirmed = |kept: &Kept| {
             delivered_on_arrival && kept.part == Part::Whole && kept.fate == Fate::Arrived
         };
@@ -117,24 +117,24 @@ impl Sender {
     }
 
     /// Whether there is a segment that may leave now.
-    pub fn has_next(&self, window: &Window) -> bool {
+    pub(crate) fn has_next(&self, window: &Window) -> bool {
         self.has_repetition(window) || self.has_new(window)
     }
 
     /// Whether there is one that was sent before.
-    pub fn has_repetition(&self, window: &Window) -> bool {
+    pub(crate) fn has_repetition(&self, window: &Window) -> bool {
         self.first_lost()
             .is_some_and(|(place, _)| self.may_leave(place, window))
     }
 
     /// Whether there is one that was never sent.
-    pub fn has_new(&self, window: &Window) -> bool {
+    pub(crate) fn has_new(&self, window: &Window) -> bool {
         self.sent < self.segments.len() && self.may_leave(self.sent, window)
     }
 
     /// The segment that is to leave next in this frame, if it may and has room: first those to be sent
     /// again, if any may be.
-    pub fn next(
+    pub(crate) fn next(
         &mut self,
         room: usize,
         frame: u64,
@@ -170,7 +170,7 @@ impl Sender {
     }
 
     /// Learns what has arrived.
-    pub fn acknowledge(&mut self, ack: &Ack) -> Result<Progress, Rejected> {
+    pub(crate) fn acknowledge(&mut self, ack: &Ack) -> Result<Progress, Rejected> {
         // The last bit that is set stands for this segment; without any, for the one that is asked
         // for next.
         let last = u64::from(u64::BITS - ack.beyond.leading_zeros());
@@ -204,7 +204,7 @@ impl Sender {
     }
 
     /// Gives up everything under way for lost: too much time has passed.
-    pub fn give_up_flying(&mut self) {
+    pub(crate) fn give_up_flying(&mut self) {
         for kept in self.segments.range_mut(..self.sent) {
             if kept.fate == Fate::Flying {
                 kept.fate = Fate::Lost;

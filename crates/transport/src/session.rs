@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Numbers only grow, and the two ends propose numbers of different parity, so a number belongs to
-//! one proposal. When both propose, the larger wins. Whoever is not sure that the other end is up
+//! one proposal. When both propose, the larger wins. An end that is not sure that the other end is up
 //! repeats what it said: the proposer its Open, then its Ping; and an answerer that hears nothing
 //! for as long as a silence lasts proposes in its turn. So some end always moves, and both see
 //! down before up.
@@ -79,7 +79,7 @@ pub(crate) enum Silence {
 
 impl Session {
     /// Session 0, from its start; `parity` differs at the two ends.
-    pub fn first(parity: u32) -> Self {
+    pub(crate) fn first(parity: u32) -> Self {
         Self {
             number: 0,
             phase: Phase::Up,
@@ -94,7 +94,7 @@ impl Session {
     }
 
     /// Session 0 with a new incarnation of the peer: up when it speaks.
-    pub fn restarted(&mut self, now: u64, config: &Config) {
+    pub(crate) fn restarted(&mut self, now: u64, config: &Config) {
         let watched = self.watched;
         *self = Self {
             watched,
@@ -110,7 +110,7 @@ impl Session {
     }
 
     /// The peer is known to be dead: nothing of this session is believed any more, and nobody calls.
-    pub fn bury(&mut self, config: &Config) {
+    pub(crate) fn peer_died(&mut self, config: &Config) {
         self.quiet();
         self.watched = false;
         match config.contract {
@@ -122,11 +122,11 @@ impl Session {
         }
     }
 
-    pub fn number(&self) -> u32 {
+    pub(crate) fn number(&self) -> u32 {
         self.number
     }
 
-    pub fn is_up(&self) -> bool {
+    pub(crate) fn is_up(&self) -> bool {
         match self.phase {
             Phase::Up | Phase::Unconfirmed => true,
             Phase::Opening | Phase::Answering => false,
@@ -134,12 +134,12 @@ impl Session {
     }
 
     /// What a frame is to say, if one is to leave now for that alone.
-    pub fn pending(&self) -> Option<Say> {
+    pub(crate) fn pending(&self) -> Option<Say> {
         self.pending
     }
 
     /// Asks for heartbeats, or no longer.
-    pub fn watch(&mut self, now: u64, watched: bool, config: &Config) {
+    pub(crate) fn watch(&mut self, now: u64, watched: bool, config: &Config) {
         self.watched = watched;
         if self.phase == Phase::Up {
             self.call_at = self.heartbeat_at(now, config);
@@ -147,7 +147,7 @@ impl Session {
     }
 
     /// The other end speaks to an earlier incarnation of ours: it should hear from this one.
-    pub fn announce(&mut self) {
+    pub(crate) fn announce(&mut self) {
         self.pending = Some(match self.phase {
             Phase::Opening => Say::Open,
             Phase::Answering if self.number > 0 => Say::Accept,
@@ -156,7 +156,7 @@ impl Session {
     }
 
     /// A frame leaves that says this; with segments it wants an answer in any case.
-    pub fn said(&mut self, now: u64, say: Say, segments: bool) {
+    pub(crate) fn said(&mut self, now: u64, say: Say, segments: bool) {
         if self.pending == Some(say) {
             self.pending = None;
         }
@@ -166,7 +166,7 @@ impl Session {
     }
 
     /// An authentic frame of this incarnation arrives.
-    pub fn hear(
+    pub(crate) fn hear(
         &mut self,
         now: u64,
         number: u32,
@@ -190,12 +190,12 @@ impl Session {
     }
 
     /// Whether the peer was suspected until now.
-    pub fn trust(&mut self) -> bool {
+    pub(crate) fn trust(&mut self) -> bool {
         std::mem::take(&mut self.suspected)
     }
 
     /// When something is to be done here.
-    pub fn deadline(&self, config: &Config) -> Option<u64> {
+    pub(crate) fn deadline(&self, config: &Config) -> Option<u64> {
         let silent_at = match (self.owed_since, config.contract.silence_ns()) {
             (Some(since), Some(silence_ns)) => Some(since + silence_ns),
             (None, _) | (_, None) => None,
@@ -203,8 +203,8 @@ impl Session {
         [silent_at, self.call_at].into_iter().flatten().min()
     }
 
-    /// Time passes.
-    pub fn tick(&mut self, now: u64, config: &Config) -> Option<Silence> {
+    /// Ends the session if the peer was silent for too long, and says so.
+    pub(crate) fn tick(&mut self, now: u64, config: &Config) -> Option<Silence> {
         let silence_ns = config.contract.silence_ns()?;
         if self.owed_since.is_some_and(|at| at + silence_ns <= now) {
             self.owed_since = None;
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_smaller_proposal_is_refused_by_whoever_proposes_a_larger() {
+    fn a_smaller_proposal_is_refused_by_an_end_that_proposes_a_larger() {
         let (mut a, mut b) = after_silence();
         b.said(0, Say::Carry, true);
         b.tick(SILENCE, &CONFIG);

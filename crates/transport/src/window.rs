@@ -18,7 +18,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    pub fn new(datagram_bytes: usize, window_bytes: usize) -> Self {
+    pub(crate) fn new(datagram_bytes: usize, window_bytes: usize) -> Self {
         let smallest = 2 * datagram_bytes;
         let largest = window_bytes.max(smallest);
         Self {
@@ -30,28 +30,28 @@ impl Window {
     }
 
     /// Whether a segment of that length may join those under way. One always may.
-    pub fn admits(&self, in_flight: usize, length: usize) -> bool {
+    pub(crate) fn admits(&self, in_flight: usize, length: usize) -> bool {
         in_flight == 0 || in_flight + length <= self.bytes
     }
 
     /// Whether the receiver keeps a segment of that length if none of so many bytes before it can be
     /// delivered.
-    pub fn is_kept(&self, before: usize, length: usize) -> bool {
+    pub(crate) fn is_kept(&self, before: usize, length: usize) -> bool {
         before + length <= self.largest
     }
 
     /// How much a receiver keeps.
-    pub fn largest(&self) -> usize {
+    pub(crate) fn largest(&self) -> usize {
         self.largest
     }
 
     /// So much was acknowledged.
-    pub fn acknowledged(&mut self, bytes: usize) {
+    pub(crate) fn acknowledged(&mut self, bytes: usize) {
         self.bytes = (self.bytes + bytes).min(self.largest);
     }
 
     /// The segment of that number was overtaken; `next` is the number of the next new one.
-    pub fn overtaken(&mut self, number: u64, next: u64) {
+    pub(crate) fn overtaken(&mut self, number: u64, next: u64) {
         if number >= self.punished_below {
             self.bytes = (self.bytes / 2).max(self.smallest);
             self.punished_below = next;
@@ -59,7 +59,7 @@ impl Window {
     }
 
     /// A timeout passed without an answer.
-    pub fn timed_out(&mut self, next: u64) {
+    pub(crate) fn timed_out(&mut self, next: u64) {
         self.bytes = self.smallest;
         self.punished_below = next;
     }

@@ -11,16 +11,16 @@ pub struct Evidence {
     pub keys: Vec<String>,
     /// The values of each cell, one for each key.
     pub cells: Vec<Vec<String>>,
-    /// The runs.
+    /// The runs of all cells.
     pub rows: Vec<Row>,
 }
 
 /// One run, or one table of published numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Its cell.
+    /// The place of its cell among the cells.
     pub cell: usize,
-    /// Which of the cell's runs.
+    /// Which of the cell's runs it is, from 0.
     pub repetition: u64,
     /// What was measured, by name.
     pub values: BTreeMap<String, f64>,

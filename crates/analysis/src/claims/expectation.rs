@@ -22,22 +22,22 @@ pub enum Expectation {
     Bounded {
         /// What is measured.
         value: Expression,
-        /// On which side it should be.
+        /// On which side of the bound it should be.
         side: Side,
-        /// Of what.
+        /// The number that it is compared with.
         bound: Expression,
     },
     /// One selection of cells stands in a relation to another, run by run of the same seed.
     Ordered {
         /// What is measured.
         value: Expression,
-        /// In which cells.
+        /// The cells in which it is measured.
         of: Selection,
-        /// How it is related to…
+        /// How it is related to the same in the other cells.
         relation: Relation,
-        /// …the same in these cells.
+        /// The cells that it is compared with.
         to: Selection,
-        /// As a share: differences so small are none.
+        /// The share below which a difference counts as none.
         margin: f64,
     },
     /// It rises or falls from each value of a key to the next, or with something measured too.
@@ -47,18 +47,18 @@ pub enum Expectation {
         /// The key, whose values are numbers; or a quantity, and the runs of each cell are then put
         /// in groups by it.
         along: String,
-        /// To more, or to less.
+        /// Whether it rises (`Above`) or falls (`Below`).
         relation: Relation,
-        /// As a share: differences so small are none.
+        /// The share below which a difference counts as none.
         margin: f64,
     },
-    /// It is so in every run.
+    /// The formula is true in every run.
     Always(Expression),
-    /// It is so in at least one.
+    /// The formula is true in at least one run.
     Sometimes(Expression),
-    /// It is so in a share of the runs that lies between these.
+    /// The formula is true in a share of the runs that lies between two bounds.
     Share {
-        /// What is so.
+        /// What is true in such a run.
         of: Expression,
         /// In at least this share.
         least: f64,
@@ -70,13 +70,13 @@ pub enum Expectation {
 /// How far a number may be away.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
-    /// So much.
+    /// At most this difference, in the unit of the number.
     Absolute(f64),
-    /// This share of what is expected.
+    /// At most this share of what is expected.
     Share(f64),
 }
 
-/// Which side of a bound.
+/// On which side of a bound a number lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Not above it.

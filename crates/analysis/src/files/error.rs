@@ -23,15 +23,15 @@ pub enum FilesError {
     Io {
         /// What was tried: `read`, `write`.
         doing: &'static str,
-        /// On what.
+        /// The file or directory that it was tried on.
         path: PathBuf,
-        /// What it said.
+        /// What the operating system said.
         source: io::Error,
     },
     /// A column is not there.
     #[error("{}, line 1: there is no column '{column}'; expected {expected}", path.display())]
     Header {
-        /// The file.
+        /// The file whose header was read.
         path: PathBuf,
         /// The missing column.
         column: &'static str,
@@ -41,7 +41,7 @@ pub enum FilesError {
     /// A field cannot be what it says.
     #[error("{}, line {line}, column {column}: found '{found}', expected {expected}", path.display())]
     Field {
-        /// The file.
+        /// The file that has the field.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
@@ -55,7 +55,7 @@ pub enum FilesError {
     /// A line does not have the form of the others.
     #[error("{}, line {line}: {why}", path.display())]
     Line {
-        /// The file.
+        /// The file that has the line.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
@@ -65,7 +65,7 @@ pub enum FilesError {
     /// `run.json` is not what it should be.
     #[error("{}: {why}", path.display())]
     Record {
-        /// The file.
+        /// Where the `run.json` is.
         path: PathBuf,
         /// What is wrong.
         why: String,

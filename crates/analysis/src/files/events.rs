@@ -197,9 +197,9 @@ pub fn compare_events(dir: &Path, plan: &Plan, run: &Run) -> Result<Vec<String>,
 /// What the events say that tables say too.
 #[derive(Default)]
 struct Counted {
-    /// By (from, to, kind).
+    /// Messages by sender, receiver and kind.
     messages: BTreeMap<(NodeId, NodeId, String), Fates>,
-    /// Who entered when.
+    /// Each entry: the member and when it entered.
     entries: BTreeSet<(NodeId, u64)>,
 }
 

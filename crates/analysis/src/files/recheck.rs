@@ -12,13 +12,13 @@ use crate::{Judgement, judge};
 /// A run judged again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recheck {
-    /// What the files say.
+    /// What the run is judged to be from its files.
     pub judgement: Judgement,
     /// The run's plan.
     pub plan: Plan,
     /// Where it came from.
     pub provenance: Provenance,
-    /// How far it came.
+    /// How far the run came.
     pub state: State,
     /// Where `run.json`, `summary.csv` and `events.jsonl` say otherwise, one sentence each.
     pub differences: Vec<String>,

@@ -43,7 +43,7 @@ pub struct Provenance {
     pub command_line: Vec<String>,
     /// When the run began, in UTC; see [`utc`].
     pub started: String,
-    /// When it was over.
+    /// When the run was over, in UTC.
     pub finished: String,
 }
 
@@ -120,7 +120,7 @@ pub enum State {
 }
 
 impl State {
-    /// That of a run.
+    /// The state that a run is in.
     pub fn of(run: &Run) -> Self {
         match (run.end, &run.failure) {
             (_, Some(why)) => Self::Failed { why: why.clone() },

@@ -77,7 +77,7 @@ proptest! {
 }
 
 #[test]
-fn a_restarted_peer_is_noticed_by_whoever_still_speaks_to_the_old_one() {
+fn a_restarted_peer_is_noticed_by_a_peer_that_still_speaks_to_the_old_one() {
     let mut world = world(1);
     world.send(A, B, b"first");
     world.run_for(100 * MS);
@@ -148,7 +148,7 @@ fn nothing_is_kept_or_repeated_for_the_dead() {
     world.send(A, B, b"too late");
     world.run_for(100 * MS);
     assert!(!world.settled());
-    world.bury(A, B);
+    world.peer_died(A, B);
     world.send(A, B, b"later still");
     assert!(world.settled());
     assert_eq!(world.member(A).counters().messages_lost, 2);

@@ -247,7 +247,7 @@ fn a_link_to_the_dead_goes_down_and_nobody_calls() {
     let mut world = world(1);
     world.send(A, B, b"hello");
     world.run_for(100 * MS);
-    world.bury(A, B);
+    world.peer_died(A, B);
     assert_eq!(world.told[A.index()], [Told::Down(B)]);
     let before = world.sent.len();
     world.run_for(10_000 * MS);

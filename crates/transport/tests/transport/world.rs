@@ -132,10 +132,10 @@ impl World {
     }
 
     /// Somebody who knows tells a member that a peer is dead.
-    pub fn bury(&mut self, member: NodeId, peer: NodeId) {
+    pub fn peer_died(&mut self, member: NodeId, peer: NodeId) {
         let told = &mut self.told[member.index()];
         let mut sink = |event: Event<'_>| told.extend(keep(event));
-        self.members[member.index()].bury(peer, &mut sink);
+        self.members[member.index()].peer_died(peer, &mut sink);
     }
 
     /// The network behaves from now on, and what is under way still arrives.
