@@ -4,17 +4,15 @@
 //! [`files`] touches the disk. Start with [`judge`]:
 //!
 //! ```
-//! use std::ops::ControlFlow;
-//!
 //! use algorithms::registry;
 //! use analysis::{Verdict, judge};
+//! use model::engine::Silent;
 //! use model::plan::Plan;
 //!
 //! let raymond = registry::find("raymond").expect("it is registered");
 //! let plan = Plan::usual(raymond, 5, 1);
 //! let topology = plan.build_topology().expect("five nodes make a tree");
-//! let mut go_on = |_| ControlFlow::Continue(());
-//! let run = simulator::simulate(&plan, topology.clone(), &mut go_on).expect("time passes");
+//! let run = simulator::run(&plan, &mut Silent).expect("time passes");
 //!
 //! let judgement = judge(&plan, &topology, &run);
 //! assert_eq!(judgement.verdict, Verdict::Holds);
