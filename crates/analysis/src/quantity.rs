@@ -30,9 +30,12 @@ pub enum Quantity {
 /// A quantity that no column of `summary.csv` has.
 pub struct Derived {
     name: String,
-    of: Box<dyn Fn(&Seen<'_>) -> Option<f64> + Send + Sync>,
+    of: Compute,
     needs: Needs,
 }
+
+/// Works a quantity out of a run; `None` where the run does not have it.
+type Compute = Box<dyn Fn(&Seen<'_>) -> Option<f64> + Send + Sync>;
 
 /// What an algorithm must have for a quantity to mean something.
 enum Needs {
@@ -221,7 +224,7 @@ impl Quantity {
         });
         let (measure, rest) = rows.next().ok_or_else(|| unknown(name))?;
         let mut needs = Needs::Nothing;
-        let of: Box<dyn Fn(&Seen<'_>) -> Option<f64> + Send + Sync> = match (measure, brackets) {
+        let of: Compute = match (measure, brackets) {
             (Number(of), None) if rest.is_empty() => Box::new(of),
             (Nodes(of), None) => {
                 let statistic = Statistic::named(rest)?;

@@ -51,8 +51,12 @@ fn write(dir: &Path, plan: &Plan, run: &Run) -> Result<(), FilesError> {
 
 /// A simulated run of raymond, written.
 fn simulated(test: &str) -> (PathBuf, Plan, Run) {
-    let dir = place(test).join("run");
-    let plan = plan("raymond", 5);
+    simulated_of("raymond", test)
+}
+
+fn simulated_of(algorithm: &str, test: &str) -> (PathBuf, Plan, Run) {
+    let dir = place(&format!("{test}_{algorithm}")).join("run");
+    let plan = plan(algorithm, 5);
     let run = simulate(&plan);
     write(&dir, &plan, &run).expect("the place is empty");
     (dir, plan, run)
@@ -61,10 +65,7 @@ fn simulated(test: &str) -> (PathBuf, Plan, Run) {
 #[test]
 fn a_simulated_run_is_read_back_as_it_was() {
     for algorithm in ["raymond", "ricart-agrawala", "naimi-trehel"] {
-        let dir = place(&format!("read_back_{algorithm}")).join("run");
-        let plan = plan(algorithm, 5);
-        let run = simulate(&plan);
-        write(&dir, &plan, &run).unwrap();
+        let (dir, plan, run) = simulated_of(algorithm, "read_back");
         let read = files::read(&dir).unwrap();
         assert_eq!(read.plan, plan);
         assert_eq!(read.run, run);
@@ -582,10 +583,7 @@ fn times_that_run_backwards_are_refused() {
 #[test]
 fn a_run_judged_again_is_judged_the_same() {
     for algorithm in ["raymond", "ricart-agrawala", "naimi-trehel"] {
-        let dir = place(&format!("again_{algorithm}")).join("run");
-        let plan = plan(algorithm, 5);
-        let run = simulate(&plan);
-        write(&dir, &plan, &run).unwrap();
+        let (dir, plan, run) = simulated_of(algorithm, "again");
         let again = recheck(&dir).unwrap();
         assert_eq!(again.differences, [] as [String; 0]);
         assert_eq!(again.judgement, judge(&plan, &topology(&plan), &run));

@@ -30,8 +30,7 @@ pub fn rounded_us(us: f64) -> String {
     let (size, unit) = unit(|size| ns >= 0.9995 * size as f64);
     let amount = ns / size as f64;
     let digits = match amount {
-        0.0 => 0,
-        100.0.. => 0,
+        0.0 | 100.0.. => 0,
         10.0.. => 1,
         _ => 2,
     };
@@ -50,21 +49,29 @@ mod tests {
 
     #[test]
     fn a_moment_is_exact_and_in_a_readable_unit() {
-        assert_eq!(exact_ns(0), "0 ns");
-        assert_eq!(exact_ns(999), "999 ns");
-        assert_eq!(exact_ns(1_050), "1.05 µs");
-        assert_eq!(exact_ns(12_500_000), "12.5 ms");
-        assert_eq!(exact_ns(60_000_000_001), "60.000000001 s");
+        for (time, shown) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_050, "1.05 µs"),
+            (12_500_000, "12.5 ms"),
+            (60_000_000_001, "60.000000001 s"),
+        ] {
+            assert_eq!(exact_ns(time), shown);
+        }
     }
 
     #[test]
     fn a_measured_time_has_three_digits_in_the_unit_that_suits_it() {
-        assert_eq!(rounded_us(0.0), "0 ns");
-        assert_eq!(rounded_us(0.25), "250 ns");
-        assert_eq!(rounded_us(12.34), "12.3 µs");
-        assert_eq!(rounded_us(999.9), "1.00 ms");
-        assert_eq!(rounded_us(1_500.0), "1.50 ms");
-        assert_eq!(rounded_us(123_456.0), "123 ms");
-        assert_eq!(rounded_us(7_200_000_000.0), "7200 s");
+        for (time, shown) in [
+            (0.0, "0 ns"),
+            (0.25, "250 ns"),
+            (12.34, "12.3 µs"),
+            (999.9, "1.00 ms"),
+            (1_500.0, "1.50 ms"),
+            (123_456.0, "123 ms"),
+            (7_200_000_000.0, "7200 s"),
+        ] {
+            assert_eq!(rounded_us(time), shown);
+        }
     }
 }

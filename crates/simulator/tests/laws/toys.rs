@@ -52,11 +52,8 @@ impl<const WRONG: u8> Algorithm for Toy<WRONG> {
     type Message = Word;
 
     fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            asked: 0,
-        }
+        let (me, nodes, asked) = (setup.me, setup.nodes(), 0);
+        Self { me, nodes, asked }
     }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Word>) {

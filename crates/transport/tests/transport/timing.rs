@@ -104,12 +104,17 @@ fn a_measured_path_is_repeated_on_much_sooner() {
     assert_eq!(left, [0, 10 * MS, 30 * MS, 70 * MS]);
 }
 
-#[test]
-fn what_others_overtook_is_repeated_without_waiting() {
-    let mut world = world();
+/// The network loses one message from A to B.
+fn lose_one(world: &mut World) {
     world.cut.insert((A, B));
     world.send(A, B, b"lost");
     world.cut.clear();
+}
+
+#[test]
+fn what_others_overtook_is_repeated_without_waiting() {
+    let mut world = world();
+    lose_one(&mut world);
     for _ in 0..3 {
         world.send(A, B, b"overtakes it");
     }
@@ -135,9 +140,7 @@ fn two_overtakers_are_no_proof_of_loss() {
 #[test]
 fn a_gap_is_reported_at_once_and_so_is_its_end() {
     let mut world = world();
-    world.cut.insert((A, B));
-    world.send(A, B, b"lost");
-    world.cut.clear();
+    lose_one(&mut world);
     world.send(A, B, b"early");
     world.run_for(DELAY);
     assert_eq!(departures(&world, B), [DELAY]);
