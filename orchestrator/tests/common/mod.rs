@@ -11,13 +11,6 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// The files of a run that is traced.
-#[rustfmt::skip]
-pub(crate) const FILES: [&str; 10] = [
-    "run.json", "entries.csv", "messages.csv", "counters.csv", "transport.csv", "nodes.csv",
-    "faults.csv", "summary.csv", "latency.hlog", "events.jsonl",
-];
-
 /// A row of a table, by column.
 pub(crate) type Row = BTreeMap<String, String>;
 
