@@ -4,6 +4,75 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Every crate and those of the workspace that it uses: the arrows of ARCHITECTURE.md.
+const ARROWS: [(&str, &[&str]); 13] = [
+    ("algorithms", &[]),
+    ("chaos", &[]),
+    ("transport", &["algorithms"]),
+    ("model", &["algorithms", "chaos", "transport"]),
+    ("member", &["algorithms", "chaos", "model"]),
+    (
+        "simulator",
+        &["algorithms", "chaos", "member", "model", "transport"],
+    ),
+    (
+        "analysis",
+        &["algorithms", "chaos", "model", "safe-io", "transport"],
+    ),
+    ("safe-io", &[]),
+    ("wire", &[]),
+    (
+        "node",
+        &[
+            "algorithms",
+            "member",
+            "model",
+            "safe-io",
+            "transport",
+            "wire",
+        ],
+    ),
+    (
+        "cluster",
+        &[
+            "algorithms",
+            "chaos",
+            "member",
+            "model",
+            "node",
+            "safe-io",
+            "transport",
+            "wire",
+        ],
+    ),
+    (
+        "orchestrator",
+        &[
+            "algorithms",
+            "analysis",
+            "chaos",
+            "cluster",
+            "model",
+            "safe-io",
+            "simulator",
+            "wire",
+        ],
+    ),
+    (
+        "bench",
+        &[
+            "algorithms",
+            "chaos",
+            "cluster",
+            "model",
+            "orchestrator",
+            "safe-io",
+            "simulator",
+            "wire",
+        ],
+    ),
+];
+
 /// Crates that touch nothing but their arguments: neither they nor anything below them has these.
 const PURE_CRATES: [&str; 6] = [
     "algorithms",
@@ -31,16 +100,28 @@ const WORLDLY_CRATES: [&str; 9] = [
 const LONGEST_FILE: usize = 700;
 
 #[test]
+fn crates_use_each_other_as_the_architecture_says() {
+    assert_eq!(ARROWS.len(), packages().count(), "a crate is missing here");
+    for (package, expected) in ARROWS {
+        let direct = dependencies(package, &["--depth", "1"]);
+        let ours = |name: &String| ARROWS.iter().any(|(known, _)| known == name);
+        let mut used: Vec<_> = direct.into_iter().skip(1).filter(ours).collect();
+        used.sort();
+        assert_eq!(used, expected, "{package}");
+    }
+}
+
+#[test]
 fn pure_crates_have_nothing_worldly_below_them() {
     for package in PURE_CRATES {
-        let below = dependencies(package);
+        let below = dependencies(package, &[]);
         assert!(below.contains(&package.to_owned()), "{below:?}");
         let worldly = |name: &&String| WORLDLY_CRATES.contains(&name.as_str());
         let found: Vec<_> = below.iter().filter(worldly).collect();
         assert!(found.is_empty(), "{package} reaches {found:?}");
     }
     // It reads and writes files, but knows no network and no process.
-    let below = dependencies("analysis");
+    let below = dependencies("analysis", &[]);
     for name in ["tokio", "socket2", "quinn-udp", "wire", "node", "simulator"] {
         assert!(!below.contains(&name.to_owned()), "analysis reaches {name}");
     }
@@ -131,10 +212,11 @@ fn every_mutant_still_applies() {
 }
 
 /// The crates that a package is built from, itself among them, as Cargo says.
-fn dependencies(package: &str) -> Vec<String> {
+fn dependencies(package: &str, options: &[&str]) -> Vec<String> {
     let tree = Command::new(env!("CARGO"))
         .args(["tree", "--offline", "--edges", "normal", "--prefix", "none"])
         .args(["--format", "{p}", "--package", package])
+        .args(options)
         .current_dir(root())
         .output()
         .expect("cargo is there");

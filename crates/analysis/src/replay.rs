@@ -14,8 +14,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use algorithms::erased::{Event as Input, Group, MessageId};
 use algorithms::{Change, Effect, NodeId, Request, Timer, Topology};
-use member::members::ALREADY_INSIDE;
-use model::event::{Event, Letter, What};
+
+use model::event::{ALREADY_INSIDE, Event, Letter, What};
 use model::plan::Plan;
 
 /// The machines of a run, and how far its events have been given to them.

@@ -24,7 +24,7 @@ use crate::mail::Mail;
 use crate::requests::{Requests, Rhythm};
 use crate::timers::{TimerId, Timers};
 use crate::trace;
-use model::event::{Letter, What};
+use model::event::{ALREADY_INSIDE, Letter, What};
 use model::plan::Plan;
 
 /// Something that happens to one member.
@@ -127,9 +127,6 @@ pub enum Effect {
     /// Tell what happened. What only a trace tells is told where the plan asks for one.
     Tell(What),
 }
-
-/// What is recorded where an algorithm lets a client in that is inside.
-pub const ALREADY_INSIDE: &str = "the algorithm lets a client in that is inside";
 
 /// Some members of a run.
 pub struct Members {

@@ -3,6 +3,8 @@
 //! The simulator looks after every event, the orchestrator after every round of questions; what they
 //! see means the same.
 
+use algorithms::registry::LinkContract;
+use model::plan::Plan;
 use model::run::End;
 
 /// What an engine sees of the whole group at one moment.
@@ -78,6 +80,36 @@ pub fn at_rest(waiting: bool, may_move: impl FnOnce() -> bool) -> Option<End> {
         true if may_move() => None,
         true => Some(End::Deadlock),
     }
+}
+
+/// A group in which nothing has happened to anybody for so long is given up, though faults still come
+/// and go in it, or the transport still tries.
+pub const PATIENCE_NS: u64 = 60_000_000_000;
+
+/// After this many silences since links could last lose something, every session that ended has begun
+/// again.
+const SESSIONS_SETTLE: u64 = 5;
+
+/// What a group has come to in which nothing will ever happen again, though it is not settled: a member
+/// that has something to do is paused for good, or faults keep it from everybody. Where there is a time
+/// limit that is the end instead, unless members are told of links: then this is how it is seen that
+/// nothing moves any more.
+pub fn at_standstill(waiting: bool, has_time_limit: bool, tells_of_links: bool) -> End {
+    match waiting {
+        _ if has_time_limit && !tells_of_links => End::TimeLimit,
+        false => End::Finished,
+        true => End::Deadlock,
+    }
+}
+
+/// Whether a session may just have ended, or may be about to begin again: where links have them, and
+/// something could get lost until a moment ago.
+pub fn sessions_may_end(plan: &Plan, now_ns: u64) -> bool {
+    let until_ns = plan.faults.harms_until_ns();
+    let settle_ns = SESSIONS_SETTLE * plan.silence_ns;
+    let over_ns = until_ns.map(|until_ns| until_ns.saturating_add(settle_ns));
+    let just_now = over_ns.is_some_and(|over_ns| now_ns < over_ns);
+    plan.info().link_contract == LinkContract::Sessions && just_now
 }
 
 /// Whether somebody may be silent who has not been for long enough to be taken for dead. A silence
@@ -171,6 +203,14 @@ mod tests {
         assert_eq!(at_rest(false, || true), Some(End::Finished));
         assert_eq!(at_rest(true, || true), None);
         assert_eq!(at_rest(true, || false), Some(End::Deadlock));
+    }
+
+    #[test]
+    fn a_standstill_is_a_deadlock_where_somebody_waits_and_nothing_else_ends_the_run() {
+        assert_eq!(at_standstill(false, false, false), End::Finished);
+        assert_eq!(at_standstill(true, false, false), End::Deadlock);
+        assert_eq!(at_standstill(true, true, true), End::Deadlock);
+        assert_eq!(at_standstill(true, true, false), End::TimeLimit);
     }
 
     #[test]

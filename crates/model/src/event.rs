@@ -39,6 +39,9 @@ pub struct Event {
     pub what: What,
 }
 
+/// What is recorded where an algorithm lets a client in that is inside.
+pub const ALREADY_INSIDE: &str = "the algorithm lets a client in that is inside";
+
 /// Declares the kinds of events once, and derives two forms of them: the lines of `events.jsonl`, in which
 /// an event is one flat object, and the bytes of a member's record file, which are as few as possible.
 macro_rules! kinds_of_event {

@@ -29,11 +29,6 @@ use transports::{ChangeId, DatagramId};
 /// More events than this in one moment, and time stands still.
 const EVENTS_IN_A_MOMENT: u64 = 10_000_000;
 
-/// A world in which so long nothing happened to anybody is given up, though faults still come and
-/// go in it, or the transport still tries. Where there is a time limit that is the end instead,
-/// unless members are told of links: then this is how it is seen that nothing moves any more.
-const PATIENCE_NS: u64 = 60_000_000_000;
-
 /// How often, in events, whoever watches is told.
 const EVENTS_BETWEEN_REPORTS: u64 = 1 << 14;
 
@@ -186,7 +181,7 @@ impl<'a> World<'a> {
     /// Whether nothing has happened to anybody for longer than anybody would wait, and nothing new
     /// will.
     fn is_given_up(&self, at_ns: u64, due: Due) -> bool {
-        at_ns - self.moved_ns > PATIENCE_NS
+        at_ns - self.moved_ns > referee::PATIENCE_NS
             && (self.plan.time_limit_ns.is_none() || self.tells_of_links())
             && !self.expects_change(at_ns)
             && !self.is_news(due)
@@ -196,14 +191,13 @@ impl<'a> World<'a> {
     /// Nothing will ever happen again, though the world is not settled: who has something to do is
     /// paused for good, or faults keep it from everybody.
     fn end_of_time(&mut self) -> End {
-        match (self.plan.time_limit_ns, self.members.waiting()) {
-            (Some(limit_ns), _) if !self.tells_of_links() => {
-                self.now_ns = limit_ns;
-                End::TimeLimit
-            }
-            (_, 0) => End::Finished,
-            (_, _) => End::Deadlock,
+        let waiting = self.members.waiting() > 0;
+        let limit_ns = self.plan.time_limit_ns;
+        let end = referee::at_standstill(waiting, limit_ns.is_some(), self.tells_of_links());
+        if let (End::TimeLimit, Some(limit_ns)) = (end, limit_ns) {
+            self.now_ns = limit_ns;
         }
+        end
     }
 
     fn is_live_locked(&mut self) -> bool {

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use algorithms::NodeId;
-use algorithms::registry::LinkContract;
 use member::conductor::Settled;
 use member::referee::{self, Seen};
 use model::run::End;
@@ -21,8 +20,6 @@ const ASK_EVERY: Duration = Duration::from_millis(200);
 const CONDUCT_EVERY: Duration = Duration::from_micros(500);
 /// How often an interruption is noticed.
 const LOOK_UP_EVERY: Duration = Duration::from_millis(50);
-/// So many silences after the last loss every session that ended has begun anew.
-const SESSIONS_SETTLE: u64 = 5;
 
 impl Supervisor<'_> {
     /// Watches the run until it is over.
@@ -130,19 +127,9 @@ impl Supervisor<'_> {
         }
         referee::at_rest(sum.waiting > 0, || {
             let fault_to_come = !self.faults.queue.is_empty();
-            fault_to_come || self.sessions_may_end() || self.expects_suspicion()
+            let sessions_may_end = referee::sessions_may_end(self.plan, self.now_ns());
+            fault_to_come || sessions_may_end || self.expects_suspicion()
         })
-    }
-
-    /// Whether a session may just have ended, or may be about to begin anew: where links have them,
-    /// and something could get lost until a moment ago.
-    fn sessions_may_end(&self) -> bool {
-        let plan = self.plan;
-        let until_ns = plan.faults.harms_until_ns();
-        let settle_ns = SESSIONS_SETTLE * plan.silence_ns;
-        let over_ns = until_ns.map(|until_ns| until_ns.saturating_add(settle_ns));
-        let just_now = over_ns.is_some_and(|over_ns| self.now_ns() < over_ns);
-        plan.info().link_contract == LinkContract::Sessions && just_now
     }
 
     fn expects_suspicion(&self) -> bool {
