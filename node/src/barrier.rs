@@ -4,7 +4,7 @@
 //! the event that the fault waited for.
 
 use crate::ControlChannel;
-use crate::control::{Order, Report};
+use crate::control::{FromMember, ToMember};
 use crate::event_loop::Member;
 use model::event::What;
 
@@ -16,7 +16,7 @@ impl Member {
     ) -> Result<(), String> {
         let hits = std::mem::take(&mut self.hits);
         for step in &hits {
-            control.say(&Report::Hit { step: *step });
+            control.say(&FromMember::Hit { step: *step });
         }
         self.wait_to_go_on(hits.len(), control).await
     }
@@ -28,7 +28,7 @@ impl Member {
     }
 
     fn say_halted(&self, control: &ControlChannel) {
-        control.say(&Report::Halted {
+        control.say(&FromMember::Halted {
             inside_since_ns: self.inside_since_ns,
             token_since_ns: self.token_since_ns,
         });
@@ -43,17 +43,17 @@ impl Member {
         let since_ns = self.now_ns();
         while times > 0 {
             match control.next().await? {
-                Some(Order::GoOn { catch }) => {
+                Some(ToMember::GoOn { catch }) => {
                     self.catch = catch.or(self.catch);
                     times -= 1;
                 }
-                Some(order @ Order::Count { .. }) => self.obey(order, control)?,
-                Some(Order::Halt) => {
+                Some(order @ ToMember::Count { .. }) => self.obey(order, control)?,
+                Some(ToMember::Halt) => {
                     self.say_halted(control);
                     times += 1;
                 }
-                Some(Order::Finish) => {
-                    self.postponed.push_back(Order::Finish);
+                Some(ToMember::Finish) => {
+                    self.postponed.push_back(ToMember::Finish);
                     break;
                 }
                 Some(order) => self.postponed.push_back(order),

@@ -28,7 +28,7 @@ use transport::frame::Key;
 /// From the orchestrator to a member.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
-pub enum Order {
+pub enum ToMember {
     /// What this run is, and who is who. The same bytes go to everybody, so that they are made once.
     Group(Box<Group>),
     /// Who you are.
@@ -93,7 +93,7 @@ pub struct Group {
 /// From a member to the orchestrator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
-pub enum Report {
+pub enum FromMember {
     /// I have a socket.
     Hello {
         /// Its port.

@@ -17,7 +17,7 @@ use wire::{self, Bundle, Inbox, Port, monotonic_ns};
 use self::datagrams::Arrival;
 use self::events::token_kind;
 use crate::ControlChannel;
-use crate::control::{Counts, Group, Order, Report, Start};
+use crate::control::{Counts, FromMember, Group, Start, ToMember};
 use crate::record::Record;
 use crate::recorder::Recorder;
 use crate::usage::{cpu_ms, usage};
@@ -47,48 +47,48 @@ pub(crate) async fn serve(address: SocketAddr) -> Result<(), String> {
             false => "",
         };
         let why = format!("cannot bind {address}: {error}{how}");
-        control.say(&Report::Failed { why: why.clone() });
+        control.say(&FromMember::Failed { why: why.clone() });
         why
     })?;
     let bound = port
         .address()
         .map_err(|error| format!("no local address: {error}"))?;
-    control.say(&Report::Hello { port: bound.port() });
+    control.say(&FromMember::Hello { port: bound.port() });
     let group = match control.next().await? {
-        Some(Order::Group(group)) => *group,
+        Some(ToMember::Group(group)) => *group,
         // It came back as the run ended.
-        Some(Order::Finish) => return finished_early(&control),
+        Some(ToMember::Finish) => return finished_early(&control),
         Some(other) => return Err(format!("expected 'group', got {other:?}")),
         None => return Ok(()),
     };
     let start = match control.next().await? {
-        Some(Order::Start(start)) => start,
-        Some(Order::Finish) => return finished_early(&control),
+        Some(ToMember::Start(start)) => start,
+        Some(ToMember::Finish) => return finished_early(&control),
         Some(other) => return Err(format!("expected 'start', got {other:?}")),
         None => return Ok(()),
     };
     info!(member = %start.me, incarnation = start.incarnation, address = %bound, "started");
     let mut member = Member::new(group, start, port)?;
-    control.say(&Report::Ready);
+    control.say(&FromMember::Ready);
     match control.next().await? {
-        Some(Order::Go { zero_ns }) => {
+        Some(ToMember::Go { zero_ns }) => {
             member.zero_ns = zero_ns;
             member.cpu_ms_before = cpu_ms();
         }
-        Some(Order::Finish) => return finished_early(&control),
+        Some(ToMember::Finish) => return finished_early(&control),
         Some(other) => return Err(format!("expected 'go', got {other:?}")),
         None => return Ok(()),
     }
     let ended = member.wait_and_live(&mut control).await;
     if let Err(why) = &ended {
-        control.say(&Report::Failed { why: why.clone() });
+        control.say(&FromMember::Failed { why: why.clone() });
     }
     ended
 }
 
 /// Ends a member that has done nothing.
 fn finished_early(control: &ControlChannel) -> Result<(), String> {
-    control.say(&Report::Done {
+    control.say(&FromMember::Done {
         state_bytes: 0,
         usage: UsageRow::default(),
     });
@@ -131,7 +131,7 @@ pub(crate) struct Member {
     /// The step that waits for the next entry here.
     pub(crate) catch: Option<usize>,
     /// Orders that came while the member waited for a fault.
-    pub(crate) postponed: VecDeque<Order>,
+    pub(crate) postponed: VecDeque<ToMember>,
     clogged: bool,
     /// Whether the orchestrator knows that the clients here have nothing to do.
     said_idle: bool,
@@ -243,7 +243,7 @@ impl Member {
                 biased;
                 order = control.next() => match order? {
                     None => return Ok(false),
-                    Some(Order::Halt) => self.halt(control).await?,
+                    Some(ToMember::Halt) => self.halt(control).await?,
                     Some(order) => self.postponed.push_back(order),
                 },
                 rang = self.wake_up.wait() => {
@@ -293,8 +293,8 @@ impl Member {
             };
             match order {
                 None => return Ok(()),
-                Some(Order::Finish) => return self.finish(control),
-                Some(Order::Halt) => self.halt(control).await?,
+                Some(ToMember::Finish) => return self.finish(control),
+                Some(ToMember::Halt) => self.halt(control).await?,
                 Some(order) => self.obey(order, control)?,
             }
         }
@@ -372,38 +372,38 @@ impl Member {
             members.armed() == 0 && members.waiting() == 0 && self.inside_since_ns.is_none()
         });
         if idle && !self.said_idle {
-            control.say(&Report::Idle);
+            control.say(&FromMember::Idle);
         }
         self.said_idle = idle;
     }
 
-    pub(crate) fn obey(&mut self, order: Order, control: &ControlChannel) -> Result<(), String> {
+    pub(crate) fn obey(&mut self, order: ToMember, control: &ControlChannel) -> Result<(), String> {
         let now_ns = self.now_ns();
         match order {
-            Order::Cue { cue } => self.happen(now_ns, Event::Cue(cue)),
-            Order::Count { round, dead } => {
-                control.say(&Report::Counts {
+            ToMember::Cue { cue } => self.happen(now_ns, Event::Cue(cue)),
+            ToMember::Count { round, dead } => {
+                control.say(&FromMember::Counts {
                     round,
                     counts: self.counts(&dead),
                 });
                 Ok(())
             }
-            Order::Down { peer } => self.happen(
+            ToMember::Down { peer } => self.happen(
                 now_ns,
                 Event::Peer {
                     peer,
                     change: Change::Down,
                 },
             ),
-            Order::Group(_) | Order::Start(_) | Order::Go { .. } => {
+            ToMember::Group(_) | ToMember::Start(_) | ToMember::Go { .. } => {
                 Err("the run has begun already".to_owned())
             }
             // Told to go on, although it did not wait: the fault was in force already.
-            Order::GoOn { catch } => {
+            ToMember::GoOn { catch } => {
                 self.catch = catch.or(self.catch);
                 Ok(())
             }
-            Order::Halt | Order::Finish => unreachable!("the loop itself sees to these"),
+            ToMember::Halt | ToMember::Finish => unreachable!("the loop itself sees to these"),
         }
     }
 
@@ -433,7 +433,7 @@ impl Member {
             .members
             .as_ref()
             .map_or(0, |core| core.group().state_bytes(self.me) as u64);
-        control.say(&Report::Done {
+        control.say(&FromMember::Done {
             state_bytes,
             usage: usage(self.cpu_ms_before),
         });

@@ -23,10 +23,10 @@ use std::process::ExitCode;
 use safe_io::to_stderr;
 use wire::{Channel, ChildArgs};
 
-use crate::control::{Order, Report};
+use crate::control::{FromMember, ToMember};
 
 /// The member's end of the control channel.
-type ControlChannel = Channel<Order, Report>;
+type ControlChannel = Channel<ToMember, FromMember>;
 
 /// Runs a member until it is told to finish, its stdin ends, or it cannot go on.
 pub fn main(arguments: ChildArgs) -> ExitCode {

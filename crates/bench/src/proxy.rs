@@ -337,7 +337,7 @@ impl Bench<'_> {
             timeline: quiet(members as u32),
         })));
         match heard.recv().await {
-            Some(Heard::Proxy(Output::Report(FromProxy::Bound { aliases }))) => {
+            Some(Heard::Proxy(Output::Message(FromProxy::Bound { aliases }))) => {
                 group.aliases = aliases;
             }
             other => return Err(io::Error::other(format!("expected aliases, got {other:?}"))),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use algorithms::NodeId;
 use chaos::proxy::child::{FromProxy, ToProxy};
-use node::control::{Order, Report};
+use node::control::{FromMember, ToMember};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,7 +33,7 @@ pub enum Heard {
         /// The life of that member.
         incarnation: u32,
         /// What it wrote, or that it ended.
-        what: Output<Report>,
+        what: Output<FromMember>,
     },
     /// Of the proxy between the members.
     Proxy(Output<FromProxy>),
@@ -43,7 +43,7 @@ pub enum Heard {
 #[derive(Debug)]
 pub enum Output<R> {
     /// A report.
-    Report(R),
+    Message(R),
     /// It said something that cannot be understood.
     Unparsable(String),
     /// It ended, and has been reaped.
@@ -73,7 +73,7 @@ pub struct Child<O> {
 /// A line that a child is told.
 #[derive(Debug)]
 enum Line<O> {
-    Order(O),
+    Message(O),
     /// One that many children are told, made once for all of them.
     Shared(Arc<[u8]>),
 }
@@ -92,7 +92,7 @@ impl Launcher {
         node: NodeId,
         incarnation: u32,
         port: u16,
-    ) -> io::Result<Child<Order>> {
+    ) -> io::Result<Child<ToMember>> {
         let reports = self.reports.clone();
         let mut command = self.command("node", &self.stderr_log(node, incarnation))?;
         command
@@ -168,7 +168,7 @@ where
     tokio::spawn(async move {
         while let Some(told) = lines.recv().await {
             let written = match told {
-                Line::Order(order) => stdin.write_all(&line(&order)).await,
+                Line::Message(order) => stdin.write_all(&line(&order)).await,
                 Line::Shared(line) => stdin.write_all(&line).await,
             };
             // A dead child is noticed where it is reaped.
@@ -187,7 +187,7 @@ where
 impl<O> Child<O> {
     /// Tells the child something; a child that is gone does not hear it.
     pub fn tell(&self, order: O) {
-        drop(self.orders.send(Line::Order(order)));
+        drop(self.orders.send(Line::Message(order)));
     }
 
     /// The same for a line that others are told as well.
@@ -212,7 +212,7 @@ async fn listen<R: DeserializeOwned>(stdout: ChildStdout, hear: &(impl Fn(Output
     let mut lines = BufReader::new(stdout).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         hear(match serde_json::from_str(&line) {
-            Ok(report) => Output::Report(report),
+            Ok(report) => Output::Message(report),
             Err(_) => Output::Unparsable(line),
         });
     }

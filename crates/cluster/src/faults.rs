@@ -10,7 +10,7 @@ use member::faults::processes::{
     ProcessAction, ProcessFaults, Sighting, Target, Task, news_takes_ns,
 };
 use member::timer_queue::TimerQueue;
-use node::control::Order;
+use node::control::ToMember;
 use tracing::info;
 
 use super::proxy;
@@ -87,7 +87,9 @@ impl Supervisor<'_> {
             }
             Task::Resume { node } => self.resume(node),
             Task::Revive { node } => self.revive(node)?,
-            Task::Tell { node, dead } => self.seats[node.index()].tell(Order::Down { peer: dead }),
+            Task::Tell { node, dead } => {
+                self.seats[node.index()].tell(ToMember::Down { peer: dead });
+            }
         }
         Ok(())
     }
@@ -118,7 +120,7 @@ impl Supervisor<'_> {
     fn let_go(&mut self, step: usize) {
         for (waited_for, node) in std::mem::take(&mut self.faults.hitters) {
             match waited_for == step {
-                true => self.seats[node.index()].tell(Order::GoOn { catch: None }),
+                true => self.seats[node.index()].tell(ToMember::GoOn { catch: None }),
                 false => self.faults.hitters.push((waited_for, node)),
             }
         }
@@ -146,7 +148,7 @@ impl Supervisor<'_> {
             catch: None,
         });
         for node in asked {
-            self.seats[node.index()].tell(Order::Halt);
+            self.seats[node.index()].tell(ToMember::Halt);
         }
     }
 
@@ -187,7 +189,7 @@ impl Supervisor<'_> {
             return;
         };
         for answer in &search.answers {
-            let go_on = Order::GoOn {
+            let go_on = ToMember::GoOn {
                 catch: search.catch,
             };
             self.seats[answer.node.index()].tell(go_on);

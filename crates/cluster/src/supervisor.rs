@@ -22,7 +22,7 @@ use chaos::timeline::LinkFaultOutcome;
 use member::conductor::Conductor;
 use member::referee::Referee;
 use model::run::{End, FaultOutcome, StateBytes, UsageRow};
-use node::control::Order;
+use node::control::ToMember;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use tracing::info;
@@ -169,7 +169,7 @@ impl<'a> Supervisor<'a> {
         if let Some(proxy) = &self.proxy {
             proxy.tell(ToProxy::Zero { zero_ns });
         }
-        self.tell_all(&Order::Go { zero_ns });
+        self.tell_all(&ToMember::Go { zero_ns });
         info!(
             members = nodes,
             proxy = self.proxy.is_some(),
@@ -286,7 +286,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    fn tell_all(&self, order: &Order) {
+    fn tell_all(&self, order: &ToMember) {
         for seat in &self.seats {
             seat.tell(order.clone());
         }

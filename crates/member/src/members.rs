@@ -148,7 +148,7 @@ pub struct Members {
 /// The clients of one member. Small: a million of them are ordinary.
 #[derive(Clone, Copy, Debug, Default)]
 struct Client {
-    place: Place,
+    phase: Phase,
     /// Whether whoever enters next stays inside until told to leave.
     stays: bool,
     /// Whether nothing new may be asked for.
@@ -163,7 +163,7 @@ struct Client {
 
 /// Where the client is that the algorithm knows of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum Phase {
     #[default]
     Outside,
     Waiting,
@@ -294,7 +294,7 @@ impl Members {
             }
             Event::Cue(Cue::Leave) => {
                 self.client(node).stays = false;
-                if self.client(node).place == Place::Staying {
+                if self.client(node).phase == Phase::Staying {
                     self.leave(now_ns, node, effects);
                 }
             }
@@ -321,10 +321,10 @@ impl Members {
 
     /// A member is dead: none of its requests waits any more. Whoever arms its alarms is to
     /// [forget](Self::forget) them.
-    pub fn bury(&mut self, node: NodeId) {
+    pub fn remove_dead(&mut self, node: NodeId) {
         let client = std::mem::take(self.client(node));
         let queued = (client.arrived - client.asked) as usize;
-        self.waiting -= queued + usize::from(client.place == Place::Waiting);
+        self.waiting -= queued + usize::from(client.phase == Phase::Waiting);
     }
 
     /// An alarm will never go off, because its member is dead.
@@ -363,7 +363,7 @@ impl Members {
     /// Whether a client of this member waits.
     pub fn waits(&self, node: NodeId) -> bool {
         let client = &self.clients[(node.0 - self.first) as usize];
-        client.place == Place::Waiting || client.asked < client.arrived
+        client.phase == Phase::Waiting || client.asked < client.arrived
     }
 
     /// The algorithm at these members and their messages under way.
@@ -444,12 +444,12 @@ impl Members {
     fn ask(&mut self, now_ns: u64, node: NodeId, effects: &mut Vec<Effect>) {
         let client = self.client(node);
         let queued = client.asked < client.arrived;
-        if client.place != Place::Outside || client.clogged || !queued {
+        if client.phase != Phase::Outside || client.clogged || !queued {
             return;
         }
         let nth = client.asked;
         client.asked += 1;
-        client.place = Place::Waiting;
+        client.phase = Phase::Waiting;
         let priority = self.requests.priority(node, u64::from(nth));
         effects.push(Effect::Tell(What::Request { priority }));
         let request = erased::Event::Request(Request { priority });
@@ -458,17 +458,17 @@ impl Members {
 
     fn enter(&mut self, now_ns: u64, node: NodeId, fence: Option<u64>, effects: &mut Vec<Effect>) {
         let client = self.client(node);
-        let (invited, place) = match client.place {
-            Place::Waiting if client.stays => (true, Place::Staying),
-            Place::Waiting => (true, Place::Inside),
-            Place::Outside => (false, Place::Uninvited),
-            Place::Inside | Place::Staying | Place::Uninvited => {
+        let (invited, phase) = match client.phase {
+            Phase::Waiting if client.stays => (true, Phase::Staying),
+            Phase::Waiting => (true, Phase::Inside),
+            Phase::Outside => (false, Phase::Uninvited),
+            Phase::Inside | Phase::Staying | Phase::Uninvited => {
                 let why = ALREADY_INSIDE.to_owned();
                 effects.push(Effect::Tell(What::ProtocolError { why }));
                 return;
             }
         };
-        client.place = place;
+        client.phase = phase;
         // The request that enters is the one asked for last; nobody's, the one that would be next.
         let nth = u64::from(client.asked) - u64::from(invited);
         self.waiting -= usize::from(invited);
@@ -477,7 +477,7 @@ impl Members {
             invited,
             witness: None,
         }));
-        if place != Place::Staying {
+        if phase != Phase::Staying {
             self.client_alarms += 1;
             effects.push(Effect::Arm {
                 at_ns: now_ns.saturating_add(self.requests.hold_ns(node, nth)),
@@ -488,8 +488,8 @@ impl Members {
 
     fn leave(&mut self, now_ns: u64, node: NodeId, effects: &mut Vec<Effect>) {
         let client = self.client(node);
-        let invited = client.place != Place::Uninvited;
-        client.place = Place::Outside;
+        let invited = client.phase != Phase::Uninvited;
+        client.phase = Phase::Outside;
         effects.push(Effect::Tell(What::Release));
         self.happen(now_ns, node, erased::Event::Release, effects);
         if invited && matches!(self.requests.rhythm(), Rhythm::Closed { .. }) {

@@ -37,7 +37,7 @@ use thiserror::Error;
 
 pub use ending::{Ending, Waiting};
 pub use replay::{Mishap, Outcome, ReplayError, replay};
-pub use schedule::{Letter, ParseError, Schedule, Step};
+pub use schedule::{MessageName, ParseError, Schedule, Step};
 pub use search::explore;
 
 /// The most nodes that are explored. Six are many already.
@@ -242,7 +242,7 @@ pub struct Finding {
     /// A shortest schedule that leads there.
     pub schedule: Schedule,
     /// The same, with what each step does.
-    pub told: Vec<Told>,
+    pub told: Vec<TakenStep>,
     /// The state it leads to.
     pub ending: Ending,
 }
@@ -280,7 +280,7 @@ impl fmt::Display for Kind {
 
 /// One step of a schedule, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct TakenStep {
     /// What happened.
     pub step: Step,
     /// What the node did about it, in words.
@@ -294,7 +294,7 @@ pub struct Told {
     pub wrong: Option<(Kind, String)>,
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for TakenStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.step)?;
         if !self.effects.is_empty() {

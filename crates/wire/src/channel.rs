@@ -9,13 +9,13 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, Lines};
 use tokio::net::unix::pipe;
 
-/// Hears orders on stdin and reports on stdout.
-pub struct Channel<Order, Report> {
-    orders: Lines<BufReader<Box<dyn AsyncRead + Unpin>>>,
-    speaks: PhantomData<fn(Report) -> Order>,
+/// The child's end of the control channel: it receives messages on stdin and sends messages on stdout.
+pub struct Channel<Received, Sent> {
+    lines: Lines<BufReader<Box<dyn AsyncRead + Unpin>>>,
+    speaks: PhantomData<fn(Sent) -> Received>,
 }
 
-impl<Order: DeserializeOwned, Report: Serialize> Channel<Order, Report> {
+impl<Received: DeserializeOwned, Sent: Serialize> Channel<Received, Sent> {
     /// Takes over stdin. A pipe is waited for like a socket; anything else needs a thread.
     pub fn open() -> io::Result<Self> {
         let stdin = io::stdin().as_fd().try_clone_to_owned()?;
@@ -24,14 +24,14 @@ impl<Order: DeserializeOwned, Report: Serialize> Channel<Order, Report> {
             Err(_) => Box::new(tokio::io::stdin()),
         };
         Ok(Self {
-            orders: BufReader::new(reader).lines(),
+            lines: BufReader::new(reader).lines(),
             speaks: PhantomData,
         })
     }
 
-    /// The next order; `None` when stdin has ended. May be cancelled and asked again.
-    pub async fn next(&mut self) -> Result<Option<Order>, String> {
-        let line = self.orders.next_line().await;
+    /// The next message of the parent; `None` when stdin has ended. May be cancelled and asked again.
+    pub async fn next(&mut self) -> Result<Option<Received>, String> {
+        let line = self.lines.next_line().await;
         match line.map_err(|error| format!("cannot read stdin: {error}"))? {
             None => Ok(None),
             Some(line) => serde_json::from_str(&line)
@@ -41,8 +41,8 @@ impl<Order: DeserializeOwned, Report: Serialize> Channel<Order, Report> {
     }
 
     /// Says something. A parent that is gone will not miss it; its end of stdin ends this process.
-    pub fn say(&self, report: &Report) {
-        let mut line = serde_json::to_vec(report).expect("a report is plain data");
+    pub fn say(&self, message: &Sent) {
+        let mut line = serde_json::to_vec(message).expect("a message is plain data");
         line.push(b'\n');
         let mut stdout = io::stdout().lock();
         let _ = stdout.write_all(&line).and_then(|()| stdout.flush());

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use algorithms::NodeId;
-use node::control::{Group, Order, Start};
+use node::control::{Group, Start, ToMember};
 use transport::frame::Key;
 
 use super::Supervisor;
@@ -24,7 +24,7 @@ impl Supervisor<'_> {
             Some(proxy) => proxy.aliases.clone(),
             None => self.addresses(),
         };
-        let group = Order::Group(Box::new(Group {
+        let group = ToMember::Group(Box::new(Group {
             plan: self.plan.clone(),
             book,
             run: u64::from_le_bytes(run.try_into().expect("8 of 40 bytes")),
@@ -42,7 +42,7 @@ impl Supervisor<'_> {
         let seat = &self.seats[node.index()];
         if let (Some(group), Some(child)) = (&self.group, &seat.child) {
             child.tell_line(Arc::clone(group));
-            seat.tell(Order::Start(Start {
+            seat.tell(ToMember::Start(Start {
                 me: node,
                 incarnation: seat.incarnation,
             }));

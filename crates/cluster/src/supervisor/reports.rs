@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 
 use algorithms::NodeId;
 use member::faults::processes::Sighting;
-use node::control::{Order, Report};
+use node::control::{FromMember, ToMember};
 use tokio::time::Instant;
 
 use super::Supervisor;
@@ -32,7 +32,7 @@ impl Supervisor<'_> {
             return Ok(None);
         }
         let report = match what {
-            Output::Report(report) => report,
+            Output::Message(report) => report,
             Output::Unparsable(line) => {
                 return Err(EngineError::Testbed(format!(
                     "member {from} said something that is no report: {line}"
@@ -48,31 +48,31 @@ impl Supervisor<'_> {
             }
         };
         match report {
-            Report::Hello { port } => {
+            FromMember::Hello { port } => {
                 seat.port = port;
                 if seat.life == Life::Revived {
                     self.introduce_to(from);
                 }
             }
-            Report::Ready => {
+            FromMember::Ready => {
                 seat.ready = true;
                 if seat.life == Life::Revived {
-                    seat.tell(Order::Go {
+                    seat.tell(ToMember::Go {
                         zero_ns: self.zero_ns,
                     });
                 }
             }
-            Report::Idle => {
+            FromMember::Idle => {
                 seat.idle = true;
                 if self.all_idle() {
                     self.ask_at = Instant::now();
                 }
             }
-            Report::Counts { round, counts } => {
+            FromMember::Counts { round, counts } => {
                 return Ok(self.rounds.answer(from.index(), round, counts));
             }
-            Report::Hit { step } => self.hit(step, from),
-            Report::Halted {
+            FromMember::Hit { step } => self.hit(step, from),
+            FromMember::Halted {
                 inside_since_ns,
                 token_since_ns,
             } => {
@@ -82,8 +82,8 @@ impl Supervisor<'_> {
                     token_since_ns,
                 });
             }
-            Report::Done { state_bytes, usage } => seat.done = Some((state_bytes, usage)),
-            Report::Failed { why } => {
+            FromMember::Done { state_bytes, usage } => seat.done = Some((state_bytes, usage)),
+            FromMember::Failed { why } => {
                 return Err(EngineError::Testbed(format!("member {from} failed: {why}")));
             }
         }
@@ -96,7 +96,7 @@ impl Supervisor<'_> {
             return Ok(());
         };
         match what {
-            Output::Report(report) => {
+            Output::Message(report) => {
                 if let Some(step) = proxy.hear(report) {
                     self.in_force(step);
                 }

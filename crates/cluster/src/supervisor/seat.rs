@@ -1,7 +1,7 @@
 //! One member as the supervisor sees it: its process, and how far it has come.
 
 use model::run::UsageRow;
-use node::control::Order;
+use node::control::ToMember;
 use rustix::process::Signal;
 
 use crate::child::Child;
@@ -9,7 +9,7 @@ use crate::child::Child;
 /// One member as the orchestrator sees it.
 #[derive(Debug, Default)]
 pub(crate) struct Seat {
-    pub(crate) child: Option<Child<Order>>,
+    pub(crate) child: Option<Child<ToMember>>,
     pub(crate) life: Life,
     pub(crate) incarnation: u32,
     pub(crate) port: u16,
@@ -41,8 +41,11 @@ pub(crate) enum Life {
 impl Seat {
     /// Tells the member something. One that runs no algorithm is only told to begin and to end: it
     /// may not even have been told who it is.
-    pub(crate) fn tell(&self, order: Order) {
-        let for_all = matches!(order, Order::Start(_) | Order::Go { .. } | Order::Finish);
+    pub(crate) fn tell(&self, order: ToMember) {
+        let for_all = matches!(
+            order,
+            ToMember::Start(_) | ToMember::Go { .. } | ToMember::Finish
+        );
         if let Some(child) = &self.child
             && (for_all || self.is_alive())
         {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::run::End;
-use node::control::Order;
+use node::control::ToMember;
 use rustix::process::Signal;
 use tokio::time::{Instant, timeout_at};
 
@@ -34,7 +34,7 @@ impl Supervisor<'_> {
             Ok(End::Finished | End::Deadlock | End::LiveLock | End::TimeLimit) => PATIENCE,
         };
         let patience = patience + PATIENCE_PER_MEMBER * self.seats.len() as u32;
-        self.tell_all(&Order::Finish);
+        self.tell_all(&ToMember::Finish);
         let mut failed = self.reap(patience, Self::late_member).await;
         if let Some(proxy) = &self.proxy {
             proxy.tell(proxy::ToProxy::Finish);

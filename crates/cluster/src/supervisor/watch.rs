@@ -6,7 +6,7 @@ use algorithms::NodeId;
 use member::conductor::Settled;
 use member::referee::{self, Seen};
 use model::run::End;
-use node::control::Order;
+use node::control::ToMember;
 use tokio::time::{Instant, sleep_until};
 
 use super::Supervisor;
@@ -88,7 +88,7 @@ impl Supervisor<'_> {
         let round = self.rounds.begin(asked.len());
         for node in asked {
             let dead = dead.clone();
-            self.seats[node.index()].tell(Order::Count { round, dead });
+            self.seats[node.index()].tell(ToMember::Count { round, dead });
         }
     }
 
@@ -121,7 +121,7 @@ impl Supervisor<'_> {
         let conductor = self.conductor.as_mut();
         if let Some((node, cue)) = conductor.and_then(|conductor| conductor.next(world)) {
             self.seats[node.index()].idle = false;
-            self.seats[node.index()].tell(Order::Cue { cue });
+            self.seats[node.index()].tell(ToMember::Cue { cue });
             self.referee.got_on(sum.sent);
             return None;
         }

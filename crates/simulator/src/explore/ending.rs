@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use algorithms::NodeId;
 use serde::Serialize;
 
-use super::Told;
+use super::TakenStep;
 use super::schedule::Step;
 
 /// The state in which a schedule ends.
@@ -32,7 +32,7 @@ pub struct Waiting {
 
 impl Waiting {
     /// As far as these steps, the last of the schedule, tell.
-    pub(super) fn after(told: &[Told], node: NodeId) -> Self {
+    pub(super) fn after(told: &[TakenStep], node: NodeId) -> Self {
         let (mut asked, mut unanswered) = (BTreeSet::new(), BTreeSet::new());
         let mut kinds = BTreeSet::new();
         for one in told {
@@ -42,14 +42,14 @@ impl Waiting {
                     unanswered.clear();
                 }
                 Step::Timer { node: owner, .. } if *owner == node => {}
-                Step::Deliver(letter) => {
+                Step::Deliver(named) => {
                     // Somebody else's question is no answer.
-                    let question = letter
+                    let question = named
                         .kind
                         .as_deref()
                         .is_some_and(|kind| kinds.contains(kind));
-                    if letter.to == node && !question {
-                        unanswered.remove(&letter.from);
+                    if named.to == node && !question {
+                        unanswered.remove(&named.from);
                     }
                     continue;
                 }
@@ -95,8 +95,8 @@ fn fields(words: &str) -> Option<Vec<&str>> {
     let (_, inner) = words.split_once(" { ")?;
     let inner = inner.strip_suffix(" }")?;
     let (mut depth, mut start, mut fields) = (0_i32, 0, Vec::new());
-    for (place, letter) in inner.char_indices() {
-        match letter {
+    for (place, character) in inner.char_indices() {
+        match character {
             '{' | '[' | '(' => depth += 1,
             '}' | ']' | ')' => depth -= 1,
             ',' if depth == 0 => {

@@ -11,7 +11,7 @@ use super::ending::Ending;
 use super::schedule::{Schedule, Step};
 use super::walk::Walk;
 use super::world::{Successors, World};
-use super::{Kind, Options, Told, Unfit};
+use super::{Kind, Options, TakenStep, Unfit};
 
 /// How many states are looked at behind the end of a schedule.
 const LOOKED_AHEAD: usize = 2_000;
@@ -20,7 +20,7 @@ const LOOKED_AHEAD: usize = 2_000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// Each step and what it did.
-    pub told: Vec<Told>,
+    pub told: Vec<TakenStep>,
     /// The bad things, in the order they came.
     pub findings: Vec<Mishap>,
     /// Who is inside at the end.

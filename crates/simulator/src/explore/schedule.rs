@@ -47,11 +47,11 @@ pub enum Step {
     /// `exit 1`: a client leaves.
     Release(NodeId),
     /// `1>0:REQUEST`: a message arrives.
-    Deliver(Letter),
+    Deliver(MessageName),
     /// `lose 1>0:REQUEST`: it never will.
-    Lose(Letter),
+    Lose(MessageName),
     /// `dup 1>0:REQUEST`: it will arrive once more.
-    Duplicate(Letter),
+    Duplicate(MessageName),
     /// `timer 0:wait#3`: a timer goes off.
     Timer {
         /// Whose.
@@ -68,7 +68,7 @@ pub enum Step {
         /// Which.
         victim: NodeId,
         /// The mail from it that dies with it.
-        lost: Vec<Letter>,
+        lost: Vec<MessageName>,
     },
     /// `down 2@1`: a node is told of it.
     Down {
@@ -99,7 +99,7 @@ pub enum Step {
 
 /// A message under way, named by its link, its kind and its place among those.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Letter {
+pub struct MessageName {
     /// The sender.
     pub from: NodeId,
     /// The addressee.
@@ -142,47 +142,38 @@ impl Schedule {
 impl Step {
     /// Who does what, in words: `1 receives REQUEST from 2`.
     pub fn in_words(&self) -> String {
-        let what = |letter: &Letter| {
-            letter
-                .kind
-                .clone()
-                .unwrap_or_else(|| "a message".to_owned())
-        };
+        let what =
+            |named: &MessageName| named.kind.clone().unwrap_or_else(|| "a message".to_owned());
         match self {
             Step::Request(node) => format!("{node} asks"),
             Step::Release(node) => format!("{node} leaves"),
-            Step::Deliver(letter) if letter.from == letter.to => {
-                format!("{} receives {} from itself", letter.to, what(letter))
+            Step::Deliver(named) if named.from == named.to => {
+                format!("{} receives {} from itself", named.to, what(named))
             }
-            Step::Deliver(letter) => {
-                format!(
-                    "{} receives {} from {}",
-                    letter.to,
-                    what(letter),
-                    letter.from
-                )
+            Step::Deliver(named) => {
+                format!("{} receives {} from {}", named.to, what(named), named.from)
             }
-            Step::Lose(letter) => {
+            Step::Lose(named) => {
                 format!(
                     "{} from {} to {} is lost",
-                    what(letter),
-                    letter.from,
-                    letter.to
+                    what(named),
+                    named.from,
+                    named.to
                 )
             }
-            Step::Duplicate(letter) => {
+            Step::Duplicate(named) => {
                 format!(
                     "{} from {} to {} is doubled",
-                    what(letter),
-                    letter.from,
-                    letter.to
+                    what(named),
+                    named.from,
+                    named.to
                 )
             }
             Step::Timer { node, name, .. } => format!("{name} goes off at {node}"),
             Step::Tick => "time goes on".to_owned(),
             Step::Crash { victim, lost } if lost.is_empty() => format!("{victim} crashes"),
             Step::Crash { victim, lost } => {
-                let lost: Vec<_> = lost.iter().map(Letter::to_string).collect();
+                let lost: Vec<_> = lost.iter().map(MessageName::to_string).collect();
                 format!("{victim} crashes, and {} with it", lost.join(", "))
             }
             Step::Down { victim, told } => format!("{told} hears that {victim} has crashed"),
@@ -200,12 +191,12 @@ impl Step {
     fn largest_node(&self) -> NodeId {
         match self {
             Step::Request(node) | Step::Release(node) | Step::Timer { node, .. } => *node,
-            Step::Deliver(letter) | Step::Lose(letter) | Step::Duplicate(letter) => {
-                letter.from.max(letter.to)
+            Step::Deliver(named) | Step::Lose(named) | Step::Duplicate(named) => {
+                named.from.max(named.to)
             }
             Step::Tick => NodeId(0),
             Step::Crash { victim, lost } => {
-                let addressees = lost.iter().map(|letter| letter.to);
+                let addressees = lost.iter().map(|named| named.to);
                 addressees.fold(*victim, NodeId::max)
             }
             Step::Down { victim, told } => *victim.max(told),
@@ -233,9 +224,9 @@ impl fmt::Display for Step {
         match self {
             Step::Request(node) => write!(f, "req {node}"),
             Step::Release(node) => write!(f, "exit {node}"),
-            Step::Deliver(letter) => write!(f, "{letter}"),
-            Step::Lose(letter) => write!(f, "lose {letter}"),
-            Step::Duplicate(letter) => write!(f, "dup {letter}"),
+            Step::Deliver(named) => write!(f, "{named}"),
+            Step::Lose(named) => write!(f, "lose {named}"),
+            Step::Duplicate(named) => write!(f, "dup {named}"),
             Step::Timer { node, name, tag } => {
                 write!(f, "timer {node}:{name}")?;
                 tag.map_or(Ok(()), |tag| write!(f, "#{tag}"))
@@ -243,9 +234,9 @@ impl fmt::Display for Step {
             Step::Tick => f.write_str("tick"),
             Step::Crash { victim, lost } => {
                 write!(f, "crash {victim}")?;
-                for (number, letter) in lost.iter().enumerate() {
+                for (number, named) in lost.iter().enumerate() {
                     let between = if number == 0 { " losing" } else { "," };
-                    write!(f, "{between} {letter}")?;
+                    write!(f, "{between} {named}")?;
                 }
                 Ok(())
             }
@@ -258,7 +249,7 @@ impl fmt::Display for Step {
     }
 }
 
-impl fmt::Display for Letter {
+impl fmt::Display for MessageName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}>{}", self.from, self.to)?;
         if let Some(kind) = &self.kind {
@@ -367,7 +358,7 @@ impl FromStr for Step {
     }
 }
 
-impl FromStr for Letter {
+impl FromStr for MessageName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -460,12 +451,12 @@ fn ordinal(text: &str) -> Result<u32, String> {
 fn strip_remarks(text: &str) -> Result<String, String> {
     let mut depth = 0_u32;
     let mut kept = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
+    for character in text.chars() {
+        match character {
             '(' => depth += 1,
             ')' if depth == 0 => return Err("a ')' closes nothing".to_owned()),
             ')' => depth -= 1,
-            _ if depth == 0 => kept.push(letter),
+            _ if depth == 0 => kept.push(character),
             _ => {}
         }
     }

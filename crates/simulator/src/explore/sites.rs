@@ -1,4 +1,4 @@
-//! All sites a search meets, each kept once, and what can happen to each.
+//! All sites that a search meets, each stored once, and what can happen to each.
 //!
 //! What can happen to a site, and what becomes of it, depends on nothing else. So it is worked out
 //! once per site, and a state of the world is one small number per node.
@@ -18,9 +18,9 @@ use super::site::{Alarm, Phase, Session, Site, Standing};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SiteId(pub(super) u32);
 
-/// What happens to one site.
+/// A step that is possible at one site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum SiteStep {
     /// Its client asks.
     Request,
     /// Its client leaves.
@@ -41,10 +41,10 @@ pub(super) enum What {
     Duplicate { from: NodeId, place: u32 },
 }
 
-/// Something that can happen to a site, and what becomes of it.
+/// A step of a site, and the site after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
-    pub(super) what: What,
+    pub(super) step: SiteStep,
     pub(super) next: SiteId,
     /// Where in `Sites::sent` the messages are that it sends to others.
     first_sent: u32,
@@ -71,22 +71,22 @@ pub(super) struct Rules {
     pub(super) told_of_crashes: bool,
     /// How time passes, where it counts.
     pub(super) clock: Option<Clock>,
-    /// Whether whoever tries again waits for a link to change.
+    /// Whether a node that tries again waits until a link changes.
     pub(super) again_once_stirred: bool,
     pub(super) priorities: Vec<u32>,
 }
 
-/// Time in ticks.
+/// How ticks relate to the algorithm's time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// A message takes at most so many.
+    /// The most ticks that a message takes.
     pub(super) bound: u32,
-    /// How long that is to the algorithm.
+    /// How long the bound is in the algorithm's time.
     pub(super) bound_span: Duration,
 }
 
 impl Clock {
-    /// So many ticks are not shorter than that.
+    /// The fewest ticks that are no shorter than this span.
     fn ticks(self, span: Duration) -> u32 {
         let ticks = span.as_nanos() * u128::from(self.bound);
         let ticks = ticks.div_ceil(self.bound_span.as_nanos().max(1));
@@ -102,7 +102,7 @@ pub(super) struct Sites {
     known: Interned<Site>,
     standings: Vec<Standing>,
     views: Vec<View>,
-    /// The mail of all sites: from, to, what.
+    /// The mail of all sites: sender, addressee, message.
     mail: Vec<(NodeId, NodeId, MessageId)>,
     /// For each site where its moves begin and end, once they are worked out.
     moves_of: Vec<Option<(u32, u32)>>,
@@ -224,31 +224,31 @@ impl Sites {
         &self.bereavements[&(id, victim)]
     }
 
-    /// What a move means to the algorithm; nothing for a lost or doubled message.
-    pub(super) fn event(&self, site: &Site, what: What) -> Option<Event> {
-        match what {
-            What::Request => Some(Event::Request(Request {
+    /// The algorithm's event of a step; none for a lost or doubled message.
+    pub(super) fn event(&self, site: &Site, step: SiteStep) -> Option<Event> {
+        match step {
+            SiteStep::Request => Some(Event::Request(Request {
                 priority: self.rules.priorities[site.node.index()],
             })),
-            What::Release => Some(Event::Release),
-            What::Deliver { from, place } => Some(Event::Receive {
+            SiteStep::Release => Some(Event::Release),
+            SiteStep::Deliver { from, place } => Some(Event::Receive {
                 from,
                 message: site.inbox[from.index()][place as usize].message,
             }),
-            What::Timer(place) => Some(Event::Timer(site.timers[place as usize].timer)),
-            What::Down(peer) => Some(Event::Peer {
+            SiteStep::Timer(place) => Some(Event::Timer(site.timers[place as usize].timer)),
+            SiteStep::Down(peer) => Some(Event::Peer {
                 peer,
                 change: Change::Down,
             }),
-            What::LinkDown(neighbour) => Some(Event::Link {
+            SiteStep::LinkDown(neighbour) => Some(Event::Link {
                 neighbour,
                 change: Change::Down,
             }),
-            What::LinkUp(neighbour) => Some(Event::Link {
+            SiteStep::LinkUp(neighbour) => Some(Event::Link {
                 neighbour,
                 change: Change::Up,
             }),
-            What::Lose { .. } | What::Duplicate { .. } => None,
+            SiteStep::Lose { .. } | SiteStep::Duplicate { .. } => None,
         }
     }
 
@@ -284,7 +284,7 @@ impl Sites {
         after
     }
 
-    /// Numbers what grows for ever anew in a state that is one site per node.
+    /// Renumbers the values that grow for ever, in a state that is one site per node.
     pub(super) fn renumber(&mut self, state: &mut [u32]) {
         let (mut nodes, mut flight) = (Vec::new(), Vec::new());
         for &site in state.iter() {
@@ -358,8 +358,8 @@ impl Sites {
     fn work_out(&mut self, id: SiteId) -> (u32, u32) {
         let site = self.known.get(id.0).clone();
         let first = self.moves.len() as u32;
-        for what in self.possible(&site) {
-            let made = self.make(&site, what);
+        for step in self.possible(&site) {
+            let made = self.make(&site, step);
             self.moves.push(made);
         }
         let end = u32::try_from(self.moves.len()).expect("fewer than 2^32 moves of sites");
@@ -367,14 +367,14 @@ impl Sites {
         (first, end)
     }
 
-    fn possible(&self, site: &Site) -> Vec<What> {
+    fn possible(&self, site: &Site) -> Vec<SiteStep> {
         let mut possible = Vec::new();
         if site.state.is_none() {
             return possible;
         }
         match site.client.phase {
-            Phase::Outside if site.client.wants > 0 => possible.push(What::Request),
-            Phase::Inside => possible.push(What::Release),
+            Phase::Outside if site.client.wants > 0 => possible.push(SiteStep::Request),
+            Phase::Inside => possible.push(SiteStep::Release),
             Phase::Outside | Phase::Waiting => {}
         }
         let mut next_mail = Vec::new();
@@ -387,68 +387,68 @@ impl Sites {
             next_mail.extend(places.map(|place| (NodeId(from as u32), place as u32)));
         }
         let arrivals = next_mail.iter();
-        possible.extend(arrivals.map(|&(from, place)| What::Deliver { from, place }));
+        possible.extend(arrivals.map(|&(from, place)| SiteStep::Deliver { from, place }));
         let due = (0..).zip(&site.timers);
         let due = due.filter(|(_, alarm)| alarm.earliest == 0 && site.heeds(alarm));
-        possible.extend(due.map(|(place, _)| What::Timer(place)));
-        possible.extend(site.notices.iter().map(|&peer| What::Down(peer)));
+        possible.extend(due.map(|(place, _)| SiteStep::Timer(place)));
+        possible.extend(site.notices.iter().map(|&peer| SiteStep::Down(peer)));
         possible.extend(
             site.links
                 .iter()
                 .filter_map(|(&neighbour, session)| match session {
-                    Session::Ended => Some(What::LinkDown(neighbour)),
-                    Session::Renewed => Some(What::LinkUp(neighbour)),
+                    Session::Ended => Some(SiteStep::LinkDown(neighbour)),
+                    Session::Renewed => Some(SiteStep::LinkUp(neighbour)),
                     Session::Down => None,
                 }),
         );
         if self.rules.may_lose {
             let losses = next_mail.iter();
-            possible.extend(losses.map(|&(from, place)| What::Lose { from, place }));
+            possible.extend(losses.map(|&(from, place)| SiteStep::Lose { from, place }));
         }
         if self.rules.may_duplicate {
             let copies = next_mail.iter();
-            possible.extend(copies.map(|&(from, place)| What::Duplicate { from, place }));
+            possible.extend(copies.map(|&(from, place)| SiteStep::Duplicate { from, place }));
         }
         possible
     }
 
-    fn make(&mut self, site: &Site, what: What) -> Move {
+    fn make(&mut self, site: &Site, step: SiteStep) -> Move {
         let mut next = site.clone();
-        match what {
-            What::Request => {
+        match step {
+            SiteStep::Request => {
                 next.client.wants -= 1;
                 next.client.phase = Phase::Waiting;
             }
-            What::Release => next.client.phase = Phase::Outside,
-            What::Deliver { from, place } | What::Lose { from, place } => {
+            SiteStep::Release => next.client.phase = Phase::Outside,
+            SiteStep::Deliver { from, place } | SiteStep::Lose { from, place } => {
                 next.inbox[from.index()].remove(place as usize);
             }
-            What::Duplicate { from, place } => {
+            SiteStep::Duplicate { from, place } => {
                 // Right behind the first: a doubled message does not overtake.
                 let queue = &mut next.inbox[from.index()];
                 queue.insert(place as usize, queue[place as usize]);
             }
-            What::Timer(place) => {
+            SiteStep::Timer(place) => {
                 let alarm = next.timers.remove(place as usize);
                 next.stirred &= !alarm.again;
             }
-            What::Down(peer) => next.notices.retain(|&notice| notice != peer),
-            What::LinkDown(neighbour) => {
+            SiteStep::Down(peer) => next.notices.retain(|&notice| notice != peer),
+            SiteStep::LinkDown(neighbour) => {
                 next.links.insert(neighbour, Session::Down);
             }
-            What::LinkUp(neighbour) => {
+            SiteStep::LinkUp(neighbour) => {
                 next.links.remove(&neighbour);
             }
         }
         let first_sent = self.sent.len() as u32;
-        let wrong = self.happen(site, what, &mut next);
+        let wrong = self.happen(site, step, &mut next);
         let wrong = wrong.map(|wrong| {
             self.wrongs.push(wrong);
             self.wrongs.len() as u32 - 1
         });
         let sent = u32::try_from(self.sent.len()).expect("fewer than 2^32 sends") - first_sent;
         Move {
-            what,
+            step,
             next: self.number(next),
             first_sent,
             sent,
@@ -465,8 +465,8 @@ impl Sites {
 
     /// Lets the algorithm react and performs what it wants done, as far as it concerns this site;
     /// says the first thing that is wrong with it.
-    fn happen(&mut self, site: &Site, what: What, next: &mut Site) -> Option<Wrong> {
-        let event = self.event(site, what)?;
+    fn happen(&mut self, site: &Site, step: SiteStep, next: &mut Site) -> Option<Wrong> {
+        let event = self.event(site, step)?;
         let state = site.state.expect("nothing happens to a crashed node");
         let (clock, once_stirred) = (self.rules.clock, self.rules.again_once_stirred);
         let step = self.atlas.step(site.node, state, event);

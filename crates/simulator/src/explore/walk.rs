@@ -7,10 +7,10 @@
 use algorithms::erased::MessageId;
 use algorithms::{Effect, NodeId, Timer};
 
-use super::Told;
+use super::TakenStep;
 use super::ending::{Ending, Waiting, changes};
-use super::schedule::{Letter, Schedule, Step};
-use super::sites::{SiteId, What};
+use super::schedule::{MessageName, Schedule, Step};
+use super::sites::{SiteId, SiteStep};
 use super::world::{Act, Successors, Transition, World};
 
 /// Somewhere in a world, with the memory of how one got there.
@@ -22,9 +22,9 @@ pub(super) struct Walk<'w> {
     kinds: &'static [&'static str],
 }
 
-/// One thing that can happen next, with its messages looked up.
+/// One step that can be taken next, with its messages looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Deed {
+enum Choice {
     Request(NodeId),
     Release(NodeId),
     Deliver(NodeId, NodeId, MessageId),
@@ -40,15 +40,15 @@ enum Deed {
     LinkUp { neighbour: NodeId, told: NodeId },
 }
 
-/// A deed, and the state it leads to.
-struct Choice {
-    deed: Deed,
+/// A choice, and the state that it leads to.
+struct Successor {
+    choice: Choice,
     transition: Transition,
     next: Vec<u32>,
 }
 
 impl<'w> Walk<'w> {
-    /// At the beginning.
+    /// A walk that stands at the beginning.
     pub(super) fn new(world: &'w mut World, kinds: &'static [&'static str]) -> Self {
         let state = world.initial();
         let links = world.nodes * world.nodes;
@@ -64,31 +64,33 @@ impl<'w> Walk<'w> {
     ///
     /// # Panics
     /// If it is not one step away.
-    pub(super) fn go_to(&mut self, next: &[u32]) -> Told {
-        let choices = self.choices();
+    pub(super) fn go_to(&mut self, next: &[u32]) -> TakenStep {
+        let successors = self.successors();
         // A walk keeps the numbers that were given; the states of a search have others.
-        let there = |choice: &&Choice| {
-            let mut state = choice.next.clone();
+        let there = |successor: &&Successor| {
+            let mut state = successor.next.clone();
             self.world.renumber(&mut state);
             state == next
         };
-        let choice = choices
+        let successor = successors
             .iter()
             .filter(there)
-            .max_by_key(|choice| choice.transition.wrong.is_some())
+            .max_by_key(|successor| successor.transition.wrong.is_some())
             .expect("the states of a path are one step apart");
-        self.take(choice)
+        self.take(successor)
     }
 
     /// Does what a step says, if it can be done here.
-    pub(super) fn perform(&mut self, step: &Step) -> Result<Told, String> {
-        let choices = self.choices();
-        let can_be = |deed: Deed| {
-            let choice = choices.iter().find(|choice| choice.deed == deed);
-            choice.ok_or_else(|| "it cannot happen here".to_owned())
+    pub(super) fn perform(&mut self, step: &Step) -> Result<TakenStep, String> {
+        let successors = self.successors();
+        let can_be = |choice: Choice| {
+            let successor = successors
+                .iter()
+                .find(|successor| successor.choice == choice);
+            successor.ok_or_else(|| "it cannot happen here".to_owned())
         };
         match self.look_up(step).and_then(can_be) {
-            Ok(choice) => Ok(self.take(choice)),
+            Ok(successor) => Ok(self.take(successor)),
             Err(why) => {
                 let steps = self.possible();
                 let possible = match steps.as_slice() {
@@ -102,18 +104,20 @@ impl<'w> Walk<'w> {
 
     /// Everything that could happen next.
     pub(super) fn possible(&mut self) -> Vec<Step> {
-        let choices = self.choices();
-        let steps = choices.iter().map(|choice| self.name(&choice.deed));
+        let successors = self.successors();
+        let steps = successors
+            .iter()
+            .map(|successor| self.name(&successor.choice));
         steps.collect()
     }
 
     /// The state one has come to, by these steps.
-    pub(super) fn ending(&self, told: &[Told]) -> Ending {
+    pub(super) fn ending(&self, told: &[TakenStep]) -> Ending {
         let ids = || (0..self.world.nodes as u32).map(NodeId);
         let links = ids().flat_map(|from| ids().map(move |to| (from, to)));
         let mail = links.flat_map(|(from, to)| {
             let places = 0..self.mail[self.link(from, to)].len();
-            places.map(move |place| Step::Deliver(self.letter_at(from, to, place)))
+            places.map(move |place| Step::Deliver(self.name_at(from, to, place)))
         });
         let timers = ids().flat_map(|node| {
             let set = &self
@@ -122,7 +126,7 @@ impl<'w> Walk<'w> {
                 .get(SiteId(self.state[node.index()]))
                 .timers;
             set.iter()
-                .map(move |alarm| self.name(&Deed::Timer(node, alarm.timer)))
+                .map(move |alarm| self.name(&Choice::Timer(node, alarm.timer)))
         });
         let waiting = self.world.waiting(&self.state).into_iter();
         Ending {
@@ -139,49 +143,53 @@ impl<'w> Walk<'w> {
         Some(sites.atlas.describe_state(state))
     }
 
-    fn choices(&mut self) -> Vec<Choice> {
+    fn successors(&mut self) -> Vec<Successor> {
         let mut successors = Successors::default();
         self.world.expand(&self.state, &mut successors);
-        let choices = successors.iter().map(|(transition, next)| Choice {
-            deed: self.deed(transition.act, next),
+        let successors = successors.iter().map(|(transition, next)| Successor {
+            choice: self.choice(transition.act, next),
             transition,
             next: next.to_vec(),
         });
-        choices.collect()
+        successors.collect()
     }
 
-    fn deed(&self, act: Act, next: &[u32]) -> Deed {
+    fn choice(&self, act: Act, next: &[u32]) -> Choice {
         let site = |node: NodeId| self.world.sites.get(SiteId(self.state[node.index()]));
         match act {
             Act::Move { node, number } | Act::Fault { node, number } => {
                 let site = site(node);
                 let message =
                     |from: NodeId, place: u32| site.inbox[from.index()][place as usize].message;
-                match self.world.sites.a_move(number).what {
-                    What::Request => Deed::Request(node),
-                    What::Release => Deed::Release(node),
-                    What::Deliver { from, place } => {
-                        Deed::Deliver(from, node, message(from, place))
+                match self.world.sites.a_move(number).step {
+                    SiteStep::Request => Choice::Request(node),
+                    SiteStep::Release => Choice::Release(node),
+                    SiteStep::Deliver { from, place } => {
+                        Choice::Deliver(from, node, message(from, place))
                     }
-                    What::Lose { from, place } => Deed::Lose(from, node, message(from, place)),
-                    What::Duplicate { from, place } => {
-                        Deed::Duplicate(from, node, message(from, place))
+                    SiteStep::Lose { from, place } => {
+                        Choice::Lose(from, node, message(from, place))
                     }
-                    What::Timer(place) => Deed::Timer(node, site.timers[place as usize].timer),
-                    What::Down(victim) => Deed::Down { victim, told: node },
-                    What::LinkDown(neighbour) => Deed::LinkDown {
+                    SiteStep::Duplicate { from, place } => {
+                        Choice::Duplicate(from, node, message(from, place))
+                    }
+                    SiteStep::Timer(place) => {
+                        Choice::Timer(node, site.timers[place as usize].timer)
+                    }
+                    SiteStep::Down(victim) => Choice::Down { victim, told: node },
+                    SiteStep::LinkDown(neighbour) => Choice::LinkDown {
                         neighbour,
                         told: node,
                     },
-                    What::LinkUp(neighbour) => Deed::LinkUp {
+                    SiteStep::LinkUp(neighbour) => Choice::LinkUp {
                         neighbour,
                         told: node,
                     },
                 }
             }
-            Act::Tick => Deed::Tick,
-            Act::Cut { ends: (a, b) } => Deed::Cut(a, b),
-            Act::Heal { ends: (a, b) } => Deed::Heal(a, b),
+            Act::Tick => Choice::Tick,
+            Act::Cut { ends: (a, b) } => Choice::Cut(a, b),
+            Act::Heal { ends: (a, b) } => Choice::Heal(a, b),
             Act::Crash { victim } => {
                 let mut lost = Vec::new();
                 for to in (0..self.world.nodes as u32).map(NodeId) {
@@ -198,19 +206,19 @@ impl<'w> Walk<'w> {
                 }
                 lost.retain(|&(to, _)| to != victim);
                 lost.sort_unstable();
-                Deed::Crash(victim, lost)
+                Choice::Crash(victim, lost)
             }
         }
     }
 
-    /// What a step means here.
-    fn look_up(&self, step: &Step) -> Result<Deed, String> {
+    /// The choice that a step of a schedule stands for.
+    fn look_up(&self, step: &Step) -> Result<Choice, String> {
         Ok(match step {
-            Step::Request(node) => Deed::Request(self.known(*node)?),
-            Step::Release(node) => Deed::Release(self.known(*node)?),
-            Step::Deliver(letter) => Deed::Deliver(letter.from, letter.to, self.find(letter)?),
-            Step::Lose(letter) => Deed::Lose(letter.from, letter.to, self.find(letter)?),
-            Step::Duplicate(letter) => Deed::Duplicate(letter.from, letter.to, self.find(letter)?),
+            Step::Request(node) => Choice::Request(self.known(*node)?),
+            Step::Release(node) => Choice::Release(self.known(*node)?),
+            Step::Deliver(named) => Choice::Deliver(named.from, named.to, self.find(named)?),
+            Step::Lose(named) => Choice::Lose(named.from, named.to, self.find(named)?),
+            Step::Duplicate(named) => Choice::Duplicate(named.from, named.to, self.find(named)?),
             Step::Timer { node, name, tag } => {
                 let site = SiteId(self.state[self.known(*node)?.index()]);
                 let set = &self.world.sites.get(site).timers;
@@ -219,7 +227,7 @@ impl<'w> Walk<'w> {
                     |timer: &&Timer| timer.name == name && tag.is_none_or(|tag| timer.tag == tag);
                 match set.filter(named).collect::<Vec<_>>().as_slice() {
                     [] => return Err(format!("{node} has no such timer set")),
-                    [timer] => Deed::Timer(*node, **timer),
+                    [timer] => Choice::Timer(*node, **timer),
                     several => {
                         let count = several.len();
                         return Err(format!(
@@ -229,29 +237,29 @@ impl<'w> Walk<'w> {
                     }
                 }
             }
-            Step::Tick => Deed::Tick,
+            Step::Tick => Choice::Tick,
             Step::Crash { victim, lost } => {
                 let mut found = Vec::new();
-                for letter in lost {
-                    if letter.from != *victim {
-                        return Err(format!("{letter} is not mail from {victim}"));
+                for named in lost {
+                    if named.from != *victim {
+                        return Err(format!("{named} is not mail from {victim}"));
                     }
-                    found.push((letter.to, self.find(letter)?));
+                    found.push((named.to, self.find(named)?));
                 }
                 found.sort_unstable();
-                Deed::Crash(self.known(*victim)?, found)
+                Choice::Crash(self.known(*victim)?, found)
             }
-            Step::Down { victim, told } => Deed::Down {
+            Step::Down { victim, told } => Choice::Down {
                 victim: self.known(*victim)?,
                 told: self.known(*told)?,
             },
-            Step::Cut(a, b) => Deed::Cut(self.known(*a)?.min(*b), self.known(*b)?.max(*a)),
-            Step::Heal(a, b) => Deed::Heal(self.known(*a)?.min(*b), self.known(*b)?.max(*a)),
-            Step::LinkDown { neighbour, told } => Deed::LinkDown {
+            Step::Cut(a, b) => Choice::Cut(self.known(*a)?.min(*b), self.known(*b)?.max(*a)),
+            Step::Heal(a, b) => Choice::Heal(self.known(*a)?.min(*b), self.known(*b)?.max(*a)),
+            Step::LinkDown { neighbour, told } => Choice::LinkDown {
                 neighbour: self.known(*neighbour)?,
                 told: self.known(*told)?,
             },
-            Step::LinkUp { neighbour, told } => Deed::LinkUp {
+            Step::LinkUp { neighbour, told } => Choice::LinkUp {
                 neighbour: self.known(*neighbour)?,
                 told: self.known(*told)?,
             },
@@ -268,12 +276,12 @@ impl<'w> Walk<'w> {
         ))
     }
 
-    /// The message that a letter names.
-    fn find(&self, letter: &Letter) -> Result<MessageId, String> {
-        let (from, to) = (self.known(letter.from)?, self.known(letter.to)?);
+    /// The message that a schedule names.
+    fn find(&self, named: &MessageName) -> Result<MessageId, String> {
+        let (from, to) = (self.known(named.from)?, self.known(named.to)?);
         let link = &self.mail[self.link(from, to)];
         let atlas = &self.world.sites.atlas;
-        let kind = match &letter.kind {
+        let kind = match &named.kind {
             None => None,
             Some(name) => {
                 let mut kinds = self.kinds.iter();
@@ -285,11 +293,11 @@ impl<'w> Walk<'w> {
             }
         };
         let fits = |&&message: &&MessageId| kind.is_none_or(|kind| atlas.kind(message) == kind);
-        let nth = letter.nth.unwrap_or(1) as usize;
+        let nth = named.nth.unwrap_or(1) as usize;
         match link.iter().filter(fits).nth(nth - 1) {
             Some(&message) => Ok(message),
             None => {
-                let what = letter.kind.as_deref().unwrap_or("message");
+                let what = named.kind.as_deref().unwrap_or("message");
                 Err(match link.iter().filter(fits).count() {
                     0 => format!("no {what} is on its way from {from} to {to}"),
                     there => format!("only {there} {what} on the way from {from} to {to}"),
@@ -298,57 +306,61 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// How a deed is written here.
-    fn name(&self, deed: &Deed) -> Step {
-        match *deed {
-            Deed::Request(node) => Step::Request(node),
-            Deed::Release(node) => Step::Release(node),
-            Deed::Deliver(from, to, message) => Step::Deliver(self.letter(from, to, message)),
-            Deed::Lose(from, to, message) => Step::Lose(self.letter(from, to, message)),
-            Deed::Duplicate(from, to, message) => Step::Duplicate(self.letter(from, to, message)),
-            Deed::Timer(node, Timer { name, tag }) => Step::Timer {
+    /// The step of a schedule that stands for this choice.
+    fn name(&self, choice: &Choice) -> Step {
+        match *choice {
+            Choice::Request(node) => Step::Request(node),
+            Choice::Release(node) => Step::Release(node),
+            Choice::Deliver(from, to, message) => {
+                Step::Deliver(self.message_name(from, to, message))
+            }
+            Choice::Lose(from, to, message) => Step::Lose(self.message_name(from, to, message)),
+            Choice::Duplicate(from, to, message) => {
+                Step::Duplicate(self.message_name(from, to, message))
+            }
+            Choice::Timer(node, Timer { name, tag }) => Step::Timer {
                 node,
                 name: name.to_owned(),
                 tag: (tag != 0).then_some(tag),
             },
-            Deed::Tick => Step::Tick,
-            Deed::Crash(victim, ref lost) => Step::Crash {
+            Choice::Tick => Step::Tick,
+            Choice::Crash(victim, ref lost) => Step::Crash {
                 victim,
-                lost: self.last_letters(victim, lost),
+                lost: self.names_of_lost(victim, lost),
             },
-            Deed::Down { victim, told } => Step::Down { victim, told },
-            Deed::Cut(a, b) => Step::Cut(a, b),
-            Deed::Heal(a, b) => Step::Heal(a, b),
-            Deed::LinkDown { neighbour, told } => Step::LinkDown { neighbour, told },
-            Deed::LinkUp { neighbour, told } => Step::LinkUp { neighbour, told },
+            Choice::Down { victim, told } => Step::Down { victim, told },
+            Choice::Cut(a, b) => Step::Cut(a, b),
+            Choice::Heal(a, b) => Step::Heal(a, b),
+            Choice::LinkDown { neighbour, told } => Step::LinkDown { neighbour, told },
+            Choice::LinkUp { neighbour, told } => Step::LinkUp { neighbour, told },
         }
     }
 
-    fn letter(&self, from: NodeId, to: NodeId, message: MessageId) -> Letter {
+    fn message_name(&self, from: NodeId, to: NodeId, message: MessageId) -> MessageName {
         let link = self.link(from, to);
-        self.letter_at(from, to, place(&self.mail[link], message))
+        self.name_at(from, to, place(&self.mail[link], message))
     }
 
     /// The names of lost mail: of equal messages the youngest are lost, since a prefix survives.
-    fn last_letters(&self, from: NodeId, lost: &[(NodeId, MessageId)]) -> Vec<Letter> {
+    fn names_of_lost(&self, from: NodeId, lost: &[(NodeId, MessageId)]) -> Vec<MessageName> {
         let mut mail = self.mail.clone();
-        let mut letters = Vec::new();
+        let mut names = Vec::new();
         for &(to, message) in lost.iter().rev() {
             let link = self.link(from, to);
             let place = last_place(&mail[link], message);
-            letters.push(self.letter_at(from, to, place));
+            names.push(self.name_at(from, to, place));
             mail[link].remove(place);
         }
-        letters.reverse();
-        letters
+        names.reverse();
+        names
     }
 
-    fn letter_at(&self, from: NodeId, to: NodeId, place: usize) -> Letter {
+    fn name_at(&self, from: NodeId, to: NodeId, place: usize) -> MessageName {
         let link = &self.mail[self.link(from, to)];
         let kind = self.kind(link[place]);
         let older = link[..place].iter();
         let nth = older.filter(|&&other| self.kind(other) == kind).count() as u32 + 1;
-        Letter {
+        MessageName {
             from,
             to,
             kind: Some(kind.to_owned()),
@@ -356,20 +368,20 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn take(&mut self, choice: &Choice) -> Told {
-        let step = self.name(&choice.deed);
-        match choice.deed {
-            Deed::Deliver(from, to, message) | Deed::Lose(from, to, message) => {
+    fn take(&mut self, successor: &Successor) -> TakenStep {
+        let step = self.name(&successor.choice);
+        match successor.choice {
+            Choice::Deliver(from, to, message) | Choice::Lose(from, to, message) => {
                 let link = self.link(from, to);
                 let place = place(&self.mail[link], message);
                 self.mail[link].remove(place);
             }
-            Deed::Duplicate(from, to, message) => {
+            Choice::Duplicate(from, to, message) => {
                 let link = self.link(from, to);
                 let place = place(&self.mail[link], message);
                 self.mail[link].insert(place, message);
             }
-            Deed::Crash(victim, ref lost) => {
+            Choice::Crash(victim, ref lost) => {
                 for &(to, message) in lost {
                     let link = self.link(victim, to);
                     let place = last_place(&self.mail[link], message);
@@ -380,26 +392,26 @@ impl<'w> Walk<'w> {
                     self.mail[to_the_dead].clear();
                 }
             }
-            Deed::Cut(a, b) => {
+            Choice::Cut(a, b) => {
                 for (from, to) in [(a, b), (b, a)] {
                     let link = self.link(from, to);
                     self.mail[link].clear();
                 }
             }
-            Deed::Request(_)
-            | Deed::Release(_)
-            | Deed::Timer(..)
-            | Deed::Tick
-            | Deed::Down { .. }
-            | Deed::Heal(..)
-            | Deed::LinkDown { .. }
-            | Deed::LinkUp { .. } => {}
+            Choice::Request(_)
+            | Choice::Release(_)
+            | Choice::Timer(..)
+            | Choice::Tick
+            | Choice::Down { .. }
+            | Choice::Heal(..)
+            | Choice::LinkDown { .. }
+            | Choice::LinkUp { .. } => {}
         }
         let mut sent = Vec::new();
-        let (effects, changed) = match choice.transition.act {
+        let (effects, changed) = match successor.transition.act {
             Act::Move { node, number } => {
-                let effects = self.react(node, number, &choice.next, &mut sent);
-                let states = [&self.state, &choice.next].map(|state| self.state_of(node, state));
+                let effects = self.react(node, number, &successor.next, &mut sent);
+                let states = [&self.state, &successor.next].map(|state| self.state_of(node, state));
                 let changed = match states {
                     [Some(before), Some(after)] => changes(&before, &after),
                     _ => Vec::new(),
@@ -412,13 +424,13 @@ impl<'w> Walk<'w> {
             | Act::Cut { .. }
             | Act::Heal { .. } => (Vec::new(), Vec::new()),
         };
-        self.state.clone_from(&choice.next);
-        Told {
+        self.state.clone_from(&successor.next);
+        TakenStep {
             step,
             effects,
             sent,
             changed,
-            wrong: choice
+            wrong: successor
                 .transition
                 .wrong
                 .map(|number| self.world.wrong(number)),
@@ -435,7 +447,7 @@ impl<'w> Walk<'w> {
     ) -> Vec<String> {
         let sites = &mut self.world.sites;
         let site = sites.get(SiteId(self.state[node.index()])).clone();
-        let what = sites.a_move(number).what;
+        let what = sites.a_move(number).step;
         let event = sites.event(&site, what).expect("a move is an event");
         let state = site.state.expect("nothing happens to a crashed node");
         let effects = sites.atlas.step(node, state, event).effects.clone();

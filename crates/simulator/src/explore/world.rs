@@ -8,7 +8,7 @@ use algorithms::registry::AlgorithmInfo;
 use algorithms::{NodeId, Setting, Topology};
 
 use super::site::{Session, Standing};
-use super::sites::{Clock, Rules, SiteId, Sites, What, Wrong};
+use super::sites::{Clock, Rules, SiteId, SiteStep, Sites, Wrong};
 use super::{Kind, Options, Ties, Timers};
 
 /// A small world and everything worked out about it so far.
@@ -205,16 +205,16 @@ impl World {
         for (node, &site) in state[..self.nodes].iter().enumerate() {
             for number in self.sites.moves(SiteId(site)) {
                 let made = self.sites.a_move(number);
-                let (allowed, fault) = match made.what {
-                    What::Request
-                    | What::Release
-                    | What::Deliver { .. }
-                    | What::Down(_)
-                    | What::LinkDown(_)
-                    | What::LinkUp(_) => (true, None),
-                    What::Timer(_) => (timers_run, None),
-                    What::Lose { .. } => (lost < self.lose, Some(0)),
-                    What::Duplicate { .. } => (doubled < self.duplicate, Some(1)),
+                let (allowed, fault) = match made.step {
+                    SiteStep::Request
+                    | SiteStep::Release
+                    | SiteStep::Deliver { .. }
+                    | SiteStep::Down(_)
+                    | SiteStep::LinkDown(_)
+                    | SiteStep::LinkUp(_) => (true, None),
+                    SiteStep::Timer(_) => (timers_run, None),
+                    SiteStep::Lose { .. } => (lost < self.lose, Some(0)),
+                    SiteStep::Duplicate { .. } => (doubled < self.duplicate, Some(1)),
                 };
                 if !allowed {
                     continue;

@@ -505,7 +505,7 @@ impl World<'_> {
             self.forget(node, due);
         }
         self.end_transport(node);
-        self.members.bury(node);
+        self.members.remove_dead(node);
         self.moved_ns = now_ns;
         self.ledger.died(node);
         self.spread_the_news(node);

@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use algorithms::erased::{Event, Group, MessageId};
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use algorithms::{Effect, NodeId, Request, Setting, Timer};
-use simulator::explore::{Kind, Letter, Mishap, Options, Outcome, Schedule, Step, explore, replay};
+use simulator::explore::{
+    Kind, MessageName, Mishap, Options, Outcome, Schedule, Step, explore, replay,
+};
 
 use crate::registry::{finite, once, setting_of};
 use crate::toys;
@@ -210,9 +212,9 @@ impl Members {
         let (me, event) = match step {
             Step::Request(node) => (*node, Event::Request(request)),
             Step::Release(node) => (*node, Event::Release),
-            Step::Deliver(letter) => {
-                let (from, message) = (letter.from, self.take(letter));
-                (letter.to, Event::Receive { from, message })
+            Step::Deliver(named) => {
+                let (from, message) = (named.from, self.take(named));
+                (named.to, Event::Receive { from, message })
             }
             Step::Timer { node, name, tag } => {
                 let tag = tag.unwrap_or(0);
@@ -252,13 +254,13 @@ impl Members {
         words
     }
 
-    fn take(&mut self, letter: &Letter) -> MessageId {
+    fn take(&mut self, named: &MessageName) -> MessageId {
         let fits = |&(from, to, message): &(NodeId, NodeId, MessageId)| {
             let kind = self.kinds[self.group.kind(message)];
-            (from, to, Some(kind)) == (letter.from, letter.to, letter.kind.as_deref())
+            (from, to, Some(kind)) == (named.from, named.to, named.kind.as_deref())
         };
         let places = self.mail.iter().enumerate().filter(|(_, one)| fits(one));
-        let nth = letter.nth.unwrap_or(1) as usize - 1;
+        let nth = named.nth.unwrap_or(1) as usize - 1;
         let (place, _) = places.into_iter().nth(nth).expect("it is under way");
         self.mail.remove(place).2
     }

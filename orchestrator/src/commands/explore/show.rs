@@ -6,7 +6,7 @@ use algorithms::NodeId;
 use algorithms::registry::LinkOrder;
 use model::time::rounded_us;
 use simulator::explore::{
-    Ending, Finding, Kind, Mishap, Options, Outcome, Report, Schedule, Timers, Told,
+    Ending, Finding, Kind, Mishap, Options, Outcome, Report, Schedule, Timers, TakenStep,
 };
 
 use super::World;
@@ -176,7 +176,7 @@ pub(super) fn replayed(world: &World, outcome: &Outcome, exit: Exit, states: boo
 
 /// The steps of a schedule, a line for each: the step as it is written, and who does what; with its
 /// states, also what that changed.
-fn numbered(told: &[Told], states: bool) -> String {
+fn numbered(told: &[TakenStep], states: bool) -> String {
     let steps: Vec<_> = told.iter().map(|told| told.step.to_string()).collect();
     let width = steps.iter().map(String::len).max().unwrap_or(0);
     let mut text = String::new();
