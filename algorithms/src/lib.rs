@@ -27,8 +27,6 @@
 //! each family. [`registry`] lists them; [`erased`] hides the types so that the engines are compiled
 //! once.
 
-#![warn(unreachable_pub)]
-
 pub mod contract;
 pub mod erased;
 pub mod params;

@@ -18,8 +18,6 @@
 //! # Ok::<(), chaos::FaultError>(())
 //! ```
 
-#![warn(unreachable_pub)]
-
 pub mod chance;
 pub mod churn;
 mod delay;

@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::record::{Record, RecordWriter};
 
 /// Writes the file of one life of a member.
-pub struct Recorder {
+pub(crate) struct Recorder {
     file: File,
     writer: RecordWriter,
     /// Whether there is something that must be in the file before anybody can see more.
@@ -20,7 +20,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Makes the file; it must not be there yet.
-    pub fn create(path: &Path) -> io::Result<Self> {
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new()
             .append(true)
             .create_new(true)
@@ -33,19 +33,19 @@ impl Recorder {
     }
 
     /// Adds a record; it is not in the file yet.
-    pub fn add(&mut self, now_ns: u64, record: &Record) {
+    pub(crate) fn add(&mut self, now_ns: u64, record: &Record) {
         self.urgent = true;
         self.writer.add(now_ns, record);
     }
 
     /// Adds a record that nobody else could have seen: it goes to the file with the next one that
     /// somebody could, so that it costs no write of its own.
-    pub fn add_quietly(&mut self, now_ns: u64, record: &Record) {
+    pub(crate) fn add_quietly(&mut self, now_ns: u64, record: &Record) {
         self.writer.add(now_ns, record);
     }
 
     /// Hands everything added to the kernel, if anything of it is urgent.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.urgent) {
             self.file.write_all(self.writer.bytes())?;
             self.writer.clear();

@@ -9,14 +9,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// One member's handles on the k lock files of a run.
-pub struct Witness {
+pub(crate) struct Witness {
     files: Vec<File>,
     held: Option<usize>,
 }
 
 /// What the kernel said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Testimony {
+pub(crate) enum Testimony {
     /// There was room: the member holds this file.
     Admitted(u32),
     /// k others are inside.
@@ -25,7 +25,7 @@ pub enum Testimony {
 
 impl Witness {
     /// Opens the k lock files in `dir`, making those that are not there yet.
-    pub fn open(dir: &Path, k: u32) -> io::Result<Self> {
+    pub(crate) fn open(dir: &Path, k: u32) -> io::Result<Self> {
         let open = |slot| {
             let path = dir.join(format!("witness.{slot}"));
             OpenOptions::new()
@@ -43,7 +43,7 @@ impl Witness {
     }
 
     /// Called on entering: takes the first file that is free.
-    pub fn enter(&mut self) -> io::Result<Testimony> {
+    pub(crate) fn enter(&mut self) -> io::Result<Testimony> {
         for (slot, file) in self.files.iter().enumerate() {
             match file.try_lock() {
                 Ok(()) => {
@@ -58,7 +58,7 @@ impl Witness {
     }
 
     /// Called on leaving, before the exit is recorded.
-    pub fn leave(&mut self) -> io::Result<()> {
+    pub(crate) fn leave(&mut self) -> io::Result<()> {
         self.held
             .take()
             .map_or(Ok(()), |slot| self.files[slot].unlock())

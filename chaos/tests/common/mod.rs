@@ -5,10 +5,10 @@ use chaos::timeline::Group;
 use chaos::{Fate, FaultSpec, Network, Timeline};
 
 /// The seed of all tests: fixed, and not chosen for its results.
-pub const SEED: u64 = 20_260_101;
+pub(crate) const SEED: u64 = 20_260_101;
 
 /// The timeline of these faults in a complete group.
-pub fn timeline(nodes: u32, faults: &[&str]) -> Timeline {
+pub(crate) fn timeline(nodes: u32, faults: &[&str]) -> Timeline {
     let specs = faults.iter().map(|text| {
         let spec: Result<FaultSpec, _> = text.parse();
         spec.unwrap_or_else(|error| panic!("{error}"))
@@ -19,15 +19,15 @@ pub fn timeline(nodes: u32, faults: &[&str]) -> Timeline {
 }
 
 /// A network of ten members with these faults.
-pub fn network(faults: &[&str]) -> Network {
+pub(crate) fn network(faults: &[&str]) -> Network {
     timeline(10, faults).network()
 }
 
-pub const MS: u64 = 1_000_000;
-pub const SECOND: u64 = 1_000 * MS;
+pub(crate) const MS: u64 = 1_000_000;
+pub(crate) const SECOND: u64 = 1_000 * MS;
 
 /// The fates of so many packets of 100 bytes from 0 to 1, a millisecond apart.
-pub fn fates(faults: &[&str], packets: u64) -> Vec<Fate> {
+pub(crate) fn fates(faults: &[&str], packets: u64) -> Vec<Fate> {
     let mut network = network(faults);
     (0..packets)
         .map(|n| network.fate(n * MS, 0, 1, 100))
@@ -35,7 +35,7 @@ pub fn fates(faults: &[&str], packets: u64) -> Vec<Fate> {
 }
 
 /// How many packets the only rule saw, and to how many it made a difference.
-pub fn acted(network: &Network) -> (u64, u64) {
+pub(crate) fn acted(network: &Network) -> (u64, u64) {
     let mut rules = network.rules();
     let (_, count) = rules.next().expect("there is a rule");
     (count.seen, count.acted)
@@ -43,7 +43,7 @@ pub fn acted(network: &Network) -> (u64, u64) {
 
 /// Whether so many of so many is what this probability gives, within four standard deviations.
 #[track_caller]
-pub fn assert_binomial(hits: usize, trials: usize, probability: f64) {
+pub(crate) fn assert_binomial(hits: usize, trials: usize, probability: f64) {
     let mean = trials as f64 * probability;
     let deviation = (mean * (1.0 - probability)).sqrt();
     let off = (hits as f64 - mean) / deviation;
@@ -56,7 +56,7 @@ pub fn assert_binomial(hits: usize, trials: usize, probability: f64) {
 /// Kolmogorov and Smirnov: the largest gap between the values' distribution and the asked one lies
 /// below its 1 % critical value for so many independent values.
 #[track_caller]
-pub fn assert_distributed(mut values: Vec<f64>, independent: f64, cdf: impl Fn(f64) -> f64) {
+pub(crate) fn assert_distributed(mut values: Vec<f64>, independent: f64, cdf: impl Fn(f64) -> f64) {
     values.sort_by(f64::total_cmp);
     let count = values.len() as f64;
     let gaps = values.iter().enumerate().map(|(place, value)| {
@@ -72,7 +72,7 @@ pub fn assert_distributed(mut values: Vec<f64>, independent: f64, cdf: impl Fn(f
 }
 
 /// The correlation of each value with the next.
-pub fn neighbour_correlation(values: &[f64]) -> f64 {
+pub(crate) fn neighbour_correlation(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let covariance = values
         .windows(2)
@@ -82,7 +82,7 @@ pub fn neighbour_correlation(values: &[f64]) -> f64 {
 }
 
 /// The values' ranks, from 0 to 1.
-pub fn ranks(values: &[f64]) -> Vec<f64> {
+pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order = (0..values.len()).collect::<Vec<_>>();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
     let mut ranks = vec![0.0; values.len()];

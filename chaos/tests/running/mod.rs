@@ -7,10 +7,10 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 /// Longer than anything here takes on the busiest machine.
-pub const DEADLINE: Duration = Duration::from_secs(20);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A running proxy between two sockets; it is gone when this is.
-pub struct Running {
+pub(crate) struct Running {
     pub child: Child,
     pub out: BufReader<ChildStdout>,
     pub members: Vec<UdpSocket>,
@@ -21,7 +21,7 @@ pub struct Running {
 
 impl Running {
     /// One between a and b.
-    pub fn start(more: &[&str]) -> Self {
+    pub(crate) fn start(more: &[&str]) -> Self {
         let members = [socket(), socket()];
         let link = |name: &str, n: usize| {
             let address = members[n].local_addr().expect("an address");
@@ -35,7 +35,7 @@ impl Running {
 
     /// The one that this command starts, between two members; its token comes from the environment or
     /// is printed.
-    pub fn spawn(mut command: Command, members: [UdpSocket; 2]) -> Self {
+    pub(crate) fn spawn(mut command: Command, members: [UdpSocket; 2]) -> Self {
         let chosen = command.get_envs().find(|(name, _)| *name == "CHAOS_TOKEN");
         let chosen = chosen.and_then(|(_, value)| Some(value?.to_str()?.to_owned()));
         let mut child = command
@@ -70,14 +70,14 @@ impl Running {
     }
 
     /// A connection to the API.
-    pub fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.api).expect("the port is open");
         stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
         stream
     }
 
     /// Sends a request with this token, and returns the status and the body.
-    pub fn ask_as(
+    pub(crate) fn ask_as(
         &self,
         token: Option<&str>,
         method: &str,
@@ -93,7 +93,7 @@ impl Running {
     }
 
     /// Sends a request with these headers, and returns the status, the head and the body.
-    pub fn ask_with(
+    pub(crate) fn ask_with(
         &self,
         head: &str,
         method: &str,
@@ -116,12 +116,12 @@ impl Running {
     }
 
     /// Sends a request with the right token.
-    pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         self.ask_as(Some(&self.token), method, path, body)
     }
 
     /// Whether what a sends to b arrives.
-    pub fn passes(&self) -> bool {
+    pub(crate) fn passes(&self) -> bool {
         self.members[0]
             .send_to(b"ping", &self.aliases[1])
             .expect("sent");
@@ -141,14 +141,14 @@ impl Drop for Running {
 }
 
 /// The program, which nobody has told anything yet.
-pub fn chaos() -> Command {
+pub(crate) fn chaos() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chaos"));
     command.env_remove("CHAOS_TOKEN");
     command
 }
 
 /// A UDP socket that waits no longer than the deadline.
-pub fn socket() -> UdpSocket {
+pub(crate) fn socket() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     socket.set_read_timeout(Some(DEADLINE)).expect("a deadline");
     socket

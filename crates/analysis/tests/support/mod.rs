@@ -9,7 +9,7 @@ use model::run::Run;
 use model::workload::{Arrivals, PerNode, Quota, Span, Workload};
 
 /// A closed workload with some competition, links of 1 ms, holds of 1 ms.
-pub fn plan(algorithm: &str, nodes: u32) -> Plan {
+pub(crate) fn plan(algorithm: &str, nodes: u32) -> Plan {
     let info = registry::find(algorithm).expect("a registered algorithm");
     let usual = Plan::usual(info, nodes, 7);
     Plan {
@@ -25,12 +25,12 @@ pub fn plan(algorithm: &str, nodes: u32) -> Plan {
 }
 
 /// The links of the plan.
-pub fn topology(plan: &Plan) -> Topology {
+pub(crate) fn topology(plan: &Plan) -> Topology {
     plan.build_topology().expect("a valid topology")
 }
 
 /// Simulates the plan.
-pub fn simulate(plan: &Plan) -> Run {
+pub(crate) fn simulate(plan: &Plan) -> Run {
     simulator::simulate(plan, topology(plan), &mut |_| ControlFlow::Continue(()))
         .expect("time passes in these plans")
 }

@@ -10,14 +10,14 @@ use simulator::explore::{Kind, Options, Outcome, Report, explore, replay};
 use crate::registry::setting_of;
 
 /// An algorithm among so many nodes, and how it is explored; what is not said is as it comes.
-pub struct Chosen {
+pub(crate) struct Chosen {
     info: &'static AlgorithmInfo,
     setting: Setting,
     options: Options,
 }
 
 impl Chosen {
-    pub fn new(name: &str, nodes: u32) -> Self {
+    pub(crate) fn new(name: &str, nodes: u32) -> Self {
         let info = registry::find(name).expect("it is registered");
         Self {
             info,
@@ -26,7 +26,7 @@ impl Chosen {
         }
     }
 
-    pub fn param(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn param(mut self, name: &str, value: &str) -> Self {
         let mut given = BTreeMap::new();
         for (name, value) in self.setting.params.iter() {
             given.insert(name, value.to_string());
@@ -38,51 +38,51 @@ impl Chosen {
         self
     }
 
-    pub fn printed(mut self, ids: &[&str]) -> Self {
+    pub(crate) fn printed(mut self, ids: &[&str]) -> Self {
         let printed = self.info.as_printed(ids);
         self.setting.printed = printed.expect("the defects go together");
         self
     }
 
-    pub fn wants(mut self, wants: &[u32]) -> Self {
+    pub(crate) fn wants(mut self, wants: &[u32]) -> Self {
         self.options.wants = wants.to_vec();
         self
     }
 
-    pub fn timers(mut self, timers: &str) -> Self {
+    pub(crate) fn timers(mut self, timers: &str) -> Self {
         self.options.timers = timers.parse().expect("a way of timers");
         self
     }
 
-    pub fn links(mut self, order: LinkOrder) -> Self {
+    pub(crate) fn links(mut self, order: LinkOrder) -> Self {
         self.options.order = order;
         self
     }
 
-    pub fn after(mut self, schedule: &str) -> Self {
+    pub(crate) fn after(mut self, schedule: &str) -> Self {
         self.options.after = schedule.parse().expect("the schedule is well written");
         self
     }
 
     /// With further options.
-    pub fn with(mut self, change: impl Fn(&mut Options)) -> Self {
+    pub(crate) fn with(mut self, change: impl Fn(&mut Options)) -> Self {
         change(&mut self.options);
         self
     }
 
-    pub fn explore(&self) -> Report {
+    pub(crate) fn explore(&self) -> Report {
         let watch = &mut |_| ControlFlow::Continue(());
         explore(self.info, &self.setting, &self.options, watch).expect("the options fit")
     }
 
     /// The shortest way to something bad: what, and in how many steps.
-    pub fn worst(&self) -> (Kind, usize) {
+    pub(crate) fn worst(&self) -> (Kind, usize) {
         let finding = self.explore().finding.expect("something is found");
         (finding.kind, finding.schedule.steps.len())
     }
 
     /// Lets nothing happen but what the schedule says.
-    pub fn replay(&self, schedule: &str) -> Outcome {
+    pub(crate) fn replay(&self, schedule: &str) -> Outcome {
         let schedule = schedule.parse().expect("the schedule is well written");
         let nobody_else_asks = Options {
             wants: vec![0; self.setting.nodes() as usize],
@@ -93,7 +93,7 @@ impl Chosen {
     }
 
     /// Everybody is served in every schedule; says how many states there are.
-    pub fn assert_all_are_served(&self) -> u64 {
+    pub(crate) fn assert_all_are_served(&self) -> u64 {
         let report = self.explore();
         let name = self.info.name;
         if let Some(finding) = &report.finding {

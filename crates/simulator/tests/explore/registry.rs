@@ -146,13 +146,13 @@ fn what_the_printed_text_leaves_out_is_found() {
 }
 
 /// The algorithms whose small worlds have an end.
-pub fn finite() -> impl Iterator<Item = &'static AlgorithmInfo> {
+pub(crate) fn finite() -> impl Iterator<Item = &'static AlgorithmInfo> {
     let all = registry::ALL.iter().copied();
     all.filter(|info| !ENDLESS.contains(&info.name))
 }
 
 /// One entry each, for as many of three as fit.
-pub fn once(info: &AlgorithmInfo) -> [u32; 3] {
+pub(crate) fn once(info: &AlgorithmInfo) -> [u32; 3] {
     let third = u32::from(!VAST.contains(&info.name));
     [1, 1, third]
 }
@@ -188,12 +188,12 @@ fn search(info: &AlgorithmInfo, wants: &[u32], order: LinkOrder) -> Report {
 }
 
 /// Priorities of which each may overtake each lower one even where those age: two apart at least.
-pub fn apart(nodes: u32) -> Vec<u32> {
+pub(crate) fn apart(nodes: u32) -> Vec<u32> {
     [5, 1, 9, 3, 7].into_iter().take(nodes as usize).collect()
 }
 
 /// The algorithm among so many nodes, everything else as it comes.
-pub fn setting_of(info: &AlgorithmInfo, nodes: u32) -> Setting {
+pub(crate) fn setting_of(info: &AlgorithmInfo, nodes: u32) -> Setting {
     Setting::new(
         topology(info.graph, nodes),
         NodeId(0),
@@ -204,7 +204,11 @@ pub fn setting_of(info: &AlgorithmInfo, nodes: u32) -> Setting {
 }
 
 /// The same, with one defect left unrepaired and the parameters under which it shows.
-pub fn printed_setting(info: &'static AlgorithmInfo, nodes: u32, defect: &Defect) -> Setting {
+pub(crate) fn printed_setting(
+    info: &'static AlgorithmInfo,
+    nodes: u32,
+    defect: &Defect,
+) -> Setting {
     let id = defect.id;
     let params = info.choose(defect.with).expect(id);
     assert_eq!((info.more.refuses)(&params, nodes), None, "{id}");

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// What toys say to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Word {
+pub(crate) enum Word {
     Ask,
     Grant,
     Busy,
@@ -43,7 +43,7 @@ impl Message for Word {
 type Out = Outbox<Word>;
 
 /// The info of a toy, as a registry would have it.
-pub const fn info(
+pub(crate) const fn info(
     name: &'static str,
     machine: fn(&Params, &Printed) -> &'static dyn Machine,
 ) -> AlgorithmInfo {
@@ -65,7 +65,7 @@ pub const fn info(
 }
 
 /// So many nodes, everyone linked with everyone.
-pub fn setting(nodes: u32) -> Setting {
+pub(crate) fn setting(nodes: u32) -> Setting {
     Setting::new(
         Topology::complete(nodes),
         NodeId(0),
@@ -96,13 +96,13 @@ macro_rules! toy {
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-        pub struct $toy {
+        pub(crate) struct $toy {
             me: NodeId,
             nodes: u32,
             $($field: $Type,)*
         }
 
-        pub static $info: AlgorithmInfo = $made;
+        pub(crate) static $info: AlgorithmInfo = $made;
 
         impl Algorithm for $toy {
             type Message = Word;
@@ -273,7 +273,7 @@ toy! {
 }
 
 /// The info of [`Heir`], to be changed.
-pub const fn heir() -> AlgorithmInfo {
+pub(crate) const fn heir() -> AlgorithmInfo {
     AlgorithmInfo {
         more: More {
             crashes: 1,

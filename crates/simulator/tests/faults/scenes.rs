@@ -13,11 +13,11 @@ use model::run::{FaultOutcome, Run};
 use model::workload::{Arrivals, PerNode, Span, Workload};
 
 /// A millisecond, in nanoseconds.
-pub const MS: u64 = 1_000_000;
+pub(crate) const MS: u64 = 1_000_000;
 
 /// Members that think 10 ms, stay inside for 1 ms, and enter five times each over links of 1 ms,
 /// while these faults happen.
-pub fn plan(algorithm: &str, nodes: u32, seed: u64, faults: &[&str]) -> Plan {
+pub(crate) fn plan(algorithm: &str, nodes: u32, seed: u64, faults: &[&str]) -> Plan {
     let info = registry::find(algorithm).expect("a registered algorithm");
     let usual = Plan::usual(info, nodes, seed);
     let mut plan = Plan {
@@ -36,7 +36,7 @@ pub fn plan(algorithm: &str, nodes: u32, seed: u64, faults: &[&str]) -> Plan {
 }
 
 /// These faults, for the plan.
-pub fn timeline(plan: &Plan, topology: &Topology, faults: &[&str]) -> Timeline {
+pub(crate) fn timeline(plan: &Plan, topology: &Topology, faults: &[&str]) -> Timeline {
     let read = |_: &str| Err("there are no files here".to_owned());
     let group = Group {
         nodes: plan.nodes,
@@ -56,19 +56,19 @@ pub fn timeline(plan: &Plan, topology: &Topology, faults: &[&str]) -> Timeline {
 }
 
 /// Simulates a plan from its first event to its last.
-pub fn simulate(plan: &Plan) -> Run {
+pub(crate) fn simulate(plan: &Plan) -> Run {
     let topology = plan.build_topology().expect("the usual shape always fits");
     simulator::simulate(plan, topology, &mut |_| ControlFlow::Continue(()))
         .unwrap_or_else(|stuck| panic!("{stuck}: {plan:?}"))
 }
 
 /// What is to be said of a run.
-pub fn judge(plan: &Plan, run: &Run) -> Judgement {
+pub(crate) fn judge(plan: &Plan, run: &Run) -> Judgement {
     analysis::judge(plan, &plan.build_topology().expect("it was built"), run)
 }
 
 /// The one outcome of the run about that fault.
-pub fn fault<'a>(plan: &Plan, run: &'a Run, name: &str) -> &'a FaultOutcome {
+pub(crate) fn fault<'a>(plan: &Plan, run: &'a Run, name: &str) -> &'a FaultOutcome {
     let about = |fault: &&FaultOutcome| fault.name(&plan.faults).starts_with(name);
     let mut outcomes = run.faults.iter().filter(about);
     match (outcomes.next(), outcomes.next()) {
@@ -78,13 +78,13 @@ pub fn fault<'a>(plan: &Plan, run: &'a Run, name: &str) -> &'a FaultOutcome {
 }
 
 /// When each entry of a member began.
-pub fn entries(run: &Run, node: u32) -> Vec<u64> {
+pub(crate) fn entries(run: &Run, node: u32) -> Vec<u64> {
     let own = run.requests.iter().filter(|row| row.node == NodeId(node));
     own.filter_map(|row| row.entered_ns).collect()
 }
 
 /// How many messages of a kind were sent, received and lost.
-pub fn messages(run: &Run, kind: &str) -> (u64, u64, u64) {
+pub(crate) fn messages(run: &Run, kind: &str) -> (u64, u64, u64) {
     let rows = run.messages.iter().filter(|((_, _, of), _)| *of == kind);
     rows.fold((0, 0, 0), |(sent, received, lost), (_, row)| {
         (sent + row.sent, received + row.received, lost + row.lost)

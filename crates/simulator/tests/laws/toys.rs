@@ -8,17 +8,17 @@ use algorithms::{After, Algorithm, Change, Message, NodeId, Outbox, Request, Set
 use serde::{Deserialize, Serialize};
 
 /// Never lets anybody in.
-pub static SILENT: &dyn Machine = &Of::<Toy<0>>::MACHINE;
+pub(crate) static SILENT: &dyn Machine = &Of::<Toy<0>>::MACHINE;
 /// Never lets anybody in, and talks about it for ever.
-pub static CHATTERING: &dyn Machine = &Of::<Toy<1>>::MACHINE;
+pub(crate) static CHATTERING: &dyn Machine = &Of::<Toy<1>>::MACHINE;
 /// Lets the neighbour in, who did not ask, and then whoever asked.
-pub static CONFUSED: &dyn Machine = &Of::<Toy<2>>::MACHINE;
+pub(crate) static CONFUSED: &dyn Machine = &Of::<Toy<2>>::MACHINE;
 /// Waits for a timer that it has moved, while another that it cancelled would have been too late.
-pub static PUNCTUAL: &dyn Machine = &Of::<Toy<3>>::MACHINE;
+pub(crate) static PUNCTUAL: &dyn Machine = &Of::<Toy<3>>::MACHINE;
 /// Takes a message that it posts to itself for the permission.
-pub static POSTING: &dyn Machine = &Of::<Toy<4>>::MACHINE;
+pub(crate) static POSTING: &dyn Machine = &Of::<Toy<4>>::MACHINE;
 /// Writes down every request, as if it were a queue.
-pub static NOTING: &dyn Machine = &Of::<Toy<5>>::MACHINE;
+pub(crate) static NOTING: &dyn Machine = &Of::<Toy<5>>::MACHINE;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Toy<const WRONG: u8> {

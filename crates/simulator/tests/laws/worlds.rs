@@ -9,16 +9,16 @@ use model::run::Run;
 use model::workload::{Arrivals, Ask, PerNode, Quota, Span, Workload};
 
 /// A millisecond, in nanoseconds.
-pub const MS: u64 = 1_000_000;
+pub(crate) const MS: u64 = 1_000_000;
 
 /// The registered algorithm, saturated, on links of one millisecond.
-pub fn plan(algorithm: &str, nodes: u32, seed: u64) -> Plan {
+pub(crate) fn plan(algorithm: &str, nodes: u32, seed: u64) -> Plan {
     let info = registry::find(algorithm).expect("a registered algorithm");
     Plan::usual(info, nodes, seed)
 }
 
 /// The same with these parameters, the others as they come.
-pub fn set(plan: &mut Plan, params: &[(&str, &str)]) {
+pub(crate) fn set(plan: &mut Plan, params: &[(&str, &str)]) {
     let info = plan.info();
     plan.params = info.choose(params).expect("they are there");
     let refused = (info.more.refuses)(&plan.params, plan.nodes);
@@ -26,14 +26,14 @@ pub fn set(plan: &mut Plan, params: &[(&str, &str)]) {
 }
 
 /// Simulates a plan from its first event to its last.
-pub fn simulate(plan: &Plan) -> Run {
+pub(crate) fn simulate(plan: &Plan) -> Run {
     let topology = plan.build_topology().expect("the usual shape always fits");
     simulator::simulate(plan, topology, &mut |_| ControlFlow::Continue(()))
         .unwrap_or_else(|stuck| panic!("{stuck}: {plan:?}"))
 }
 
 /// A closed loop.
-pub fn closed(think: Span) -> Arrivals {
+pub(crate) fn closed(think: Span) -> Arrivals {
     Arrivals::Closed {
         think: PerNode::All(think),
     }
@@ -41,15 +41,15 @@ pub fn closed(think: Span) -> Arrivals {
 
 /// Whether losers withdraw and try again after a time that is drawn: chance is part of every plan of
 /// such an algorithm, and no batch settles while somebody waits.
-pub fn retries(info: &AlgorithmInfo) -> bool {
+pub(crate) fn retries(info: &AlgorithmInfo) -> bool {
     (info.more.retries)(&info.defaults())
 }
 
 /// A name, a workload for so many nodes, and how many requests it makes, where that is certain.
-pub type Load = (&'static str, fn(u32) -> Workload, fn(u64) -> Option<u64>);
+pub(crate) type Load = (&'static str, fn(u32) -> Workload, fn(u64) -> Option<u64>);
 
 /// Workloads of every kind, each small.
-pub const LOADS: &[Load] = &[
+pub(crate) const LOADS: &[Load] = &[
     (
         "saturated",
         |_| load(closed(Span::Constant(0)), Quota::PerNode(4)),
@@ -129,7 +129,7 @@ pub const LOADS: &[Load] = &[
 ];
 
 /// Every kind of delay.
-pub const DELAYS: &[&str] = &[
+pub(crate) const DELAYS: &[&str] = &[
     "1ms",
     "5ms 5ms",
     "2ms distribution exponential",
@@ -137,7 +137,10 @@ pub const DELAYS: &[&str] = &[
 ];
 
 /// Small plans of an algorithm that differ in everything, and how many requests each makes.
-pub fn worlds(info: &AlgorithmInfo, seeds: u64) -> impl Iterator<Item = (Plan, Option<u64>)> {
+pub(crate) fn worlds(
+    info: &AlgorithmInfo,
+    seeds: u64,
+) -> impl Iterator<Item = (Plan, Option<u64>)> {
     let sizes = [1, 2, 3, 5, 9].into_iter();
     let sizes = sizes.filter(|&nodes| info.admits_size(nodes));
     let (name, needs, retries) = (info.name, info.link_order, retries(info));
@@ -166,7 +169,7 @@ pub fn worlds(info: &AlgorithmInfo, seeds: u64) -> impl Iterator<Item = (Plan, O
 }
 
 /// A request of a batch.
-pub fn ask(node: u32, at_ns: u64) -> Ask {
+pub(crate) fn ask(node: u32, at_ns: u64) -> Ask {
     Ask {
         priority: Some(node % 3),
         ..Ask::at(at_ns, NodeId(node))
@@ -174,7 +177,7 @@ pub fn ask(node: u32, at_ns: u64) -> Ask {
 }
 
 /// A batch of requests.
-pub fn batch(asks: Vec<Ask>, settled: bool) -> Arrivals {
+pub(crate) fn batch(asks: Vec<Ask>, settled: bool) -> Arrivals {
     Arrivals::Batch { asks, settled }
 }
 

@@ -7,11 +7,11 @@ use proptest::prelude::*;
 
 use crate::world::{MS, Told, Weather, World};
 
-pub const MEMBERS: u32 = 3;
+pub(crate) const MEMBERS: u32 = 3;
 
 /// One thing that happens.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub(crate) enum Step {
     Send {
         from: NodeId,
         to: NodeId,
@@ -29,7 +29,7 @@ pub enum Step {
 
 /// What a message says of itself, so that no two are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Tag {
+pub(crate) struct Tag {
     /// The incarnations of its sender and its addressee when it was sent.
     pub from_incarnation: u32,
     pub to_incarnation: u32,
@@ -40,10 +40,10 @@ pub struct Tag {
 }
 
 /// Messages by sender and addressee, in the order they were sent or delivered.
-pub type Book = BTreeMap<(NodeId, NodeId), Vec<Vec<u8>>>;
+pub(crate) type Book = BTreeMap<(NodeId, NodeId), Vec<Vec<u8>>>;
 
 /// A history of up to sixty steps; members restart only if they may.
-pub fn history(restarts: bool) -> impl Strategy<Value = Vec<Step>> {
+pub(crate) fn history(restarts: bool) -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         24 => (pair(), length()).prop_map(|((from, to), length)| Step::Send { from, to, length }),
         12 => prop_oneof![0..200_000_u64, 0..20 * MS, 0..600 * MS].prop_map(Step::Wait),
@@ -59,7 +59,7 @@ pub fn history(restarts: bool) -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Plays a history; the book has what was sent.
-pub fn play(world: &mut World, steps: &[Step]) -> Book {
+pub(crate) fn play(world: &mut World, steps: &[Step]) -> Book {
     let mut book = Book::new();
     for step in steps {
         match *step {
@@ -91,7 +91,7 @@ pub fn play(world: &mut World, steps: &[Step]) -> Book {
 }
 
 /// Sends one message and books it.
-pub fn send(world: &mut World, book: &mut Book, from: NodeId, to: NodeId, length: usize) {
+pub(crate) fn send(world: &mut World, book: &mut Book, from: NodeId, to: NodeId, length: usize) {
     let sent = book.entry((from, to)).or_default();
     let place = sent.len() as u32;
     let ups = world.told[from.index()].iter();
@@ -108,7 +108,7 @@ pub fn send(world: &mut World, book: &mut Book, from: NodeId, to: NodeId, length
 }
 
 /// What a message says of itself.
-pub fn tag(message: &[u8]) -> Tag {
+pub(crate) fn tag(message: &[u8]) -> Tag {
     let (words, _) = message.as_chunks();
     let [from_incarnation, to_incarnation, session, place] =
         [0, 1, 2, 3].map(|at| u32::from_le_bytes(words[at]));
@@ -121,7 +121,7 @@ pub fn tag(message: &[u8]) -> Tag {
 }
 
 /// What was delivered to the present incarnations.
-pub fn delivered(world: &World) -> Book {
+pub(crate) fn delivered(world: &World) -> Book {
     let mut book = Book::new();
     for to in (0..MEMBERS).map(NodeId) {
         for (from, message) in world.messages(to) {
@@ -132,7 +132,7 @@ pub fn delivered(world: &World) -> Book {
 }
 
 /// All ordered pairs of members.
-pub fn pairs() -> impl Iterator<Item = (NodeId, NodeId)> {
+pub(crate) fn pairs() -> impl Iterator<Item = (NodeId, NodeId)> {
     let pairs = (0..MEMBERS).flat_map(|from| (0..MEMBERS).map(move |to| (from, to)));
     pairs
         .filter(|(from, to)| from != to)

@@ -7,14 +7,14 @@ use chaos::Draw;
 use transport::frame::{Key, Seal};
 use transport::{Config, Event, Identity, Transport};
 
-pub const MS: u64 = 1_000_000;
+pub(crate) const MS: u64 = 1_000_000;
 
 /// More events than this in one stretch of time mean that somebody talks without end.
 const TOO_MANY: usize = 1_000_000;
 
 /// What the network does to each datagram, in percent, and how long it takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Weather {
+pub(crate) struct Weather {
     pub loss: u8,
     pub duplicate: u8,
     pub corrupt: u8,
@@ -24,7 +24,7 @@ pub struct Weather {
 }
 
 impl Weather {
-    pub const FAIR: Self = Self {
+    pub(crate) const FAIR: Self = Self {
         loss: 0,
         duplicate: 0,
         corrupt: 0,
@@ -35,7 +35,7 @@ impl Weather {
 
 /// An event with its bytes kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub(crate) enum Told {
     Message(NodeId, Vec<u8>),
     Down(NodeId),
     Up(NodeId),
@@ -44,7 +44,7 @@ pub enum Told {
     Heard(NodeId),
 }
 
-pub struct World {
+pub(crate) struct World {
     pub now: u64,
     pub weather: Weather,
     pub members: Vec<Transport>,
@@ -66,12 +66,12 @@ pub struct World {
     flown: u64,
 }
 
-pub fn seal() -> Seal {
+pub(crate) fn seal() -> Seal {
     Seal::new("a test", 1, Key::new([7; 32]))
 }
 
 impl World {
-    pub fn new(config: Config, members: u32, weather: Weather, seed: u64) -> Self {
+    pub(crate) fn new(config: Config, members: u32, weather: Weather, seed: u64) -> Self {
         let transport = |me| {
             let identity = Identity {
                 me: NodeId(me),
@@ -97,22 +97,22 @@ impl World {
         }
     }
 
-    pub fn member(&mut self, member: NodeId) -> &mut Transport {
+    pub(crate) fn member(&mut self, member: NodeId) -> &mut Transport {
         &mut self.members[member.index()]
     }
 
-    pub fn incarnation(&self, member: NodeId) -> u32 {
+    pub(crate) fn incarnation(&self, member: NodeId) -> u32 {
         self.incarnations[member.index()]
     }
 
     /// Hands a message to a transport and lets out what wants to leave.
-    pub fn send(&mut self, from: NodeId, to: NodeId, message: &[u8]) {
+    pub(crate) fn send(&mut self, from: NodeId, to: NodeId, message: &[u8]) {
         self.member(from).send(to, message);
         self.flush(from);
     }
 
     /// Replaces a member by its next incarnation, which knows nothing.
-    pub fn restart(&mut self, member: NodeId) {
+    pub(crate) fn restart(&mut self, member: NodeId) {
         self.incarnations[member.index()] += 1;
         let identity = Identity {
             me: member,
@@ -124,7 +124,7 @@ impl World {
     }
 
     /// Somebody who knows tells a member in which incarnation a peer lives.
-    pub fn meet(&mut self, member: NodeId, peer: NodeId) {
+    pub(crate) fn meet(&mut self, member: NodeId, peer: NodeId) {
         let (now, incarnation) = (self.now, self.incarnation(peer));
         let told = &mut self.told[member.index()];
         let mut sink = |event: Event<'_>| told.extend(keep(event));
@@ -132,14 +132,14 @@ impl World {
     }
 
     /// Somebody who knows tells a member that a peer is dead.
-    pub fn peer_died(&mut self, member: NodeId, peer: NodeId) {
+    pub(crate) fn peer_died(&mut self, member: NodeId, peer: NodeId) {
         let told = &mut self.told[member.index()];
         let mut sink = |event: Event<'_>| told.extend(keep(event));
         self.members[member.index()].peer_died(peer, &mut sink);
     }
 
     /// The network behaves from now on, and what is under way still arrives.
-    pub fn heal(&mut self) {
+    pub(crate) fn heal(&mut self) {
         self.weather = Weather::FAIR;
         self.cut.clear();
         let paused = std::mem::take(&mut self.paused);
@@ -149,13 +149,13 @@ impl World {
     }
 
     /// A paused member runs again and finds out what time it is.
-    pub fn catch_up(&mut self, member: NodeId) {
+    pub(crate) fn catch_up(&mut self, member: NodeId) {
         self.paused.remove(&member);
         self.tick(member);
     }
 
     /// Lets time pass, with everything that happens until then.
-    pub fn run_until(&mut self, until: u64) {
+    pub(crate) fn run_until(&mut self, until: u64) {
         for _ in 0..TOO_MANY {
             let arrival = self.flights.keys().next().map(|&(at, _)| at);
             let awake = (0..self.members.len() as u32).map(NodeId);
@@ -186,12 +186,12 @@ impl World {
         );
     }
 
-    pub fn run_for(&mut self, ns: u64) {
+    pub(crate) fn run_for(&mut self, ns: u64) {
         self.run_until(self.now + ns);
     }
 
     /// Hands a datagram to a member as if it had arrived.
-    pub fn inject(&mut self, to: NodeId, datagram: &[u8]) {
+    pub(crate) fn inject(&mut self, to: NodeId, datagram: &[u8]) {
         let told = &mut self.told[to.index()];
         let mut sink = |event: Event<'_>| told.extend(keep(event));
         // What is wrong with it is the counters' business.
@@ -200,7 +200,10 @@ impl World {
     }
 
     /// The messages a member was given, with their senders.
-    pub fn messages(&self, member: NodeId) -> impl DoubleEndedIterator<Item = (NodeId, &[u8])> {
+    pub(crate) fn messages(
+        &self,
+        member: NodeId,
+    ) -> impl DoubleEndedIterator<Item = (NodeId, &[u8])> {
         self.told[member.index()]
             .iter()
             .filter_map(|told| match told {
@@ -213,7 +216,7 @@ impl World {
             })
     }
 
-    pub fn settled(&self) -> bool {
+    pub(crate) fn settled(&self) -> bool {
         self.flights.is_empty() && self.members.iter().all(Transport::settled)
     }
 
@@ -231,7 +234,7 @@ impl World {
         }
     }
 
-    pub fn flush(&mut self, from: NodeId) {
+    pub(crate) fn flush(&mut self, from: NodeId) {
         let mut datagram = Vec::new();
         loop {
             let now = self.now;
