@@ -47,7 +47,7 @@ fn per(rounds: u64, work: impl FnOnce()) -> f64 {
     start.elapsed().as_nanos() as f64 / rounds as f64
 }
 
-/// The envelope alone.
+/// The cost of sealing and opening a frame, without a transport.
 fn sealed_and_opened(length: usize) -> f64 {
     let seal = seal();
     let body = vec![7; length];

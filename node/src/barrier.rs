@@ -1,4 +1,4 @@
-//! Standing still until a fault is in force.
+//! How a member stands still until a fault is in force.
 //!
 //! What a member did is on disk and nothing of it has left, so nobody can have seen what comes after
 //! the event that the fault waited for.
@@ -34,7 +34,7 @@ impl Member {
         });
     }
 
-    /// Waits until told so often to go on. Everything else is put off, except for counting.
+    /// Waits for this number of `GoOn` messages. Everything else is put off, except for counting.
     async fn wait_to_go_on(
         &mut self,
         mut times: usize,

@@ -1,5 +1,5 @@
-//! What the orchestrator and a member say to each other: JSON lines on the member's stdin and
-//! stdout. End of stdin ends the member.
+//! The control protocol between the orchestrator and a member: JSON lines on the member's stdin and
+//! stdout. A member whose stdin ends, ends.
 //!
 //! ```text
 //!   member                          orchestrator
@@ -25,48 +25,50 @@ use model::plan::Plan;
 use model::run::UsageRow;
 use transport::frame::Key;
 
-/// From the orchestrator to a member.
+/// A message from the orchestrator to a member.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum ToMember {
-    /// What this run is, and who is who. The same bytes go to everybody, so that they are made once.
+    /// The run, and the address of every member. The same bytes go to all members, so that they are
+    /// made once.
     Group(Box<Group>),
-    /// Who you are.
+    /// The member that this process is.
     Start(Start),
     /// The run begins at this moment of the monotonic clock.
     Go {
-        /// Moment zero.
+        /// Moment zero of the run, in nanoseconds of the monotonic clock.
         zero_ns: u64,
     },
-    /// What to do next, where the workload is conducted.
+    /// The next thing to do, where the workload has a conductor.
     Cue {
-        /// What.
+        /// The request to make, or the order to leave.
         cue: Cue,
     },
-    /// Say what you have counted, for the test whether the group is settled.
+    /// A request for the member's counts, by which the orchestrator decides whether the group is
+    /// settled.
     Count {
-        /// Comes back in the answer.
+        /// The number of the round, which comes back in the answer.
         round: u64,
-        /// Leave out what you sent to these and had from them: nobody will receive it.
+        /// Dead members: messages to and from them are left out, since nobody will receive them.
         dead: Vec<NodeId>,
     },
-    /// This member is dead.
+    /// News that another member is dead.
     Down {
-        /// Which.
+        /// The member that is dead.
         peer: NodeId,
     },
-    /// Stop where you are, say so, and wait until you may go on.
+    /// An order to stop, to say so, and to wait for `GoOn`.
     Halt,
-    /// Go on: the fault you waited for is in force.
+    /// The member may go on: the fault it waited for is in force.
     GoOn {
-        /// When you next enter, that is a hit of this step of the plan's faults.
+        /// The step of the plan's faults that the member's next entry is a hit of, if any.
         catch: Option<usize>,
     },
-    /// The run is over: write what is left, say done, and end.
+    /// The end of the run: the member writes what is left, says `Done`, and ends.
     Finish,
 }
 
-/// Which member of the group one is.
+/// Which member of the group a process is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Start {
     /// The number of the member that this process is.
@@ -75,63 +77,63 @@ pub struct Start {
     pub incarnation: u32,
 }
 
-/// What every member must know to take part.
+/// What every member must know to take part in a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group {
-    /// The run.
+    /// The plan of the run.
     pub plan: Plan,
-    /// Where to send what is for member i.
+    /// The address of each member, by its number.
     pub book: Vec<SocketAddr>,
-    /// What tells this run's datagrams from any other's.
+    /// A number that tells this run's datagrams from those of any other run.
     pub run: u64,
-    /// The key of this run.
+    /// The key that seals this run's datagrams.
     pub key: Key,
     /// The run's directory, for records and witness files.
     pub dir: PathBuf,
 }
 
-/// From a member to the orchestrator.
+/// A message from a member to the orchestrator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum FromMember {
-    /// I have a socket.
+    /// The member has bound its socket.
     Hello {
-        /// Its port.
+        /// The port of the socket.
         port: u16,
     },
-    /// I know who is who; the run may begin.
+    /// The member knows the group; the run may begin.
     Ready,
-    /// My clients have been served and will not ask again.
+    /// The member's clients have been served and will not ask again.
     Idle,
-    /// What I have counted.
+    /// The answer to `Count`.
     Counts {
-        /// As asked.
+        /// The number of the round that asked.
         round: u64,
-        /// So much.
+        /// The member's counts since its start.
         counts: Counts,
     },
-    /// Something happened that a fault waits for. Nothing of it has left, and I wait.
+    /// An event happened that a fault waits for. Nothing of it has left, and the member waits.
     Hit {
-        /// Which step of the plan's faults.
+        /// The step of the plan's faults that waits for the event.
         step: usize,
     },
-    /// I have stopped where I am, and wait.
+    /// The member has stopped and waits for `GoOn`.
     Halted {
-        /// Since when somebody is inside here, if anybody is.
+        /// When the client inside this member entered, if one is inside.
         inside_since_ns: Option<u64>,
-        /// When the token last came here, if it ever did.
+        /// When the token last came to this member, if it ever did.
         token_since_ns: Option<u64>,
     },
-    /// Everything is on disk; I am about to end.
+    /// All records are on disk; the process is about to end.
     Done {
         /// Encoded size of the algorithm's state.
         state_bytes: u64,
-        /// What I took of the machine.
+        /// The processor time and memory that the member took.
         usage: UsageRow,
     },
-    /// I cannot go on.
+    /// The member cannot go on.
     Failed {
-        /// Why.
+        /// The error, in words.
         why: String,
     },
 }
@@ -139,19 +141,19 @@ pub enum FromMember {
 /// What a member has counted since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Algorithm messages sent.
+    /// Messages of the algorithm that the member sent.
     pub sent: u64,
-    /// Algorithm messages received.
+    /// Messages of the algorithm that the member received.
     pub received: u64,
     /// Peers that have not acknowledged all that was sent to them, and arrivals not handled yet.
     pub pending: u64,
-    /// Timers armed, the algorithm's and the workload's.
+    /// Armed timers, the algorithm's and the workload's.
     pub armed: u64,
-    /// Requests that have arrived and not entered.
+    /// Requests that have arrived and not entered yet.
     pub waiting: u64,
-    /// Clients inside.
+    /// Clients that are inside.
     pub inside: u64,
-    /// Entries so far.
+    /// Entries since the start.
     pub entries: u64,
 }
 

@@ -34,7 +34,7 @@ use transport::{Identity, Transport};
 const SOCKET_BUFFER: usize = 1 << 20;
 /// How often the transport's counters go to the file while something happens.
 const COUNTERS_EVERY_NS: u64 = 100_000_000;
-/// So many events are handled before the rest gets its turn.
+/// How many events are handled in a row before sockets and timers get their turn.
 const EVENTS_PER_TURN: usize = 256;
 
 /// Binds a socket, says hello, and does what it is told until the end.

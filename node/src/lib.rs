@@ -1,12 +1,27 @@
-//! A member as a process: the core and the transport around one UDP socket.
+//! A member as a process: the algorithm and the transport around one UDP socket.
 //!
 //! ```text
-//!   datagram ─► transport ─► core ─► effects ─► records to disk ─► datagrams leave ─► wait
+//!   datagram ─► transport ─► member ─► effects ─► records to disk ─► datagrams leave ─► wait
 //! ```
 //!
 //! The order is the point: what others could see of an event is in the file before they can see it.
-//! Everything that decides lives in [`members`](member::members) and [`transport`](transport);
-//! this module owns the socket, the clock, the files and the control channel.
+//! Nothing is decided here: that is done in [`members`](member::members) and
+//! [`transport`](transport). This crate owns the socket, the clock, the files and the control channel.
+//!
+//! ```
+//! use model::event::What;
+//! use node::record::{Record, RecordReader, RecordWriter};
+//!
+//! let mut writer = RecordWriter::default();
+//! writer.add(7_000, &Record::Event(What::Release));
+//! writer.add(9_000, &Record::RoundTrip { ns: 70_000 });
+//!
+//! let mut reader = RecordReader::new(writer.bytes());
+//! assert_eq!(reader.read()?, Some((7_000, Record::Event(What::Release))));
+//! assert_eq!(reader.read()?, Some((9_000, Record::RoundTrip { ns: 70_000 })));
+//! assert_eq!(reader.read()?, None);
+//! # Ok::<(), node::record::RecordError>(())
+//! ```
 
 pub mod control;
 pub mod record;

@@ -1,5 +1,6 @@
-//! A member started by hand. The orchestrator starts its members by itself; this is for those who
-//! want to be the orchestrator: orders as JSON lines on stdin, reports on stdout.
+//! A member started by hand. The orchestrator starts its members by itself; this program is for
+//! people who play the orchestrator: they write messages as JSON lines to its stdin and read its
+//! answers on stdout.
 
 use std::process::ExitCode;
 

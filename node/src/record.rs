@@ -1,4 +1,4 @@
-//! What a member writes down, as bytes: one file per life of a member.
+//! The records of a member, as bytes: one file per life of a member.
 //!
 //! A record is its time since the one before, in nanoseconds, and what happened; both in postcard's
 //! variable-length form, so that a token's whole visit takes some twenty bytes. There is no footer
@@ -15,18 +15,18 @@ use model::run::TransportRow;
 /// One record of a member's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
-    /// Something happened.
+    /// An event of the member.
     Event(#[serde(with = "model::event::binary")] What),
     /// What the transport has counted so far.
     Counters(TransportRow),
     /// The transport measured a round trip.
     RoundTrip {
-        /// How long it took.
+        /// The length of the round trip.
         ns: u64,
     },
 }
 
-/// Turns records into bytes.
+/// Encodes records as bytes.
 #[derive(Debug, Default)]
 pub struct RecordWriter {
     last_ns: u64,
@@ -46,17 +46,17 @@ impl RecordWriter {
         &self.bytes
     }
 
-    /// The bytes are where they belong.
+    /// Forgets the bytes, once they are in the file.
     pub fn clear(&mut self) {
         self.bytes.clear();
     }
 }
 
-/// A file that holds something else than records.
+/// The error of a file that holds something else than records.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("byte {at}: {why}")]
 pub struct RecordError {
-    /// Where it stops making sense.
+    /// The offset of the first byte that cannot be read.
     pub at: usize,
     why: String,
 }
@@ -76,11 +76,11 @@ pub struct RecordReader<R> {
     now_ns: u64,
 }
 
-/// So much is read at a time; a record may be longer.
+/// How many bytes are read from the file at a time; a record may be longer.
 const READ_BYTES: usize = 16 * 1024;
 
 impl<R: Read> RecordReader<R> {
-    /// Nothing read yet.
+    /// A reader at the beginning of a file.
     pub fn new(source: R) -> Self {
         Self {
             source,

@@ -1,4 +1,4 @@
-//! What others could have seen survives `kill -9`.
+//! The file of a member's records: what others could have seen survives `kill -9`.
 //!
 //! Records gather in memory while an event is handled and go to the file with one `write` before
 //! any datagram leaves and before the member waits. The kernel then has them, whatever becomes of

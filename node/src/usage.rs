@@ -10,7 +10,8 @@ pub(super) fn cpu_ms() -> f64 {
     cpu.tv_sec as f64 * 1e3 + cpu.tv_nsec as f64 / 1e6
 }
 
-/// What it took, when it had already taken so much processor time before the run began.
+/// The processor time and memory of this process in the run; `cpu_ms_before` is the processor time
+/// taken before it began.
 pub(super) fn usage(cpu_ms_before: f64) -> UsageRow {
     let status = file("status");
     UsageRow {

@@ -9,20 +9,20 @@ use orchestrator::Failure;
 use orchestrator::numbers::count;
 use orchestrator::table::Table;
 
-/// One comparison.
+/// The product against a limit, measured several times.
 #[derive(Debug)]
 pub(crate) struct Comparison {
-    /// What was measured.
+    /// The name of what was measured.
     pub(crate) what: String,
-    /// In what unit, such as `hand-offs/s`.
+    /// The unit of the measurements, such as `hand-offs/s`.
     pub(crate) unit: &'static str,
-    /// Product and limit, one right after the other.
+    /// The measured pairs of product and limit, each taken right after the other.
     pub(crate) pairs: Vec<(f64, f64)>,
-    /// What the ratio should be.
+    /// The wanted ratio of product to limit.
     pub(crate) wanted: Wanted,
 }
 
-/// What a ratio should be.
+/// The bound on a ratio.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted {
     AtLeast(f64),
@@ -68,7 +68,7 @@ pub(crate) fn show(comparisons: &[Comparison]) -> String {
     table.show()
 }
 
-/// Where what is measured leaves its files.
+/// The directory in which measured runs leave their files.
 pub(crate) fn directory() -> Result<TempDir, Failure> {
     let made = tempfile::Builder::new()
         .prefix("turnstile-bench-")

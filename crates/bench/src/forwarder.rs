@@ -1,8 +1,7 @@
 //! The limit for the proxy: a process that passes datagrams on from one member to another with the same
 //! socket calls, and decides nothing.
 //!
-//! It is told and answers what the proxy is told and answers, so that whoever measures cannot tell
-//! them apart.
+//! It speaks the proxy's control protocol, so that both are measured by the same code.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;

@@ -28,8 +28,8 @@ pub(crate) struct Goodput {
 }
 
 impl Goodput {
-    /// The words of a fault that loses so much. What loses nothing needs the proxy as well, so it heals
-    /// cuts that are not there.
+    /// The words of a fault that loses this share of datagrams. A run that loses nothing needs the
+    /// proxy as well, so its fault heals cuts that are not there.
     pub(crate) fn fault(loss_percent: u32) -> String {
         match loss_percent {
             0 => "at 0s heal".to_owned(),
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Two members that asked at 1 s and 2 s, of whom so many were served until 5 s.
+    /// A run of two members that asked at 1 s and 2 s, of which `served` were served until 5 s.
     fn run(served: usize) -> Run {
         let request = |n: u32| RequestRow {
             left_ns: (served > n as usize).then_some(4_000_000_000),

@@ -23,7 +23,7 @@ const PAIRS: usize = 5;
 /// When a group that loses datagrams is given up.
 const GOODPUT_LIMIT: &str = "30s";
 
-/// Everything there is to compare, and what else was found out.
+/// All comparisons of the cluster, and what else was measured.
 pub(crate) struct Report {
     pub(crate) comparisons: Vec<Comparison>,
     /// Memory that is a member's alone, in KiB: the largest of a thousand.
@@ -34,7 +34,7 @@ pub(crate) struct Report {
     pub(crate) goodput: Vec<Goodput>,
 }
 
-/// Measures it all.
+/// Measures the cluster.
 pub(crate) fn measure(
     executable: &Path,
     interrupted: &AtomicBool,
@@ -162,7 +162,7 @@ impl Bench<'_> {
         }
     }
 
-    /// How many milliseconds it takes to launch so many members, and so many minimal processes.
+    /// How many milliseconds it takes to launch this number of members, and of minimal processes.
     fn launches(&self, processes: usize) -> Result<(f64, f64), Failure> {
         let dir = directory()?;
         let members = launch_time(self.executable, dir.path(), processes)?;

@@ -20,15 +20,15 @@ use orchestrator::Failure;
 const PAIRS: usize = 5;
 const STREAM_NS: u64 = 500_000_000;
 const PINGS: usize = 2_000;
-/// So many datagrams are under way at most while a stream is measured: enough to keep everybody busy,
-/// few enough that no buffer overflows.
+/// The most datagrams under way while a stream is measured: enough to keep all processes busy, few
+/// enough that no buffer overflows.
 const UNDER_WAY: u64 = 128;
-/// As long as a small frame.
+/// The length of a small frame.
 const DATAGRAM: usize = 64;
 /// How long to wait for a datagram before it is given up.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
-/// Everything there is to say.
+/// All comparisons of the proxy.
 pub(crate) struct Measured {
     pub(crate) comparisons: Vec<Comparison>,
     pub(crate) punctuality: Vec<Punctuality>,
@@ -40,7 +40,7 @@ pub(crate) struct Measured {
 #[derive(Debug)]
 pub(crate) struct Punctuality {
     pub(crate) what: String,
-    /// Sorted.
+    /// The differences, sorted.
     pub(crate) late_us: Vec<f64>,
     /// How late this machine wakes a process that only waits for a timer, in the same run: the bench
     /// itself, which sends at a steady pace. Sorted.
@@ -118,7 +118,7 @@ impl Crowd {
     }
 }
 
-/// Measures it all.
+/// Measures the proxy.
 pub(crate) fn measure(executable: &Path, note: &dyn Fn(&str)) -> Result<Measured, Failure> {
     block_on(executable, note, async |bench| bench.measure().await)
 }
@@ -156,7 +156,7 @@ struct Bench<'a> {
     note: &'a dyn Fn(&str),
 }
 
-/// What stands in the middle.
+/// The process between the members.
 #[derive(Clone, Copy)]
 enum Middle {
     Proxy,
@@ -475,7 +475,7 @@ impl Group {
     }
 }
 
-/// A timeline in which nothing happens.
+/// A timeline without faults.
 fn quiet(nodes: u32) -> Timeline {
     Timeline {
         nodes,

@@ -76,7 +76,7 @@ pub(crate) struct Ring {
 }
 
 struct Link {
-    // Killed when dropped.
+    // The processes are killed when they are dropped.
     _process: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
@@ -84,7 +84,7 @@ struct Link {
 }
 
 impl Ring {
-    /// Starts so many processes of this program, each on the next of these processors.
+    /// Starts `processes` processes of this program, each on the next of these processors.
     pub(crate) async fn start(
         executable: &Path,
         processes: usize,

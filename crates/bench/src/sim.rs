@@ -24,9 +24,9 @@ use simulator::simulate;
 /// Events per second, measured one right after the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
-    /// Of the simulator.
+    /// Events per second of the simulator.
     pub(crate) simulated: f64,
-    /// Of the bare loop.
+    /// Events per second of the bare loop.
     pub(crate) bare: f64,
 }
 
@@ -42,15 +42,15 @@ pub(crate) struct Crowd {
 /// Every schedule of a small world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
-    /// Distinct states visited.
+    /// The number of distinct states that were visited.
     pub(crate) states: u64,
-    /// How long it took.
+    /// How long the search took.
     pub(crate) took: Duration,
     /// Whether all states were visited and nothing was found.
     pub(crate) complete: bool,
 }
 
-/// Races a simulated run of about so many events against the bare loop, after one run to warm up.
+/// Races a simulated run of about `events` events against the bare loop, after one run to warm up.
 pub(crate) fn race(nodes: u32, events: u64, pairs: usize) -> Vec<Pair> {
     // An entry takes about ln N messages, one arrival and one exit.
     let per_entry = f64::from(nodes).ln() + 2.0;
@@ -73,8 +73,8 @@ pub(crate) fn crowd(nodes: u32) -> Crowd {
     }
 }
 
-/// Explores Ricart and Agrawala's algorithm: three nodes, three entries each, trapped states looked
-/// for.
+/// Explores Ricart and Agrawala's algorithm: three nodes, three entries each, with a search for
+/// trapped states.
 pub(crate) fn search() -> Search {
     let entry = registry::find("ricart-agrawala").expect("it is registered");
     let nodes = 3;
@@ -170,7 +170,7 @@ fn run(plan: &Plan) -> Measured {
     }
 }
 
-/// Takes so many events out of a binary heap and puts each back in at a random later moment.
+/// Takes `events` events out of a binary heap and puts each back in at a random later moment.
 fn bare(seed: u64, in_flight: usize, events: u64) -> f64 {
     let mut draw = Draw::new([seed]);
     let mut sequence = 0_u64;

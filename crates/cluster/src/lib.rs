@@ -1,11 +1,31 @@
-//! The cluster engine: every member a process of its own, speaking UDP.
+//! The cluster engine: it runs a plan with a process for every member, and UDP between them.
 //!
 //! ```text
 //!   launch ──► hello ──► start ──► ready ──► go ──► (play) ──► finish ──► done ──► merge
 //! ```
 //!
 //! [`child`] is one process, [`supervisor`] is all of them from launch to finish, [`settled`] decides
-//! when nothing moves any more, [`faults`] kills, pauses and restarts, and [`merge`] makes one account of the files they left.
+//! when nothing moves any more, [`faults`] kills, pauses and restarts, and [`merge`] makes one account
+//! of the files they left. All processes are on this host; what a member does is decided in `node` and
+//! `member`, not here.
+//!
+//! ```no_run
+//! use std::{env, path::Path, process::ExitCode};
+//!
+//! use model::engine::{EngineError, Silent};
+//!
+//! fn main() -> Result<ExitCode, EngineError> {
+//!     // The members are this program, too.
+//!     if let Some(exit) = cluster::child_main(env::args_os()) {
+//!         return Ok(exit);
+//!     }
+//!     let raymond = algorithms::registry::find("raymond").expect("it is registered");
+//!     let plan = model::plan::Plan::usual(raymond, 5, 1);
+//!     let run = cluster::Cluster::of_this_program(Path::new("a-run")).run(&plan, &mut Silent)?;
+//!     assert!(run.requests.iter().all(|request| request.left_ns.is_some()));
+//!     Ok(ExitCode::SUCCESS)
+//! }
+//! ```
 
 pub mod child;
 mod faults;

@@ -10,9 +10,9 @@ use std::path::Path;
 
 /// The most bytes of a text that is read as a whole, and of one line of any other.
 pub const DOCUMENT_BYTES: u64 = 64 << 20;
-/// The most bytes of a table whose rows are kept in memory.
+/// The most bytes of a table whose rows are held in memory.
 pub const TABLE_BYTES: u64 = 8 << 30;
-/// The most bytes of a file that is read line by line, of which nothing is kept.
+/// The most bytes of a file that is read line by line and not held in memory.
 pub const LOG_BYTES: u64 = 1 << 40;
 
 /// A regular file that gives no more than it may.
@@ -21,7 +21,7 @@ pub struct Input {
     file: File,
     limit: u64,
     taken: u64,
-    /// Bytes since the last line feed: one endless line would fill the memory of whoever reads lines.
+    /// Bytes since the last line feed: one endless line would fill the memory of a reader of lines.
     line: u64,
 }
 
@@ -82,7 +82,7 @@ fn too_large(what: &str, limit: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, why)
 }
 
-/// So many bytes, as people say it.
+/// A number of bytes in the largest unit that fits.
 fn in_units(bytes: u64) -> String {
     let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
     match units.iter().find(|(shift, _)| bytes >> shift > 0) {

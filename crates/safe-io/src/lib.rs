@@ -1,4 +1,7 @@
-//! Files that somebody gives us, and terminals that obey what they are shown.
+//! Reading files of unknown origin, and writing text of unknown origin to a terminal, without harm: a
+//! file must be regular and of a bounded size, and control characters are written out.
+//!
+//! There is nothing here about formats; those who read a format check what it says.
 //!
 //! ```
 //! // An escape sequence in somebody's file name must not reach the terminal.

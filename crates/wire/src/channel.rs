@@ -40,7 +40,8 @@ impl<Received: DeserializeOwned, Sent: Serialize> Channel<Received, Sent> {
         }
     }
 
-    /// Says something. A parent that is gone will not miss it; its end of stdin ends this process.
+    /// Sends a message to the parent. A parent that is gone will not miss it; its end of stdin ends
+    /// this process.
     pub fn say(&self, message: &Sent) {
         let mut line = serde_json::to_vec(message).expect("a message is plain data");
         line.push(b'\n');

@@ -20,7 +20,7 @@ pub struct ChildArgs {
     pub parent: Option<u32>,
     /// The processor to stay on, if it is not to be moved; for measuring.
     pub core: Option<usize>,
-    /// Which member this is, for whoever looks at the list of processes.
+    /// The number of the member, shown in the list of processes.
     pub member: Option<u32>,
 }
 

@@ -1,14 +1,14 @@
-//! What a process says of its doings to whoever looks for a fault in it.
+//! The log of a process, for people who look for a fault in it.
 //!
-//! Quiet unless asked for: `TURNSTILE_LOG=debug orchestrator run …` has every process write to stderr
-//! what it does; a member's stderr is kept beside its records.
+//! A process logs nothing by default. `TURNSTILE_LOG=debug orchestrator run …` makes every process
+//! log to stderr; a member's stderr goes to a file beside its records.
 
 use tracing::level_filters::LevelFilter;
 
-/// The environment variable that asks for it.
+/// The environment variable that sets the level of the log.
 pub const VARIABLE: &str = "TURNSTILE_LOG";
 
-/// Writes to stderr what the environment asks for.
+/// Logs to stderr at the level that the environment asks for.
 pub fn begin() -> Result<(), String> {
     let Some(asked) = std::env::var_os(VARIABLE) else {
         return Ok(());

@@ -93,7 +93,7 @@ mod tests {
         let before = Overflows::read().expect("the kernel counts").at(there);
         assert_eq!(before, Some(0));
         let from = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
-        // No buffer holds so much: 8 MiB, and 208 KiB are usual.
+        // No buffer holds 8 MiB; 208 KiB are usual.
         for _ in 0..8_192 {
             from.send_to(&[0; 1_024], there).expect("loopback takes it");
         }

@@ -78,7 +78,8 @@ impl Port {
         }
     }
 
-    /// The same for whoever does not know whether anything is there, and asks the kernel.
+    /// Like [`receive`](Self::receive), for a caller that has not waited until the port is
+    /// readable: it asks the kernel.
     pub fn receive_more(&self, inbox: &mut Inbox) -> io::Result<usize> {
         match self.receive_now(inbox) {
             Err(error) if is_passing(&error) => Ok(0),
@@ -147,7 +148,7 @@ impl Inbox {
         }
     }
 
-    /// The datagrams in the first so many places, and where each comes from.
+    /// The datagrams in the first `places` places, and the address that each comes from.
     pub fn datagrams(&self, places: usize) -> impl Iterator<Item = (SocketAddr, &[u8])> {
         let filled = self.about[..places].iter().zip(self.room.chunks(LONGEST));
         filled.flat_map(|(about, room)| {

@@ -83,7 +83,7 @@ fn config(choice: u8) -> Config {
     }
 }
 
-/// An input as a list of events: a kind, a length, and so many bytes.
+/// Splits an input into events: each a kind, a length, and that number of bytes.
 struct Events<'a>(&'a [u8]);
 
 struct Event<'a> {

@@ -15,7 +15,7 @@ use member::members::Members;
 use model::run::TransportRow;
 use transport::header;
 
-/// So many batches are taken in at once before the transport is told the time.
+/// How many batches are received in a row before the transport is told the time.
 const BATCHES_PER_TICK: usize = 64;
 
 /// Something the transport brought that has not been handled.
@@ -34,7 +34,7 @@ pub(super) enum Arrival {
         neighbour: NodeId,
         change: Change,
     },
-    /// A peer has been silent for so long that it is taken for dead, or has begun another life.
+    /// A peer has been silent for long enough to be taken for dead, or has begun another life.
     Silence {
         peer: NodeId,
     },

@@ -197,7 +197,7 @@ impl Member {
     }
 }
 
-/// Says what happened, as loud as it matters to whoever looks for a fault.
+/// Logs what happened, at a level that fits its importance.
 fn log(now_ns: u64, what: &What) {
     match what {
         What::Arrive { priority } => debug!(now_ns, priority, "a request arrives"),
