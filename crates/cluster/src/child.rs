@@ -42,7 +42,7 @@ pub enum Heard {
 /// What is heard of one child.
 #[derive(Debug)]
 pub enum Output<R> {
-    /// A report.
+    /// A message in the child's control protocol.
     Message(R),
     /// It said something that cannot be understood.
     Unparsable(String),
@@ -50,7 +50,7 @@ pub enum Output<R> {
     Ended(io::Result<ExitStatus>),
 }
 
-/// Starts children.
+/// Starts child processes, all with the same program and the same listener.
 #[derive(Clone, Debug)]
 pub struct Launcher {
     /// The program that is a child when told so.
@@ -78,7 +78,7 @@ enum Line<O> {
     Shared(Arc<[u8]>),
 }
 
-/// The line that tells an order.
+/// The line of a message.
 pub(crate) fn line(order: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(order).expect("an order is plain data");
     line.push(b'\n');
@@ -150,7 +150,8 @@ impl Launcher {
     }
 }
 
-/// Starts a process, gives it a orders and an reports, and reaps it when it ends.
+/// Starts a process, gives it tasks that write its stdin and read its stdout, and reaps it when it
+/// ends.
 fn spawn<O, R>(
     mut command: Command,
     hear: impl Fn(Output<R>) + Send + Sync + 'static,
@@ -190,7 +191,7 @@ impl<O> Child<O> {
         drop(self.orders.send(Line::Message(order)));
     }
 
-    /// The same for a line that others are told as well.
+    /// Tells the child a line that others are told as well.
     pub(crate) fn tell_line(&self, line: Arc<[u8]>) {
         drop(self.orders.send(Line::Shared(line)));
     }
@@ -249,7 +250,7 @@ const FILES_PER_MEMBER: u64 = 3;
 /// What this process opens besides, generously reckoned: the run's files, the runtime, the proxy.
 const OTHER_FILES: u64 = 64;
 
-/// Raises the limit of open files where so many members need it; the usual limit is 1 024.
+/// Raises the limit of open files where this number of members needs it; the usual limit is 1 024.
 pub(crate) fn allow_files(members: usize) -> Result<(), EngineError> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
@@ -265,7 +266,7 @@ pub(crate) fn allow_files(members: usize) -> Result<(), EngineError> {
     })
 }
 
-/// The limit of open files that so many members need, if the present one is lower.
+/// The limit of open files that this number of members needs, if the present one is lower.
 fn missing_files(
     members: usize,
     soft: Option<u64>,

@@ -47,7 +47,8 @@ struct Search {
 }
 
 impl Faults {
-    /// Nothing has happened; what has a moment of its own is on the queue.
+    /// The faults of a plan before the run begins; steps with a moment of their own are in the
+    /// queue.
     pub(crate) fn new(faults: &Timeline) -> Self {
         let process_faults = ProcessFaults::new(faults);
         let mut queue = TimerQueue::default();
@@ -116,7 +117,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Whoever waited for this step may go on.
+    /// Lets the members go on that waited for this step.
     fn let_go(&mut self, step: usize) {
         for (waited_for, node) in std::mem::take(&mut self.faults.hitters) {
             match waited_for == step {

@@ -66,7 +66,7 @@ pub(crate) fn merge(
 struct Records {
     path: PathBuf,
     reader: RecordReader<File>,
-    /// The next one.
+    /// The next record of the file.
     record: Option<Record>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Rounds {
 pub(crate) struct Finding {
     /// Nothing moves any more.
     pub(crate) settled: bool,
-    /// All answers together.
+    /// The sum of all answers of the round.
     pub(crate) sum: Counts,
 }
 
@@ -42,7 +42,7 @@ impl Rounds {
         }
     }
 
-    /// Begins a round with so many to be asked, and says its number.
+    /// Begins a round in which this number of members is asked, and says its number.
     pub(crate) fn begin(&mut self, asked: usize) -> u64 {
         self.before = std::mem::replace(&mut self.answers, vec![None; self.before.len()]);
         self.missing = asked;

@@ -270,7 +270,7 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// Starts a killed member anew, on its old port, in a life in which it only listens.
+    /// Starts a killed member again, on its old port, in a life in which it only listens.
     pub(crate) fn revive(&mut self, node: NodeId) -> Result<(), EngineError> {
         let seat = &mut self.seats[node.index()];
         if seat.life != Life::Dead {

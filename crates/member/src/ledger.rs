@@ -1,4 +1,4 @@
-//! From what happens, one thing after another, to what is known when it is over.
+//! The account of a run: events in, rows and sums out.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,10 +12,10 @@ use model::event::What;
 use model::plan::Plan;
 use model::run::{End, FaultOutcome, FaultTarget, Happened, NoteRow, RequestRow, Run};
 
-/// So many protocol errors are kept in words.
+/// The most protocol errors of which the words are recorded.
 const ERRORS_KEPT: usize = 100;
 
-/// Keeps the account of a run. It is told everything in the order it happens.
+/// The account of a run. It is told every event in the order of time.
 #[derive(Debug)]
 pub struct Ledger {
     run: Run,
@@ -50,7 +50,7 @@ struct Open {
     entered: u32,
 }
 
-/// No row.
+/// The row number that stands for no row.
 const NONE: u32 = u32::MAX;
 
 impl Ledger {
@@ -78,12 +78,12 @@ impl Ledger {
         }
     }
 
-    /// How many have entered so far.
+    /// How many clients have entered so far.
     pub fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// How many are inside now.
+    /// How many clients are inside now.
     pub fn inside(&self) -> u32 {
         self.inside
     }

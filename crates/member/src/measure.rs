@@ -65,7 +65,7 @@ impl Measure {
         self.drains |= self.until_ns.is_none();
     }
 
-    /// A client left.
+    /// A client left at this moment.
     pub(crate) fn left(&mut self, now_ns: u64) {
         self.exits += 1;
         if self.exits < self.warm_up_entries {
@@ -91,7 +91,7 @@ impl Measure {
         }
     }
 
-    /// The run is over.
+    /// The window, once the run is over.
     pub(crate) fn window(mut self, ended_ns: u64) -> Window {
         if self.warm_up_entries == 0 {
             self.take_in(ended_ns, self.exits);
@@ -114,15 +114,15 @@ impl Measure {
     }
 }
 
-/// How many messages had been sent by every so many-th exit, at ever larger steps: there is always
-/// room, and never more than so many.
+/// How many messages had been sent by every `stride`-th exit. The stride doubles whenever [`MARKS`]
+/// would be exceeded, so there is always room.
 #[derive(Debug)]
 struct Marks {
     messages: Vec<u64>,
     stride: u64,
 }
 
-/// So many marks are half as many with twice the stride.
+/// The number of marks at which every other one is dropped and the stride doubles.
 const MARKS: usize = 128;
 
 impl Default for Marks {
@@ -135,7 +135,8 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// The n-th exit of the window, by which so many messages had been sent in it.
+    /// Takes note of the n-th exit of the window; `sent` messages had been sent in the window by
+    /// then.
     fn exit(&mut self, nth: u64, sent: u64) {
         if !nth.is_multiple_of(self.stride) {
             return;

@@ -2,8 +2,8 @@
 //!
 //! One value carries some members of a run: a process carries one, the simulator all of them side by
 //! side in memory. It takes an event and the time, and appends to a list what is to be done about
-//! it. It waits for nothing and touches nothing, so whoever holds the list decides when each effect
-//! leaves: after the records are on disk, or once a fault is in force.
+//! it. It waits for nothing and touches nothing, so the engine that holds the list decides when
+//! each effect leaves: after the records are on disk, or once a fault is in force.
 //!
 //! ```text
 //!     alarm: a client arrives ---> [queue] ---> the algorithm is asked ---> it lets the client in
@@ -32,9 +32,9 @@ use model::plan::Plan;
 pub enum Event {
     /// An alarm that was armed goes off.
     Alarm(Alarm),
-    /// A message arrives.
+    /// A message from another member arrives, or one that the member posted to itself.
     Message {
-        /// The sender.
+        /// The member that sent the message.
         from: NodeId,
         /// The message; it is used up.
         message: MessageId,
@@ -45,16 +45,16 @@ pub enum Event {
     Clogged(bool),
     /// Another member died or is back.
     Peer {
-        /// Which.
+        /// The member that died or is back.
         peer: NodeId,
-        /// What became of it.
+        /// Whether the member died or is back.
         change: Change,
     },
     /// The link to a neighbour went down or came up.
     Link {
-        /// Which.
+        /// The member at the other end of the link.
         neighbour: NodeId,
-        /// What became of it.
+        /// Whether the link went down or came up.
         change: Change,
     },
 }
@@ -90,9 +90,9 @@ pub enum Cue {
 pub enum Effect {
     /// Send a message to another member.
     Send {
-        /// The addressee.
+        /// The member that the message goes to.
         to: NodeId,
-        /// What to send.
+        /// The message to send.
         message: MessageId,
         /// The node whose latest request pays for it, if the algorithm says.
         charge: Option<NodeId>,
@@ -101,27 +101,27 @@ pub enum Effect {
     },
     /// Send a message to the member itself that travels like any other, uncounted.
     Post {
-        /// What to post.
+        /// The message to post.
         message: MessageId,
     },
     /// Count a message as sent, and forget it: a fault took it.
     Lose {
-        /// To whom it would have gone.
+        /// The member that the message would have gone to.
         to: NodeId,
-        /// What is lost.
+        /// The message that is lost.
         message: MessageId,
     },
     /// An event that a fault waits for: the fault must be in force before anything after this is
     /// done.
     Hit {
-        /// Which step of the plan's faults.
+        /// The step of the plan's faults that waits for the event.
         step: usize,
     },
     /// Wake the member up at that moment.
     Arm {
-        /// When, in nanoseconds from the start.
+        /// The moment, in nanoseconds from the start.
         at_ns: u64,
-        /// What for.
+        /// The alarm that goes off then.
         alarm: Alarm,
     },
     /// Tell what happened. What only a trace tells is told where the plan asks for one.
@@ -149,7 +149,7 @@ pub struct Members {
 #[derive(Clone, Copy, Debug, Default)]
 struct Client {
     phase: Phase,
-    /// Whether whoever enters next stays inside until told to leave.
+    /// Whether the next client to enter stays inside until told to leave.
     stays: bool,
     /// Whether nothing new may be asked for.
     clogged: bool,
@@ -180,7 +180,7 @@ impl Members {
         Self::of_machine(plan.machine(), plan, setting, members)
     }
 
-    /// The same with a machine that need not be registered.
+    /// Like [`new`](Self::new), with a machine that need not be registered.
     pub fn of_machine(
         machine: &dyn Machine,
         plan: &Plan,
@@ -228,7 +228,7 @@ impl Members {
         alarms
     }
 
-    /// Whose alarm it is.
+    /// The member that an alarm is for.
     pub fn owner(&self, alarm: Alarm) -> NodeId {
         match alarm {
             Alarm::Arrive(node) | Alarm::Leave(node) => node,
@@ -248,7 +248,7 @@ impl Members {
     /// If the member is not one of these, or the message is not under way.
     pub fn handle(&mut self, now_ns: u64, node: NodeId, event: Event, effects: &mut Vec<Effect>) {
         if let Event::Alarm(Alarm::Held(id)) = event {
-            // What was held back has been meddled with.
+            // The message faults have seen this message already, when they held it back.
             let message_faults = self.message_faults.as_mut();
             effects.push(
                 message_faults
@@ -319,15 +319,15 @@ impl Members {
         }
     }
 
-    /// A member is dead: none of its requests waits any more. Whoever arms its alarms is to
-    /// [forget](Self::forget) them.
+    /// Takes a dead member out: none of its requests waits any more. The engine that armed its
+    /// alarms is to [forget](Self::forget) them.
     pub fn remove_dead(&mut self, node: NodeId) {
         let client = std::mem::take(self.client(node));
         let queued = (client.arrived - client.asked) as usize;
         self.waiting -= queued + usize::from(client.phase == Phase::Waiting);
     }
 
-    /// An alarm will never go off, because its member is dead.
+    /// Forgets an alarm that will never go off, because its member is dead.
     pub fn forget(&mut self, alarm: Alarm) {
         match alarm {
             Alarm::Arrive(_) | Alarm::Leave(_) => self.client_alarms -= 1,
@@ -371,7 +371,7 @@ impl Members {
         &*self.mail.group
     }
 
-    /// The same, to take in messages and to let go of them.
+    /// Like [`group`](Self::group), to take in messages and to let go of them.
     pub fn group_mut(&mut self) -> &mut dyn Group {
         &mut *self.mail.group
     }
@@ -396,12 +396,12 @@ impl Members {
         self.mail.letter(message)
     }
 
-    /// What kind of message it is.
+    /// The kind of a message under way.
     pub fn kind(&self, message: MessageId) -> &'static str {
         self.mail.kind(message)
     }
 
-    /// Whether everything is told.
+    /// Whether the run is traced, so that every event is told.
     pub fn is_traced(&self) -> bool {
         self.mail.is_traced()
     }

@@ -1,4 +1,4 @@
-//! How many messages went where.
+//! Counts of messages by link and kind.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 
 use model::run::MessageRow;
 
-/// Above so many nodes messages are counted by sender and kind, not by link.
+/// The most nodes for which messages are counted by link; above, they are counted by sender and
+/// kind.
 pub const LINKS_COUNTED_UP_TO: u32 = 100;
 
 /// Messages by (from, to, kind); above [`LINKS_COUNTED_UP_TO`] nodes by (from, kind), unless every
@@ -28,18 +29,18 @@ pub struct Tally {
 /// Where a link and kind is counted.
 #[derive(Debug)]
 enum Places {
-    /// Every sender has a place for so many addressees, each with all kinds: all addressees, or one
-    /// that stands for them all.
+    /// Every sender has places for this number of addressees, each with all kinds: for all
+    /// addressees, or for one that stands for them all.
     Reserved { addressees: usize },
     /// In the order they were first used: few of the links of many nodes are.
     Used(FxHashMap<Link, usize>),
 }
 
-/// From whom, to whom, and of what kind.
+/// The sender, the addressee and the number of the kind.
 type Link = (NodeId, NodeId, usize);
 
 impl Tally {
-    /// Nothing counted yet.
+    /// Counters that are all zero.
     pub fn new(nodes: u32, kinds: &'static [&'static str]) -> Self {
         let addressees = match nodes {
             0..=LINKS_COUNTED_UP_TO => nodes as usize,
@@ -55,7 +56,7 @@ impl Tally {
         }
     }
 
-    /// The same, with every link told apart however many nodes there are.
+    /// Like [`new`](Self::new), with every link told apart however many nodes there are.
     pub fn by_link(nodes: u32, kinds: &'static [&'static str]) -> Self {
         match nodes {
             0..=LINKS_COUNTED_UP_TO => Self::new(nodes, kinds),
@@ -66,12 +67,12 @@ impl Tally {
         }
     }
 
-    /// What a kind is called.
+    /// The name of a kind.
     pub fn kind(&self, kind: usize) -> &'static str {
         self.kinds[kind]
     }
 
-    /// A message of that kind was sent, of so many bytes if they were counted.
+    /// Counts a message of that kind that was sent; its bytes too, unless 0 of them are given.
     pub fn sent(&mut self, from: NodeId, to: NodeId, kind: usize, bytes: u64) {
         let place = self.place(from, to, kind);
         self.sent[place] += 1;
@@ -81,14 +82,14 @@ impl Tally {
         }
     }
 
-    /// A message of that kind that was sent will never arrive.
+    /// Counts a message of that kind that was sent and will never arrive.
     pub fn lost(&mut self, from: NodeId, to: NodeId, kind: usize) {
         let place = self.place(from, to, kind);
         self.lost.resize(self.sent.len(), 0);
         self.lost[place] += 1;
     }
 
-    /// A message of that kind that was sent will arrive once more.
+    /// Counts a message of that kind that was sent and will arrive once more.
     pub fn doubled(&mut self, from: NodeId, to: NodeId, kind: usize) {
         let place = self.place(from, to, kind);
         self.doubled.resize(self.sent.len(), 0);

@@ -1,4 +1,4 @@
-//! What is to happen, and when.
+//! Tasks and the moments at which they are due.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

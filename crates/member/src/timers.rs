@@ -53,17 +53,17 @@ impl Timers {
         (now_ns.saturating_add(after_ns), TimerId(id))
     }
 
-    /// Forgets a timer.
+    /// Cancels a timer, if it is set.
     pub(crate) fn cancel(&mut self, node: NodeId, timer: Timer) {
         self.live.remove(&(node, timer));
     }
 
-    /// Whose it is.
+    /// The member whose timer it is.
     pub(crate) fn node(&self, id: TimerId) -> NodeId {
         self.set[id.0 as usize].expect("it has not gone off").node
     }
 
-    /// It goes off; `None` if it was moved or cancelled.
+    /// The timer that goes off; `None` if it was moved or cancelled.
     pub(crate) fn goes_off(&mut self, id: TimerId) -> Option<Timer> {
         let Set { node, timer } = self.set[id.0 as usize].take().expect("it has not gone off");
         self.free.push(id.0);

@@ -1,4 +1,4 @@
-//! What events tell of messages, timers and inputs.
+//! Events that tell of messages, timers and inputs.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use model::event::What;
 
 use crate::members::Members;
 
-/// A member's message leaves.
+/// The event of a message that leaves.
 pub fn sent(members: &Members, to: NodeId, message: MessageId, charge: Option<NodeId>) -> What {
     let mut letter = members.letter(message);
     let traced = members.is_traced();
@@ -22,14 +22,14 @@ pub fn sent(members: &Members, to: NodeId, message: MessageId, charge: Option<No
     }
 }
 
-/// A member sends itself a message that travels.
+/// The event of a message that a member sends itself.
 pub fn posted(members: &Members, message: MessageId) -> What {
     What::Post {
         letter: Box::new(members.letter(message)),
     }
 }
 
-/// A message arrives that was under way for so long.
+/// The event of a message that arrives and was under way for `delay_ns`.
 pub fn received(members: &Members, from: NodeId, message: MessageId, delay_ns: u64) -> What {
     What::Receive {
         from,
@@ -38,7 +38,7 @@ pub fn received(members: &Members, from: NodeId, message: MessageId, delay_ns: u
     }
 }
 
-/// A member's message will never arrive.
+/// The event of a message that will never arrive.
 pub fn lost(members: &Members, to: NodeId, message: MessageId) -> What {
     What::Lose {
         to,
@@ -47,7 +47,7 @@ pub fn lost(members: &Members, to: NodeId, message: MessageId) -> What {
     }
 }
 
-/// A timer is set.
+/// The event of a timer that is set.
 pub(crate) fn timer_set(Timer { name, tag }: Timer, at_ns: u64) -> What {
     What::SetTimer {
         timer: Cow::Borrowed(name),
@@ -56,7 +56,7 @@ pub(crate) fn timer_set(Timer { name, tag }: Timer, at_ns: u64) -> What {
     }
 }
 
-/// A timer is forgotten.
+/// The event of a timer that is cancelled.
 pub(crate) fn timer_cancelled(Timer { name, tag }: Timer) -> What {
     What::CancelTimer {
         timer: Cow::Borrowed(name),

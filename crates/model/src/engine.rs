@@ -54,7 +54,7 @@ impl Observer for Vec<Event> {
 pub struct Progress {
     /// Nanoseconds from the run's start: virtual time in the simulator.
     pub now_ns: u64,
-    /// Entries so far.
+    /// Entries since the start.
     pub entries: u64,
     /// Messages that arrived and timers that went off; only the simulator counts them.
     pub events: u64,

@@ -34,7 +34,7 @@ pub struct Event {
     /// To which member; none where it is not about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
-    /// What.
+    /// What happened.
     #[serde(flatten)]
     pub what: What,
 }
@@ -115,9 +115,9 @@ kinds_of_event! {
     /// *Output*, the first time a number is sent: a message leaves, or a copy that a fault made of
     /// it. One of these is one `sent` of `messages.csv`.
     Send {
-        /// The addressee.
+        /// The member that the message goes to.
         to: NodeId,
-        /// The message.
+        /// The message, with its number and kind.
         #[serde(flatten)]
         letter: Box<Letter>,
         /// The node whose latest request pays for it, if the algorithm says.
@@ -129,17 +129,17 @@ kinds_of_event! {
     },
     /// *Output*: a fault holds the message back; it is sent when that is over.
     Hold {
-        /// The addressee.
+        /// The member that the message goes to.
         to: NodeId,
-        /// The message.
+        /// The message, with its number and kind.
         #[serde(flatten)]
         letter: Box<Letter>,
-        /// When it is to leave.
+        /// When the message leaves.
         until_ns: u64,
     },
     /// *Output*: a message to oneself that travels. It is in no other file.
     Post {
-        /// The message.
+        /// The message, with its number and kind.
         #[serde(flatten)]
         letter: Box<Letter>,
     },
@@ -147,7 +147,7 @@ kinds_of_event! {
     Receive {
         /// The sender; the member itself if it posted the message.
         from: NodeId,
-        /// The message.
+        /// The message, with its number and kind.
         #[serde(flatten)]
         letter: Box<Letter>,
         /// How long it was under way. A trace has both ends of that.
@@ -158,16 +158,16 @@ kinds_of_event! {
     /// that is known for good, perhaps only at the end. What a death takes with it is not told
     /// between processes, unless links have sessions: nobody there knows what was under way.
     Lose {
-        /// The addressee.
+        /// The member that the message would have gone to.
         to: NodeId,
-        /// Which message of its sender.
+        /// The number that its sender gave the message.
         number: u64,
-        /// Its kind.
+        /// The kind of the message.
         kind: Cow<'static, str>,
     },
     /// *Output*: a timer is set, or moved.
     SetTimer {
-        /// Its name.
+        /// The name of the timer.
         timer: Cow<'static, str>,
         /// Tells timers of one name apart.
         tag: u64,
@@ -176,14 +176,14 @@ kinds_of_event! {
     },
     /// *Output*: a timer is forgotten, if it was set.
     CancelTimer {
-        /// Its name.
+        /// The name of the timer.
         timer: Cow<'static, str>,
         /// Tells timers of one name apart.
         tag: u64,
     },
     /// *Input*: a timer goes off.
     Timer {
-        /// Its name.
+        /// The name of the timer.
         timer: Cow<'static, str>,
         /// Tells timers of one name apart.
         tag: u64,
@@ -212,7 +212,7 @@ kinds_of_event! {
     Note {
         /// What was counted or measured.
         name: Cow<'static, str>,
-        /// The number itself.
+        /// The number that is noted.
         value: u64,
         /// The node whose latest request it belongs to, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -220,7 +220,7 @@ kinds_of_event! {
     },
     /// *Output*: something that the paper says cannot happen.
     ProtocolError {
-        /// What was wrong.
+        /// What was wrong, in words.
         why: String,
     },
     /// A fault acted on what comes next: lost, doubled or held back a message, or hid a death.
@@ -243,19 +243,19 @@ kinds_of_event! {
     },
     /// A fault comes into force: a row of `faults.csv` that acted.
     Fault {
-        /// What it is, as in `faults.csv`.
+        /// What the fault is, as in `faults.csv`.
         fault: String,
-        /// Whom or what it hits.
+        /// Whom or what the fault hits.
         target: String,
-        /// What else is known of it.
+        /// What else is known of the fault.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remark: Option<String>,
     },
-    /// It is over.
+    /// A fault is over.
     FaultOver {
-        /// What it was.
+        /// What the fault was, as in `faults.csv`.
         fault: String,
-        /// Whom or what it hit.
+        /// Whom or what the fault hit.
         target: String,
     },
 }
@@ -282,7 +282,7 @@ pub mod binary {
 pub struct Letter {
     /// Its place among the messages that its sender made, from 1; 0 where the run is not traced.
     pub number: u64,
-    /// Its kind.
+    /// The kind of the message.
     pub kind: Cow<'static, str>,
     /// Whose request it is about, if any.
     pub origin: Option<NodeId>,

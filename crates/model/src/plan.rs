@@ -22,9 +22,9 @@ use crate::workload::{Arrivals, PerNode, Quota, Span, Urgency, Workload};
 /// Everything that decides what a run does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// What the members run; files have its name.
+    /// The algorithm that the members run; files have its name.
     pub algorithm: Algorithm,
-    /// How many members.
+    /// The number of members.
     pub nodes: u32,
     /// The links between them; files have it as a person writes it: `tree:2`, `edges:0-1,1-2`.
     #[serde(deserialize_with = "topology")]
@@ -129,12 +129,13 @@ fn topology<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Erro
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UseTransport {
-    /// As soon as a fault can lose, double or damage what travels.
+    /// Messages travel through the transport as soon as a fault can lose, double or damage what
+    /// travels.
     #[default]
     Auto,
-    /// In any case.
+    /// Messages travel through the transport in every run.
     Always,
-    /// In no case: what a link loses is lost.
+    /// Messages never travel through the transport: what a link loses is lost.
     Never,
 }
 
@@ -142,40 +143,40 @@ pub enum UseTransport {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detector {
-    /// Whoever saw it die tells the others, each after a while of its own. Nobody is taken for dead
+    /// The engine tells the other members, each after a while of its own. Nobody is taken for dead
     /// who is not.
     #[default]
     Told,
-    /// Everybody keeps asking everybody, and takes for dead who is silent for so many nanoseconds:
-    /// the dead, sooner or later, and sometimes one that is only slow.
+    /// Every member keeps asking every other, and takes for dead one that is silent for this number
+    /// of nanoseconds: the dead, sooner or later, and sometimes one that is only slow.
     Timeout(u64),
 }
 
 /// What the members of a run, and what is recorded of it, may take together by their estimates.
 pub const MEMORY_LIMIT_BYTES: u64 = 8 << 30;
 
-/// About what one request takes while it is recorded.
+/// About how many bytes one request takes while it is recorded.
 pub const REQUEST_BYTES: u64 = 160;
 
-/// About what so many members take in one process.
+/// About how many bytes the members of a run take in one process.
 pub fn members_bytes(info: &AlgorithmInfo, nodes: u32) -> u64 {
-    /// About what one takes besides its algorithm's state.
+    /// About how many bytes a member takes besides its algorithm's state.
     const MEMBER_BYTES: u64 = 350;
     let each = (info.state_bytes)(nodes.into()).saturating_add(MEMBER_BYTES);
     each.saturating_mul(nodes.into())
 }
 
-/// Unless said otherwise, a death is known after 50 to 500 ms.
+/// By default a death is known after 50 to 500 ms.
 pub fn default_detect_after_ns() -> (u64, u64) {
     (50_000_000, 500_000_000)
 }
 
-/// Unless said otherwise, a link whose other end has been silent for a second has failed.
+/// By default a link whose other end has been silent for a second has failed.
 pub fn default_silence_ns() -> u64 {
     1_000_000_000
 }
 
-/// How long links take where nobody says it, besides what the machine itself takes.
+/// The delay of links by default, besides what the machine itself takes.
 pub fn usual_delay(engine: Engine) -> Delay {
     match engine {
         Engine::Sim => Delay::Uniform {
@@ -229,7 +230,7 @@ impl Plan {
         self.algorithm.0
     }
 
-    /// The algorithm itself.
+    /// The algorithm as a machine, with its parameters and its unrepaired rules.
     pub fn machine(&self) -> &'static dyn Machine {
         (self.info().machine)(&self.params, &self.printed)
     }

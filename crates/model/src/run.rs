@@ -31,15 +31,15 @@ pub struct Run {
     pub notes: BTreeMap<(NodeId, &'static str), NoteRow>,
     /// Messages sent inside the measured window; all of them if there is no warm-up.
     pub window: Window,
-    /// Things that arrived and could not, with when and where: at most the first hundred.
+    /// Protocol errors, with when and where: at most the first hundred.
     pub protocol_errors: Vec<(u64, NodeId, String)>,
-    /// How many there were in all.
+    /// The number of protocol errors, also of those beyond the first hundred.
     pub protocol_error_count: u64,
     /// Encoded size of the members' states at the end.
     pub state_bytes: StateBytes,
-    /// Time from send to receipt, summed over all messages received, and how many.
+    /// Time from send to receipt, summed over all messages received.
     pub link_delay_sum_ns: u64,
-    /// How many messages that is.
+    /// The number of messages whose delays are summed.
     pub link_delay_count: u64,
     /// Messages that took longer than the bound.
     pub bound_broken: u64,
@@ -60,9 +60,9 @@ pub struct Run {
     pub faults: Vec<FaultOutcome>,
     /// How many events its trace has, where it is traced.
     pub events: Option<u64>,
-    /// How it ended.
+    /// How the run ended.
     pub end: End,
-    /// When.
+    /// When the run ended.
     pub ended_ns: u64,
     /// What failed, where the testbed did.
     pub failure: Option<String>,
@@ -71,11 +71,11 @@ pub struct Run {
 /// One request, from its arrival to its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestRow {
-    /// Who asked.
+    /// The member whose client asked.
     pub node: NodeId,
-    /// Which life of that member.
+    /// The life of that member; 0 is the first.
     pub incarnation: u32,
-    /// How urgent.
+    /// How urgent the request is; larger is more urgent.
     pub priority: u32,
     /// When the client wanted in.
     pub arrived_ns: u64,
@@ -124,31 +124,31 @@ impl RequestRow {
 /// What became of the messages of one kind on one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageRow {
-    /// Handed to the link.
+    /// Messages handed to the link.
     pub sent: u64,
-    /// Handed to the addressee.
+    /// Messages handed to the addressee.
     pub received: u64,
-    /// Lost for good.
+    /// Messages that will never arrive.
     pub lost: u64,
-    /// Encoded size of those sent (cluster; in the simulator only with a trace).
+    /// Encoded size of the messages sent (cluster; in the simulator only with a trace).
     pub bytes: u64,
 }
 
 /// All values noted under one name by one node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoteRow {
-    /// How many.
+    /// How many values were noted.
     pub count: u64,
-    /// Their sum.
+    /// The sum of the values.
     pub sum: u64,
-    /// The smallest.
+    /// The smallest value.
     pub min: u64,
-    /// The largest.
+    /// The largest value.
     pub max: u64,
 }
 
 impl NoteRow {
-    /// Adds a value.
+    /// Adds a value to the row.
     pub fn add(&mut self, value: u64) {
         self.min = if self.count == 0 {
             value
@@ -180,9 +180,9 @@ impl NoteRow {
 /// exit of all, if there were not that many).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
-    /// When it began.
+    /// When the window began.
     pub from_ns: u64,
-    /// When it ended.
+    /// When the window ended.
     pub until_ns: u64,
     /// Entries whose exit lies in it.
     pub entries: u64,
@@ -200,23 +200,23 @@ pub struct Window {
 /// What the reliable transport did at one node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransportRow {
-    /// Handed to the socket.
+    /// Datagrams handed to the socket.
     pub datagrams_sent: u64,
-    /// Taken from it.
+    /// Datagrams taken from the socket.
     pub datagrams_received: u64,
     /// Datagrams sent only to acknowledge.
     pub acks: u64,
-    /// Datagrams sent again.
+    /// Datagrams that were sent again.
     pub retransmissions: u64,
-    /// Received again.
+    /// Datagrams that were received again.
     pub duplicates: u64,
-    /// Received and not believed.
+    /// Datagrams received and not believed.
     pub rejected: u64,
     /// Bytes handed to the socket.
     pub bytes: u64,
-    /// Handed to the socket, which did not take them.
+    /// Datagrams that the socket did not take.
     pub unsent: u64,
-    /// Dropped by the kernel because the member's socket was full, where that is known.
+    /// Datagrams that the kernel dropped because the member's socket was full, where that is known.
     pub overflowed: Option<u64>,
     /// Received and not believed, for each reason of [`Rejected::ALL`]. What the network doubled is
     /// among these, and not in `rejected`.
@@ -256,9 +256,9 @@ pub struct UsageRow {
 /// Sizes of encoded states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateBytes {
-    /// Over all members.
+    /// The sum over all members.
     pub sum: u64,
-    /// The largest.
+    /// The size of the largest state.
     pub max: u64,
 }
 
@@ -295,7 +295,7 @@ pub enum End {
     LiveLock,
     /// The time limit came first.
     TimeLimit,
-    /// Somebody interrupted it.
+    /// A user interrupted the run.
     Interrupted,
     /// The testbed failed: a process died unasked, a disk was full.
     Failed,

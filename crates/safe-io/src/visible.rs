@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The text with control characters written out: a terminal obeys them, and what stands in a file or
-/// in an argument has no business with the terminal of whoever reads about it. `ESC` becomes
+/// in an argument has no business with the terminal of its reader. `ESC` becomes
 /// `\u001b`, which JSON reads as the same character. Line feeds and tabs stay.
 ///
 /// So do letters of every script, but not the marks that show a text in another order than it has.

@@ -58,7 +58,7 @@ pub struct Options {
     pub timers: Timers,
     /// How many messages may be lost.
     pub lose: u32,
-    /// How many may arrive twice.
+    /// How many messages may arrive twice.
     pub duplicate: u32,
     /// How many nodes may crash.
     pub crash: u32,
@@ -68,7 +68,7 @@ pub struct Options {
     pub heal: bool,
     /// Whether deadlocks and trapped states are only counted.
     pub safety_only: bool,
-    /// When to give up.
+    /// The number of states at which the search gives up.
     pub max_states: u32,
 }
 
@@ -96,13 +96,13 @@ impl Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Timers {
-    /// At any moment.
+    /// A timer goes off at any moment.
     #[default]
     Free,
-    /// Only when no message, and no news of a link, is under way; and whoever tries again what has
-    /// failed does so only after some link was cut or came back.
+    /// A timer goes off only when no message, and no news of a link, is under way; and a node that
+    /// tries again what has failed does so only after some link was cut or came back.
     Patient,
-    /// When their time has come; a message takes at most the bound.
+    /// A timer goes off when its time has come; a message takes at most the bound.
     Bounded {
         /// The bound in ticks; a timer counts in ticks too, as the bound is to the algorithm.
         bound: u32,
@@ -115,10 +115,10 @@ pub enum Timers {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ties {
-    /// The message.
+    /// The message arrives first.
     #[default]
     Messages,
-    /// Either: both ways are explored.
+    /// Either happens first: both ways are explored.
     Either,
 }
 
@@ -182,17 +182,17 @@ pub enum Unfit {
     /// There must be one number per node.
     #[error("{what} for {given} nodes, but there are {nodes}")]
     Count {
-        /// Of what.
+        /// The name of the option.
         what: &'static str,
-        /// How many there are.
+        /// How many numbers were given.
         given: usize,
-        /// How many there should be.
+        /// How many numbers there should be.
         nodes: usize,
     },
-    /// No small world any more, or no world at all.
+    /// The world has too many nodes to be explored, or none.
     #[error("{nodes} nodes are no small world; there may be 1 to {MOST_NODES}")]
     Size {
-        /// How many there are.
+        /// How many nodes the world has.
         nodes: u32,
     },
     /// There is nothing to search.
@@ -235,19 +235,19 @@ pub struct Report {
 /// Something bad, and how it comes about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What it is.
+    /// The kind of the finding.
     pub kind: Kind,
-    /// In words.
+    /// What is wrong, in words.
     pub why: String,
     /// A shortest schedule that leads there.
     pub schedule: Schedule,
-    /// The same, with what each step does.
+    /// The steps of that schedule, with what each one does.
     pub told: Vec<TakenStep>,
-    /// The state it leads to.
+    /// The state in which the schedule ends.
     pub ending: Ending,
 }
 
-/// The kinds of bad things.
+/// The kinds of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -281,16 +281,16 @@ impl fmt::Display for Kind {
 /// One step of a schedule, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TakenStep {
-    /// What happened.
+    /// The step that was taken.
     pub step: Step,
-    /// What the node did about it, in words.
+    /// What the node did in that step, in words.
     pub effects: Vec<String>,
-    /// To whom it sent something, and of which kind.
+    /// The messages that the node sent: the addressee and the kind of each.
     #[serde(skip)]
     pub sent: Vec<(NodeId, &'static str)>,
-    /// What that changed in its state, field by field.
+    /// What the step changed in the node's state, field by field.
     pub changed: Vec<String>,
-    /// What was wrong with it.
+    /// What was wrong with the step, if anything.
     pub wrong: Option<(Kind, String)>,
 }
 

@@ -48,7 +48,8 @@ pub fn simulate(
     simulate_machine(plan.machine(), plan, topology, observer)
 }
 
-/// The same with a machine that need not be registered and needs what the plan's algorithm needs.
+/// Like [`simulate`], with a machine that need not be registered and needs what the plan's
+/// algorithm needs.
 pub fn simulate_machine(
     machine: &dyn Machine,
     plan: &Plan,
@@ -58,7 +59,7 @@ pub fn simulate_machine(
     simulate_needy(machine, Needs::of(plan.info()), plan, topology, observer)
 }
 
-/// The same with a machine that needs something else.
+/// Like [`simulate_machine`], with a machine that needs something else.
 pub fn simulate_needy(
     machine: &dyn Machine,
     needs: Needs,
@@ -100,9 +101,9 @@ pub enum Stuck {
         show_ns(*.at_ns)
     )]
     Standstill {
-        /// When.
+        /// The moment at which time stands still.
         at_ns: u64,
-        /// How many events that moment had.
+        /// How many events happened at that moment.
         events: u64,
     },
     /// A member has more to send than it may keep.

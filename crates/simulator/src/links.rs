@@ -1,4 +1,4 @@
-//! When a message arrives.
+//! When a message arrives at the end of its link.
 
 use algorithms::NodeId;
 use algorithms::registry::LinkOrder;
@@ -23,16 +23,17 @@ type Link = u64;
 /// How many messages have been sent: what tells the draws of a link apart.
 #[derive(Clone, Debug)]
 enum Sent {
-    /// Nobody needs to know.
+    /// Messages are not counted, since no draw depends on it.
     Uncounted,
-    /// On each link.
+    /// Messages are counted by link.
     ByLink { nodes: usize, counts: Vec<u32> },
-    /// By each sender. Among many nodes a count for each link would cost more than the event it is
-    /// for; so a link's draws also depend on what else its sender has sent, and on nothing more.
+    /// Messages are counted by sender. Among many nodes a count for each link would cost more than
+    /// the event it is for; so a link's draws also depend on what else its sender has sent, and on
+    /// nothing more.
     BySender { counts: Vec<u32> },
 }
 
-/// Up to so many nodes each link counts for itself.
+/// The most nodes for which each link counts for itself.
 const LINKS_COUNT_UP_TO: u32 = 256;
 
 /// Sets a message's delay apart from all other chance in a run.
@@ -139,7 +140,7 @@ impl Latest {
 }
 
 impl Sent {
-    /// Counts a message: the how-manieth is it?
+    /// Counts a message, and says its number, from 1; 0 where messages are not counted.
     fn count(&mut self, from: NodeId, to: NodeId) -> u64 {
         let count = match self {
             Sent::Uncounted => return 0,

@@ -1,4 +1,4 @@
-//! What happens next.
+//! The queue of events, by time.
 //!
 //! A radix queue: time never runs backwards, so an entry need not be compared with others, only put
 //! where its time first differs from now. Six bits of a time are a digit; an entry waits on the
@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// The same, as slow and as plain as can be.
+    /// The same queue, as slow and as plain as can be.
     #[derive(Default)]
     struct Model {
         entries: BTreeMap<(u64, u32), u32>,

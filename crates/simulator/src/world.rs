@@ -29,7 +29,7 @@ use transports::{ChangeId, DatagramId};
 /// More events than this in one moment, and time stands still.
 const EVENTS_IN_A_MOMENT: u64 = 10_000_000;
 
-/// How often, in events, whoever watches is told.
+/// How many events pass between two reports to the observer.
 const EVENTS_BETWEEN_REPORTS: u64 = 1 << 14;
 
 /// A simulated run under way.

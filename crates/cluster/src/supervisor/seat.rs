@@ -30,9 +30,10 @@ pub(crate) enum Life {
     #[default]
     Running,
     Paused,
-    /// Killed on purpose, and not reaped yet; it may come back after so many nanoseconds.
+    /// Killed on purpose, and not reaped yet; with the nanoseconds after which it comes back, if it
+    /// does.
     Killed(Option<u64>),
-    /// Reaped.
+    /// Dead, and reaped.
     Dead,
     /// In a later life, in which it runs no algorithm.
     Revived,

@@ -16,7 +16,7 @@ use model::engine::EngineError;
 const SHORT_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Supervisor<'_> {
-    /// Has everybody finish, and kills whoever does not: what they have recorded is on disk. The
+    /// Has all members finish, and kills those that do not: what they have recorded is on disk. The
     /// first thing that fails is an error, unless the run was given up anyway.
     pub(crate) async fn stop(
         &mut self,
@@ -26,7 +26,7 @@ impl Supervisor<'_> {
             if seat.life == Life::Paused {
                 seat.life = Life::Running;
             }
-            // Whoever was stopped from outside finishes as well.
+            // A member that was stopped from outside finishes as well.
             seat.signal(Signal::CONT);
         }
         let patience = match watched {
@@ -77,7 +77,7 @@ impl Supervisor<'_> {
         failed
     }
 
-    /// Kills whoever is left, and waits until all are reaped.
+    /// Kills the members that are left, and waits until all are reaped.
     async fn kill_all(&mut self, why: String) -> Result<(), EngineError> {
         for seat in &mut self.seats {
             seat.given_up = true;

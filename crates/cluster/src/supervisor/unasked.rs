@@ -47,7 +47,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// The run is over: whoever still stands still did so to the end.
+    /// Takes note, when the run is over, of members that still stand still: they did so to the end.
     pub(crate) fn close_unasked_pauses(&mut self) {
         self.see_stops();
         for (node, seat) in self.seats.iter_mut().enumerate() {

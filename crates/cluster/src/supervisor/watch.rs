@@ -16,7 +16,7 @@ use model::engine::{EngineError, Progress};
 
 /// How often the group is asked whether it still moves, while it may.
 const ASK_EVERY: Duration = Duration::from_millis(200);
-/// The same where a conductor waits for the answer.
+/// How often the group is asked where a conductor waits for the answer.
 const CONDUCT_EVERY: Duration = Duration::from_micros(500);
 /// How often an interruption is noticed.
 const LOOK_UP_EVERY: Duration = Duration::from_millis(50);

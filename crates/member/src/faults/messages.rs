@@ -1,8 +1,8 @@
 //! Faults that need a member's help: events that a fault waits for, and messages of the algorithm
 //! that get lost, late or doubled above the transport, which would repair it.
 //!
-//! The message_faults looks at what a member wants done and changes it before anybody does it. Both engines
-//! get its work with the effects of an event, so a fault means the same in both.
+//! [`MessageFaults`] looks at what a member wants done and changes it before anybody does it. Both
+//! engines get the result with the effects of an event, so a fault means the same in both.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use model::plan::Plan;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HeldId(u32);
 
-/// Meddles with what some members want done.
+/// Changes what some members want done, as the plan's faults say.
 #[derive(Debug)]
 pub(crate) struct MessageFaults {
     links: LinkOrder,
@@ -75,7 +75,7 @@ enum Turn {
 }
 
 impl MessageFaults {
-    /// The message_faults of the planned run, if a fault needs one.
+    /// The message faults of the planned run, if it has any.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let mut message_faults = Self {
             links: plan.links,

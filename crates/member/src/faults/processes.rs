@@ -1,12 +1,12 @@
-//! Which of the plan's faults strikes whom, and what there is to say of it afterwards.
+//! The faults that strike members: which step strikes whom, and what became of it.
 //!
 //! An engine says when a step's time has come, what its members report, and who lives; it is told
-//! whom to strike and how. How a action is dealt, by a signal to a process or by a word in a simulated
-//! world, is its own affair; that the same step means the same in both is decided here.
+//! whom to strike and how. How an action is carried out, by a signal to a process or by a change in
+//! a simulated world, is its own affair; that the same step means the same in both is decided here.
 //!
 //! ```text
 //!     its time has come ──► begin ──► a member ────────────────────────► strike ──► action
-//!     an event happened ──► hit   ──► whoever is sought ──► found ──────────┘
+//!     an event happened ──► hit   ──► the sought member ──► found ──────────┘
 //!                            ▲                                │ nobody is inside
 //!                            └──── the next to enter ◄────────┘
 //! ```
@@ -44,24 +44,24 @@ pub struct ProcessFaults {
 pub enum Task {
     /// A step of the plan's faults begins.
     Begin {
-        /// Which.
+        /// The step of the plan's faults.
         step: usize,
     },
     /// A paused member goes on.
     Resume {
-        /// Which.
+        /// The member that goes on.
         node: NodeId,
     },
     /// A killed member begins its next life.
     Revive {
-        /// Which.
+        /// The member that begins its next life.
         node: NodeId,
     },
     /// A member learns that another is dead.
     Tell {
-        /// Who learns it.
+        /// The member that learns of the death.
         node: NodeId,
-        /// Who is dead.
+        /// The member that is dead.
         dead: NodeId,
     },
 }
@@ -69,48 +69,49 @@ pub enum Task {
 /// Whom a step that begins is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Nobody: there is nobody left, or somebody else was first.
+    /// The step is about nobody: there is nobody left, or somebody else was first.
     Nobody,
-    /// Links, and all is known about them.
+    /// The step is about links, all of which are known.
     Links,
-    /// This member.
+    /// The step is about this member.
     Member(NodeId),
-    /// The holder or the token: everybody has to be looked at, see [`ProcessFaults::found`].
+    /// The step is about the holder or the token: everybody has to be looked at, see
+    /// [`ProcessFaults::found`].
     Sought,
 }
 
 /// What is known of a member when somebody is sought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// The member.
+    /// The member that was looked at.
     pub node: NodeId,
-    /// Since when it is inside, if it is.
+    /// When the member's client entered, if one is inside.
     pub inside_since_ns: Option<u64>,
-    /// When the token last came to it, if ever.
+    /// When the token last came to the member, if it ever did.
     pub token_since_ns: Option<u64>,
 }
 
 /// What is to be done to a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessAction {
-    /// It dies, and may begin another life after so many nanoseconds.
+    /// The member dies, and may begin another life later.
     Kill {
-        /// That many, if it does.
+        /// The nanoseconds from the death to the next life, if there is one.
         revive_after_ns: Option<u64>,
     },
-    /// It stands still.
+    /// The member stands still.
     Pause {
-        /// Until then, if anybody said so.
+        /// The moment at which the member goes on, if it is known.
         until_ns: Option<u64>,
     },
-    /// It goes on, if it stood still.
+    /// The member goes on, if it stood still.
     Resume,
-    /// The links around it change, as [`Timeline::enact`] does it.
+    /// The links around the member change, as [`Timeline::enact`] does it.
     Links,
 }
 
 impl ProcessFaults {
-    /// Nothing has happened.
+    /// The faults of a timeline before the run begins.
     pub fn new(timeline: &Timeline) -> Self {
         let steps = timeline.steps.len();
         Self {

@@ -1,4 +1,5 @@
-//! What became of the faults of a run, as values; words are made of them by whoever writes.
+//! The outcomes of a run's faults, as values; words are made of them where files and tables are
+//! written.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,7 @@ pub struct FaultOutcome {
 pub enum FaultKind {
     /// Links are bad: loss, delay, a cut, a partition, an isolation.
     Links,
-    /// Cuts end.
+    /// Links that were cut work again.
     Heal,
     /// A process is killed.
     Kill,
@@ -54,22 +55,22 @@ pub enum FaultKind {
 /// Whom or what a fault hit, or would have hit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultTarget {
-    /// A member.
+    /// The fault hits a member.
     Member(NodeId),
-    /// Links.
+    /// The fault hits these links.
     Links(Reach),
-    /// Messages of the algorithm, above the transport.
+    /// The fault hits messages of the algorithm, above the transport.
     Messages,
-    /// A member that had to be found first, and was not.
+    /// The fault hits a member that had to be found first, and was not.
     NotFound(Who),
 }
 
 /// When a fault was in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happened {
-    /// It never was.
+    /// The fault was never in force.
     Never,
-    /// From one moment to another.
+    /// The fault was in force from one moment to another.
     From {
         /// When it came into force.
         at_ns: u64,
@@ -120,7 +121,7 @@ impl FaultOutcome {
         }
     }
 
-    /// So many datagrams found no room in the proxy, which all links share.
+    /// The outcome of datagrams that found no room in the proxy, which all links share.
     pub fn proxy_full(happened: Happened, dropped: u64) -> Self {
         Self {
             step: None,

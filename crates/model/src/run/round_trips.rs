@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// As short as an interval gets: the log's times have milliseconds.
 pub const SHORTEST_INTERVAL_NS: u64 = 1_000_000;
 
-/// From so many intervals on, ten make one. The log has at most 50, and each is 1, 2 or 5 times a power
-/// of ten: so it always takes whole ones of these.
+/// The number of intervals from which on ten become one. The log has at most 50 intervals, and each
+/// is 1, 2 or 5 times a power of ten: so it always takes whole ones of these.
 const MOST_INTERVALS: u64 = 250;
 
 /// Bits of a length that count: HdrHistogram's three significant digits, at most 1 024 lengths from
@@ -136,7 +136,7 @@ mod tests {
             lengths.map(|(_, times)| times).sum()
         };
         assert_eq!((count(&few), count(&many)), (200_000, 2_000_000));
-        // Two powers of two begin in 1 to 3 ms, each with so many lengths, in 100 intervals.
+        // Two powers of two begin in 1 to 3 ms, each with 1 024 lengths, in 100 intervals.
         let bound = 100 * 2 * 1_024;
         assert!(
             held(&few) <= bound && held(&many) <= bound,

@@ -1,4 +1,4 @@
-//! Where a schedule ends, and what a step changed: as data, for whoever shows it.
+//! The state in which a schedule ends, and what a step changed, as data.
 
 use std::collections::BTreeSet;
 
@@ -19,10 +19,10 @@ pub struct Ending {
     pub waiting: Vec<Waiting>,
 }
 
-/// Somebody who waits.
+/// A node whose client waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waiting {
-    /// The node.
+    /// The node whose client waits.
     pub node: NodeId,
     /// Those to whom it sent something when its client asked, or when it tried again.
     pub asked: Vec<NodeId>,
@@ -31,7 +31,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// As far as these steps, the last of the schedule, tell.
+    /// The node's questions and answers, as far as these steps, the last of the schedule, tell.
     pub(super) fn after(told: &[TakenStep], node: NodeId) -> Self {
         let (mut asked, mut unanswered) = (BTreeSet::new(), BTreeSet::new());
         let mut kinds = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The states met so far, each kept once, and the ways between them.
+//! The states met so far, each stored once, and the ways between them.
 
 use std::hash::BuildHasher;
 

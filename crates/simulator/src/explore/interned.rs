@@ -1,4 +1,4 @@
-//! Values kept once and numbered.
+//! Values that are stored once and numbered.
 
 use std::hash::{BuildHasher, Hash};
 

@@ -1,4 +1,4 @@
-//! A schedule, step by step.
+//! Replays a schedule, step by step.
 
 use std::collections::BTreeSet;
 
@@ -40,14 +40,14 @@ impl Outcome {
     }
 }
 
-/// Something bad on the way.
+/// A finding on the way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mishap {
     /// The step after which it was so, counted from 1.
     pub step: usize,
-    /// What it is.
+    /// The kind of the finding.
     pub kind: Kind,
-    /// In words.
+    /// What is wrong, in words.
     pub why: String,
 }
 
@@ -63,11 +63,11 @@ pub enum ReplayError {
     /// A step cannot be taken.
     #[error("step {number}, '{step}': {why}")]
     Impossible {
-        /// Which, counted from 1.
+        /// The place of the step in the schedule, counted from 1.
         number: usize,
-        /// The step.
+        /// The step, as it is written.
         step: String,
-        /// Why not, and what could be done there.
+        /// Why the step cannot be taken, and which steps could be.
         why: String,
     },
 }
@@ -170,8 +170,8 @@ impl Schedule {
     }
 }
 
-/// Whether somebody waits who cannot be served whatever happens from here. What cannot be decided
-/// within a few states is not said.
+/// Whether somebody waits who cannot be served whatever happens from here. The answer is no where a
+/// few states do not decide it.
 fn is_trapped(world: &mut World, state: &[u32]) -> bool {
     if world.waiting(state).is_empty() || !world.owes_liveness(state) {
         return false;

@@ -28,18 +28,18 @@ use algorithms::topology::Shape;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
-/// What happens in a small world, one step after the other.
+/// The steps of a small world, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// The links it is about; where it is not said, those of the world it is played in.
+    /// The links of the world; by default those of the world in which the schedule is played.
     pub on: Option<Shape>,
-    /// How urgent each node's requests are; where it is not said, as the world says.
+    /// How urgent each node's requests are; by default as the world says.
     pub priorities: Vec<u32>,
     /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
-/// One thing that happens.
+/// One step of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// `req 1`: a client asks.
@@ -48,51 +48,51 @@ pub enum Step {
     Release(NodeId),
     /// `1>0:REQUEST`: a message arrives.
     Deliver(MessageName),
-    /// `lose 1>0:REQUEST`: it never will.
+    /// `lose 1>0:REQUEST`: a message is lost.
     Lose(MessageName),
-    /// `dup 1>0:REQUEST`: it will arrive once more.
+    /// `dup 1>0:REQUEST`: a message will arrive once more.
     Duplicate(MessageName),
     /// `timer 0:wait#3`: a timer goes off.
     Timer {
-        /// Whose.
+        /// The node whose timer goes off.
         node: NodeId,
-        /// Its name.
+        /// The name of the timer.
         name: String,
-        /// Its tag; where it is not said, the only one of that name.
+        /// The tag of the timer; by default that of the only timer of that name.
         tag: Option<u64>,
     },
     /// `tick`: time goes on.
     Tick,
     /// `crash 2 losing 2>0:REPLY`: a node dies.
     Crash {
-        /// Which.
+        /// The node that crashes.
         victim: NodeId,
-        /// The mail from it that dies with it.
+        /// The mail from the node that is lost with it.
         lost: Vec<MessageName>,
     },
-    /// `down 2@1`: a node is told of it.
+    /// `down 2@1`: a node is told that another has crashed.
     Down {
-        /// Who crashed.
+        /// The node that crashed.
         victim: NodeId,
-        /// Who is told.
+        /// The node that is told.
         told: NodeId,
     },
     /// `cut 1-2`: a link's session ends.
     Cut(NodeId, NodeId),
-    /// `heal 1-2`: it has a new one.
+    /// `heal 1-2`: a link has a new session.
     Heal(NodeId, NodeId),
     /// `link-down 2@1`: one end is told of the end of a session.
     LinkDown {
-        /// The other end.
+        /// The node at the other end of the link.
         neighbour: NodeId,
-        /// Who is told.
+        /// The node that is told.
         told: NodeId,
     },
     /// `link-up 2@1`: one end is told of a new session.
     LinkUp {
-        /// The other end.
+        /// The node at the other end of the link.
         neighbour: NodeId,
-        /// Who is told.
+        /// The node that is told.
         told: NodeId,
     },
 }
@@ -100,30 +100,31 @@ pub enum Step {
 /// A message under way, named by its link, its kind and its place among those.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageName {
-    /// The sender.
+    /// The node that sent the message.
     pub from: NodeId,
-    /// The addressee.
+    /// The node that the message goes to.
     pub to: NodeId,
-    /// Its kind; any where it is not said.
+    /// The kind of the message; any by default.
     pub kind: Option<String>,
-    /// Which of that kind on that link, the oldest being 1; the oldest where it is not said.
+    /// The place among messages of that kind on that link, the oldest being 1; the oldest by
+    /// default.
     pub nth: Option<u32>,
 }
 
-/// A step that nobody understands.
+/// The error of a step that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("step {step}, '{text}': {why}")]
 pub struct ParseError {
-    /// Which, counted from 1.
+    /// The place of the step in the schedule, counted from 1.
     pub step: usize,
-    /// What was written.
+    /// The text of the step.
     pub text: String,
-    /// What is wrong with it, and what would be right.
+    /// What is wrong with the text, and what would be right.
     pub why: String,
 }
 
 impl Schedule {
-    /// Just these steps.
+    /// A schedule of these steps, about no world in particular.
     pub fn of(steps: Vec<Step>) -> Self {
         Self {
             steps,

@@ -34,7 +34,7 @@ pub(super) struct Site {
 pub(super) enum Session {
     /// It has yet to be told of the end.
     Ended,
-    /// It was told.
+    /// It was told of the end.
     Down,
     /// It has yet to be told of the new session.
     Renewed,

@@ -14,16 +14,16 @@ use super::interned::Interned;
 use super::mail::{self, Mail};
 use super::site::{Alarm, Phase, Session, Site, Standing};
 
-/// A site, kept once.
+/// The number of a site; each is stored once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SiteId(pub(super) u32);
 
 /// A step that is possible at one site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SiteStep {
-    /// Its client asks.
+    /// The node's client asks.
     Request,
-    /// Its client leaves.
+    /// The node's client leaves.
     Release,
     /// The message at that place of the mail from that node arrives.
     Deliver { from: NodeId, place: u32 },
@@ -123,7 +123,7 @@ struct View {
     mail: (u32, u32),
 }
 
-/// A sender and a message, kept once.
+/// The number of a sender and a message; each pair is stored once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Parcel(u32);
 

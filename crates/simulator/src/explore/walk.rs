@@ -13,7 +13,7 @@ use super::schedule::{MessageName, Schedule, Step};
 use super::sites::{SiteId, SiteStep};
 use super::world::{Act, Successors, Transition, World};
 
-/// Somewhere in a world, with the memory of how one got there.
+/// A state of a world, with the memory of the steps that led there.
 pub(super) struct Walk<'w> {
     pub(super) world: &'w mut World,
     pub(super) state: Vec<u32>,

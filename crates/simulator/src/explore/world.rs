@@ -37,7 +37,7 @@ pub(super) struct World {
     view: View,
 }
 
-/// A state as the invariants see it; kept to be filled again.
+/// A state as the invariants see it; the room is used again for the next one.
 #[derive(Default)]
 struct View {
     nodes: Vec<Option<StateId>>,
@@ -61,14 +61,14 @@ pub(super) struct Transition {
     pub(super) wrong: Option<u32>,
 }
 
-/// What happens.
+/// The kind of a transition, and where in the world it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// Something to one site.
+    /// A step of one site.
     Move { node: NodeId, number: u32 },
-    /// Something that should not have to happen for anybody to be served.
+    /// A fault at one site, which nobody may need in order to be served.
     Fault { node: NodeId, number: u32 },
-    /// Time goes on.
+    /// Time passes by a tick.
     Tick,
     /// A node dies; how much of its mail survives, the next state tells.
     Crash { victim: NodeId },
@@ -268,7 +268,7 @@ impl World {
         census.waiting > 0 && census.moving == 0 && self.owes_liveness(state)
     }
 
-    /// The same in words.
+    /// What [`is_stuck`](Self::is_stuck) has found, in words.
     pub(super) fn deadlock(&self, state: &[u32]) -> String {
         let waiting = listed(&self.waiting(state));
         format!("nothing can happen any more; waiting: {waiting}")
@@ -357,7 +357,7 @@ impl World {
         Spent { lost, doubled, cut }
     }
 
-    /// Sessions that may end, and such that may begin anew once both ends know that theirs ended.
+    /// Ends sessions, and begins new ones where both ends know that theirs ended.
     fn expand_links(&mut self, state: &[u32], may_cut: bool, successors: &mut Successors) {
         for place in 0..self.links.len() {
             let ends @ (a, b) = self.links[place];
@@ -510,7 +510,7 @@ mod tests {
 
     use super::*;
 
-    /// All that a state leads to, numbered anew.
+    /// The states that a state leads to, renumbered.
     fn successors(world: &mut World, state: &[u32]) -> BTreeSet<Vec<u32>> {
         let mut successors = Successors::default();
         world.expand(state, &mut successors);
@@ -521,7 +521,7 @@ mod tests {
     /// Whatever can happen in a state can happen in the same one with other numbers, along walks of
     /// many attempts whose messages are late.
     #[test]
-    fn numbers_that_grow_for_ever_may_be_given_anew_at_any_time() {
+    fn numbers_that_grow_for_ever_may_be_replaced_at_any_time() {
         for name in ["thomas", "tb-dva"] {
             let info = registry::find(name).expect("it is registered");
             let setting = Setting::new(
@@ -538,12 +538,20 @@ mod tests {
             for mut draw in 1..=20_u64 {
                 let mut state = world.initial();
                 for _ in 0..60 {
-                    let mut anew = state.clone();
-                    world.renumber(&mut anew);
-                    renumbered += u32::from(anew != state);
+                    let mut renumbered_state = state.clone();
+                    world.renumber(&mut renumbered_state);
+                    renumbered += u32::from(renumbered_state != state);
                     let expected = successors(&mut world, &state);
-                    assert_eq!(successors(&mut world, &anew), expected, "{name}");
-                    assert_eq!(world.inside(&anew), world.inside(&state), "{name}");
+                    assert_eq!(
+                        successors(&mut world, &renumbered_state),
+                        expected,
+                        "{name}"
+                    );
+                    assert_eq!(
+                        world.inside(&renumbered_state),
+                        world.inside(&state),
+                        "{name}"
+                    );
                     let mut ways = Successors::default();
                     world.expand(&state, &mut ways);
                     draw = draw * 48_271 % 0x7fff_ffff;

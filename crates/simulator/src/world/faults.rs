@@ -1,9 +1,9 @@
 //! What goes wrong with simulated members, as the plan's faults say.
 //!
-//! Whom a step strikes, and what is said of it, is [`ProcessFaults`]'s; here a dead member's alarms and
-//! mail are taken out of the world, and what happens to a paused one waits until it goes on. An
-//! event that a step waits for is handled first; then the step comes into force, and only then does
-//! anything leave the member, as on a cluster.
+//! Which member a step strikes, and what its outcome says, is decided by [`ProcessFaults`]; here a
+//! dead member's alarms and mail are taken out of the world, and what happens to a paused one waits
+//! until it goes on. An event that a step waits for is handled first; then the step comes into
+//! force, and only then does anything leave the member, as on a cluster.
 
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ impl Faults {
         })
     }
 
-    /// Takes note of who is inside; whoever enters may be who a step waits for.
+    /// Takes note of who is inside; a step may wait for the member that enters.
     pub(super) fn watch(&mut self, now_ns: u64, node: NodeId, what: &What) {
         match what {
             What::Enter { .. } => {
