@@ -32,7 +32,7 @@ impl Witness {
                 .create(true)
                 .truncate(false)
                 .write(true)
-                // Whoever else could open it could lock it, and so forge a refusal.
+                // Another user who could open it could lock it, and so forge a refusal.
                 .mode(0o600)
                 .open(path)
         };

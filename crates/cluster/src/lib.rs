@@ -134,7 +134,7 @@ pub fn salvage(plan: &Plan, dir: &Path, observer: &mut dyn Observer) -> Result<R
     Ok(run)
 }
 
-/// How long it takes to start so many members, until each has said hello.
+/// How long it takes to start this number of members, until each has said hello.
 pub fn launch_time(executable: &Path, dir: &Path, members: usize) -> Result<Duration, EngineError> {
     child::allow_files(members)?;
     let runtime = tokio::runtime::Builder::new_current_thread()

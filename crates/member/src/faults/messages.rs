@@ -1,7 +1,7 @@
 //! Faults that need a member's help: events that a fault waits for, and messages of the algorithm
 //! that get lost, late or doubled above the transport, which would repair it.
 //!
-//! [`MessageFaults`] looks at what a member wants done and changes it before anybody does it. Both
+//! `MessageFaults` looks at what a member wants done and changes it before anybody does it. Both
 //! engines get the result with the effects of an event, so a fault means the same in both.
 
 use std::collections::BTreeMap;
