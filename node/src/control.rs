@@ -20,9 +20,9 @@ use std::path::PathBuf;
 use algorithms::NodeId;
 use serde::{Deserialize, Serialize};
 
-use member::members::Cue;
 use model::plan::Plan;
 use model::run::UsageRow;
+use model::workload::Cue;
 use transport::frame::Key;
 
 /// A message from the orchestrator to a member.

@@ -14,6 +14,7 @@ mod load;
 mod render;
 mod resolve;
 mod values;
+mod workload_word;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use chaos::{Delay, FaultSpec};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, Parser};
 use model::plan::UseTransport;
 use model::run::Engine;
 use model::workload::{Span, Urgency};
@@ -39,6 +40,7 @@ pub(crate) use values::{
 use values::{
     AskText, Between, Detecting, DuplicateSpec, List, LossSpec, ReorderSpec, Time, Weight,
 };
+use workload_word::WorkloadWord;
 
 /// Everything that describes a run. A key without a value has a default.
 ///
@@ -94,7 +96,7 @@ pub struct Scenario {
 
     /// Who asks, and when [default: closed]
     #[arg(long, value_enum, value_name = "KIND", help_heading = "Load")]
-    pub workload: Option<Kind>,
+    pub workload: Option<WorkloadWord>,
 
     /// Entries of each node [default: 50, fewer above 200 nodes: 10,000 in all, 1 each at least]
     #[arg(long, value_name = "PER_NODE", help_heading = "Load", value_parser = values::whole::<u64>,
@@ -335,6 +337,14 @@ macro_rules! keys {
                 Self { $($key: self.$key.over(below.$key)),* }
             }
 
+            /// These values without those of the given keys, as a file writes them.
+            pub(crate) fn without(mut self, keys: &[&str]) -> Self {
+                $(if keys.contains(&&*stringify!($key).replace('_', "-")) {
+                    self.$key = Default::default();
+                })*
+                self
+            }
+
             /// The keys that have a value, as a file writes them.
             pub(crate) fn keys(&self) -> BTreeSet<String> {
                 let keys = [$((stringify!($key), self.$key.is_given())),*];
@@ -396,25 +406,6 @@ impl Scenario {
         let line = Line::try_parse_from(words).map_err(|error| error.to_string())?;
         Ok(line.flags.into())
     }
-}
-
-/// Who asks, and when.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Each client asks, enters, leaves, thinks, and asks again
-    #[default]
-    Closed,
-    /// Requests come to each node as a Poisson process, served or not
-    Open,
-    /// Given nodes ask in a given order
-    Batch,
-    /// One request at a time, by a node drawn at random; the next when nothing is under way
-    OneAtATime,
-    /// Some nodes, drawn at random, ask once within a window of time
-    Window,
-    /// The requests of a file
-    Trace,
 }
 
 /// The algorithm of that name, or what there is instead.

@@ -6,7 +6,7 @@ use algorithms::registry::{
 };
 use model::plan::Plan;
 use model::run::{FaultKind, FaultOutcome, Happened, RequestRow, Run};
-use model::workload::{Arrivals, PerNode, Quota, Span, Workload};
+use model::workload::{Closed, PerNode, Quota, Span, Workload};
 
 /// A closed workload of that algorithm on a complete graph: a think time, a hold of 1 ms, a
 /// constant delay of 1 ms.
@@ -15,9 +15,10 @@ pub(crate) fn plan(algorithm: &str, nodes: u32) -> Plan {
     Plan {
         topology: "complete".parse().expect("a shape"),
         workload: Workload {
-            arrivals: Arrivals::Closed {
+            arrivals: Closed {
                 think: PerNode::All(Span::Exponential(10_000_000)),
-            },
+            }
+            .into(),
             quota: Quota::PerNode(1),
             ..usual.workload
         },

@@ -3,11 +3,10 @@
 use std::fmt;
 
 use algorithms::Topology;
-use algorithms::registry::{AlgorithmInfo, FormKind};
+use algorithms::registry::{AlgorithmInfo, FormKind, Load};
 use model::plan::{Plan, UseTransport};
 use model::run::{FaultKind, FaultOutcome, Run};
 use model::time::exact_ns;
-use model::workload::Arrivals;
 use serde::{Deserialize, Serialize};
 
 use crate::columns::Cell;
@@ -196,7 +195,7 @@ fn warnings(seen: &Observed<'_>, theory: &[TheoryLine]) -> Vec<String> {
         ..
     } = seen;
     let mut warnings = Vec::new();
-    let alone_by_design = matches!(plan.workload.arrivals, Arrivals::OneAtATime);
+    let alone_by_design = plan.workload.arrivals.load() == Load::OneAtATime;
     let (contended, entries) = (seen.contention.contended, seen.stays.len() as u64);
     if !alone_by_design && entries > 0 && contended.saturating_mul(100) < entries {
         warnings.push(format!(
@@ -338,6 +337,7 @@ impl fmt::Display for Verdict {
 mod tests {
     use algorithms::NodeId;
     use model::run::{End, Happened, MessageRow};
+    use model::workload::OneAtATime;
 
     use super::*;
     use crate::fixtures::{entry, fault, faults, never, plan, run, toy, waiting};
@@ -622,7 +622,7 @@ mod tests {
         let one_in_a_hundred = run(rows.clone());
         assert_eq!(judged(&plan, &one_in_a_hundred).summary.contended, 30);
         assert_eq!(judged(&plan, &one_in_a_hundred).warnings, [] as [String; 0]);
-        plan.workload.arrivals = Arrivals::OneAtATime;
+        plan.workload.arrivals = OneAtATime.into();
         rows.truncate(1);
         assert_eq!(judged(&plan, &run(rows)).warnings, [] as [String; 0]);
     }

@@ -4,18 +4,11 @@ use algorithms::registry::LinkOrder;
 use chaos::fault::Stage;
 use chaos::timeline::FaultAction;
 use model::plan::Plan;
-use model::workload::{Arrivals, PerNode};
+use model::workload::{PerNode, Rhythm};
 
 /// When clients ask: the name of the workload.
 pub(crate) fn workload(plan: &Plan) -> String {
-    match &plan.workload.arrivals {
-        Arrivals::Closed { .. } => "closed",
-        Arrivals::Open { .. } => "open",
-        Arrivals::Batch { .. } => "batch",
-        Arrivals::OneAtATime => "one-at-a-time",
-        Arrivals::Window { .. } => "window",
-    }
-    .to_owned()
+    plan.workload.arrivals.kind().word.to_owned()
 }
 
 /// How long clients stay inside.
@@ -23,18 +16,18 @@ pub(crate) fn hold(plan: &Plan) -> String {
     each(&plan.workload.hold)
 }
 
-/// How long clients of a closed workload think.
+/// How long clients think, where they ask again after they have left.
 pub(crate) fn think(plan: &Plan) -> String {
-    match &plan.workload.arrivals {
-        Arrivals::Closed { think } => each(think),
+    match plan.workload.arrivals.rhythm() {
+        Rhythm::AfterLeaving { think } => each(&think),
         _ => String::new(),
     }
 }
 
-/// Requests per second at one node of an open workload.
+/// Requests per second at one node, where they come whether or not others are served.
 pub(crate) fn rate(plan: &Plan) -> Option<f64> {
-    match plan.workload.arrivals {
-        Arrivals::Open { mean_gap_ns } => Some(1e9 / mean_gap_ns as f64),
+    match plan.workload.arrivals.rhythm() {
+        Rhythm::AfterArriving { mean_gap_ns } => Some(1e9 / mean_gap_ns as f64),
         _ => None,
     }
 }
@@ -81,6 +74,8 @@ fn loses(action: &FaultAction) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use model::workload::Open;
+
     use super::*;
     use crate::fixtures;
 
@@ -95,9 +90,10 @@ mod tests {
         assert_eq!(loss(&plan), "5%");
         assert_eq!(faults(&plan), "loss 5% on all; at 1s kill 2");
         assert_eq!((links(&plan), rate(&plan)), ("fifo".into(), None));
-        plan.workload.arrivals = Arrivals::Open {
+        plan.workload.arrivals = Open {
             mean_gap_ns: 50_000_000,
-        };
+        }
+        .into();
         assert_eq!((rate(&plan), think(&plan)), (Some(20.0), String::new()));
     }
 }

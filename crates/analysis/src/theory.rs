@@ -6,7 +6,7 @@ use algorithms::Topology;
 use algorithms::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric};
 use model::plan::Plan;
 use model::run::{End, Engine, Run, Window};
-use model::workload::{Arrivals, PerNode, Span, Workload};
+use model::workload::{PerNode, Span, Workload};
 use serde::{Serialize, Serializer};
 
 use crate::measured::Measured;
@@ -176,7 +176,7 @@ fn circumstances<'a>(
         params: &plan.params,
         load,
         constant_delay: constant_delay.map(Duration::from_nanos),
-        constant_hold: constant_hold(&plan.workload).map(Duration::from_nanos),
+        constant_hold: constant_hold(plan).map(Duration::from_nanos),
         order: plan.links,
         undisturbed: plan.faults.steps.is_empty()
             && run.faults.is_empty()
@@ -193,28 +193,19 @@ fn circumstances<'a>(
 
 fn load(workload: &Workload) -> Load {
     let alike = workload.weights.windows(2).all(|pair| pair[0] == pair[1]);
-    let never_thinks = |think: &PerNode<Span>| match think {
-        PerNode::All(think) => *think == Span::Constant(0),
-        PerNode::Each(thinks) => thinks.iter().all(|think| *think == Span::Constant(0)),
-    };
-    match &workload.arrivals {
-        Arrivals::OneAtATime if alike => Load::OneAtATime,
-        Arrivals::Closed { think } if alike && never_thinks(think) => Load::Saturated,
-        Arrivals::OneAtATime
-        | Arrivals::Closed { .. }
-        | Arrivals::Open { .. }
-        | Arrivals::Batch { .. }
-        | Arrivals::Window { .. } => Load::Other,
+    match alike {
+        true => workload.arrivals.load(),
+        false => Load::Other,
     }
 }
 
 /// The time everybody stays inside, where it is always the same.
-fn constant_hold(workload: &Workload) -> Option<u64> {
+fn constant_hold(plan: &Plan) -> Option<u64> {
     let constant = |hold: &Span| match *hold {
         Span::Constant(ns) => Some(ns),
         Span::Uniform(..) | Span::Exponential(_) => None,
     };
-    let hold = match &workload.hold {
+    let hold = match &plan.workload.hold {
         PerNode::All(hold) => constant(hold)?,
         PerNode::Each(holds) => {
             let first = constant(holds.first()?)?;
@@ -224,15 +215,10 @@ fn constant_hold(workload: &Workload) -> Option<u64> {
                 .then_some(first)?
         }
     };
-    let own_hold = match &workload.arrivals {
-        Arrivals::Batch { asks, .. } => asks
-            .iter()
-            .any(|ask| ask.hold_ns.is_some_and(|ns| ns != hold)),
-        Arrivals::Closed { .. }
-        | Arrivals::Open { .. }
-        | Arrivals::OneAtATime
-        | Arrivals::Window { .. } => false,
-    };
+    let asks = plan.workload.arrivals.asks(plan);
+    let own_hold = asks
+        .iter()
+        .any(|ask| ask.hold_ns.is_some_and(|ns| ns != hold));
     (!own_hold).then_some(hold)
 }
 
@@ -285,6 +271,7 @@ fn kind_in_words<S: Serializer>(kind: &FormKind, serializer: S) -> Result<S::Ok,
 mod tests {
     use algorithms::NodeId;
     use model::run::{MessageRow, NoteRow};
+    use model::workload::{Closed, OneAtATime};
 
     use super::*;
     use crate::fixtures::{death, entry, faults, plan, run, toy};
@@ -468,13 +455,14 @@ mod tests {
         let mut plan = plan("raymond", 2);
         let run = thousand();
         assert!(seen(&plan, &run, |c| c.load == Load::Other));
-        plan.workload.arrivals = Arrivals::Closed {
+        plan.workload.arrivals = Closed {
             think: PerNode::Each(vec![Span::Constant(0); 2]),
-        };
+        }
+        .into();
         assert!(seen(&plan, &run, |c| c.load == Load::Saturated));
         plan.workload.weights = vec![1.0, 2.0];
         assert!(seen(&plan, &run, |c| c.load == Load::Other));
-        plan.workload.arrivals = Arrivals::OneAtATime;
+        plan.workload.arrivals = OneAtATime.into();
         assert!(seen(&plan, &run, |c| c.load == Load::Other));
         plan.workload.weights = vec![2.0, 2.0];
         assert!(seen(&plan, &run, |c| c.load == Load::OneAtATime));
@@ -529,7 +517,7 @@ mod tests {
         assert!(seen(&plan, &run, cycles) && !seen(&plan, &run, requests));
         run.window.entries = 9;
         assert!(!seen(&plan, &run, cycles));
-        plan.workload.arrivals = Arrivals::OneAtATime;
+        plan.workload.arrivals = OneAtATime.into();
         assert!(seen(&plan, &run, requests));
     }
 

@@ -5,7 +5,7 @@ mod support;
 
 use analysis::{Judgement, TheoryLine, Verdict, judge};
 use model::plan::Plan;
-use model::workload::{Arrivals, PerNode, Quota, Span};
+use model::workload::{Closed, OneAtATime, PerNode, Quota, Span};
 use support::{plan, simulate, topology};
 
 fn judged(plan: &Plan) -> Judgement {
@@ -15,16 +15,17 @@ fn judged(plan: &Plan) -> Judgement {
 
 fn one_at_a_time(algorithm: &str, nodes: u32, entries: u64) -> Plan {
     let mut plan = plan(algorithm, nodes);
-    plan.workload.arrivals = Arrivals::OneAtATime;
+    plan.workload.arrivals = OneAtATime.into();
     plan.workload.quota = Quota::Total(entries);
     plan
 }
 
 fn saturated(algorithm: &str, nodes: u32) -> Plan {
     let mut plan = plan(algorithm, nodes);
-    plan.workload.arrivals = Arrivals::Closed {
+    plan.workload.arrivals = Closed {
         think: PerNode::All(Span::Constant(0)),
-    };
+    }
+    .into();
     plan.warm_up_entries = 5 * u64::from(nodes);
     plan
 }

@@ -16,7 +16,7 @@ use algorithms::{NodeId, Setting, Topology};
 use chaos::{Delay, Draw};
 use model::engine::Progress;
 use model::plan::Plan;
-use model::workload::{Arrivals, PerNode, Quota, Span, Workload};
+use model::workload::{Closed, PerNode, Quota, Span, Workload};
 
 use simulator::explore::{Options, explore};
 use simulator::simulate;
@@ -118,9 +118,10 @@ pub(crate) fn plan(nodes: u32, entries_per_node: u64) -> Plan {
     let usual = Plan::usual(entry, nodes, 1);
     Plan {
         workload: Workload {
-            arrivals: Arrivals::Closed {
+            arrivals: Closed {
                 think: PerNode::All(Span::Exponential(think_ns)),
-            },
+            }
+            .into(),
             hold: PerNode::All(Span::Constant(hold_ns)),
             quota: Quota::PerNode(entries_per_node),
             ..usual.workload

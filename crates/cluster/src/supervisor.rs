@@ -19,7 +19,6 @@ use std::time::Duration;
 use algorithms::NodeId;
 use chaos::Totals;
 use chaos::timeline::LinkFaultOutcome;
-use member::conductor::Conductor;
 use member::referee::Referee;
 use model::run::{End, FaultOutcome, StateBytes, UsageRow};
 use node::control::ToMember;
@@ -35,6 +34,7 @@ use super::proxy::{self, Proxy, ToProxy};
 use super::settled::Rounds;
 use model::engine::{EngineError, Observer};
 use model::plan::Plan;
+use model::workload::Conduct;
 
 pub(crate) use self::seat::Life;
 use self::seat::Seat;
@@ -53,7 +53,7 @@ pub(crate) struct Supervisor<'a> {
     pub(crate) seats: Vec<Seat>,
     /// Moment zero on the monotonic clock, once the run has begun.
     zero_ns: u64,
-    conductor: Option<Conductor>,
+    conductor: Option<Box<dyn Conduct>>,
     pub(crate) rounds: Rounds,
     ask_at: Instant,
     /// Says whether messages go round in circles.
@@ -131,7 +131,7 @@ impl<'a> Supervisor<'a> {
             heard,
             seats: (0..nodes).map(|_| Seat::default()).collect(),
             zero_ns: 0,
-            conductor: Conductor::new(plan),
+            conductor: plan.workload.arrivals.conductor(plan),
             rounds: Rounds::new(nodes, plan.info().link_contract),
             ask_at: Instant::now(),
             referee: Referee::new(plan.info().live_lock_messages(&topology)),

@@ -22,7 +22,6 @@
 //! # Ok::<(), algorithms::topology::TopologyError>(())
 //! ```
 
-pub mod conductor;
 pub mod faults;
 pub mod ledger;
 mod mail;

@@ -17,15 +17,15 @@ use std::ops::Range;
 
 use algorithms::erased::{self, Group, Machine, MessageId};
 use algorithms::{Change, NodeId, Request, Setting};
-use serde::{Deserialize, Serialize};
 
 use crate::faults::messages::{HeldId, MessageFaults};
 use crate::mail::Mail;
-use crate::requests::{Requests, Rhythm};
+use crate::requests::Requests;
 use crate::timers::{TimerId, Timers};
 use crate::trace;
 use model::event::{ALREADY_INSIDE, Letter, What};
 use model::plan::Plan;
+use model::workload::{Cue, Rhythm};
 
 /// Something that happens to one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,19 +70,6 @@ pub enum Alarm {
     Timer(TimerId),
     /// A message that a fault held back leaves.
     Held(HeldId),
-}
-
-/// What the conductor of a workload tells a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cue {
-    /// Make the next request.
-    Ask {
-        /// Stay inside until told to leave.
-        stay: bool,
-    },
-    /// Leave now, if you stayed inside; from now on leave as the workload says.
-    Leave,
 }
 
 /// Something to be done for a member, in the order of the list.
@@ -207,9 +194,9 @@ impl Members {
         let here = self.first..self.first + self.clients.len() as u32;
         let mut alarms = Vec::new();
         match self.requests.rhythm() {
-            Rhythm::Closed { .. } | Rhythm::Open { .. } => {
+            Rhythm::AfterLeaving { .. } | Rhythm::AfterArriving { .. } => {
                 let at_once = match self.requests.rhythm() {
-                    Rhythm::Closed { .. } => self.requests.clients,
+                    Rhythm::AfterLeaving { .. } => self.requests.clients,
                     _ => 1,
                 };
                 for node in here.map(NodeId) {
@@ -218,8 +205,9 @@ impl Members {
                     }
                 }
             }
-            Rhythm::Scripted { asks } => {
-                let own = asks.iter().filter(|(_, node)| here.contains(&node.0));
+            Rhythm::Scripted => {
+                let script = self.requests.script().iter();
+                let own = script.filter(|(_, node)| here.contains(&node.0));
                 alarms.extend(own.map(|&(at_ns, node)| (at_ns, Alarm::Arrive(node))));
                 self.client_alarms += alarms.len();
             }
@@ -434,7 +422,7 @@ impl Members {
         self.waiting += 1;
         let priority = self.requests.priority(node, u64::from(nth));
         effects.push(Effect::Tell(What::Arrive { priority }));
-        if matches!(self.requests.rhythm(), Rhythm::Open { .. }) {
+        if matches!(self.requests.rhythm(), Rhythm::AfterArriving { .. }) {
             self.plan_next_or_retire(now_ns, node, effects);
         }
         self.ask(now_ns, node, effects);
@@ -492,7 +480,7 @@ impl Members {
         client.phase = Phase::Outside;
         effects.push(Effect::Tell(What::Release));
         self.happen(now_ns, node, erased::Event::Release, effects);
-        if invited && matches!(self.requests.rhythm(), Rhythm::Closed { .. }) {
+        if invited && matches!(self.requests.rhythm(), Rhythm::AfterLeaving { .. }) {
             self.plan_next_or_retire(now_ns, node, effects);
         }
         self.ask(now_ns, node, effects);

@@ -3,7 +3,7 @@
 use algorithms::registry;
 use chaos::Delay;
 use model::plan::Plan;
-use model::workload::{Arrivals, PerNode, Quota, Span, Workload};
+use model::workload::{Closed, PerNode, Quota, Span, Workload};
 
 /// An ordinary plan: five members of naimi-trehel in a closed loop.
 pub(crate) fn plan() -> Plan {
@@ -11,9 +11,10 @@ pub(crate) fn plan() -> Plan {
     let usual = Plan::usual(info, 5, 1);
     Plan {
         workload: Workload {
-            arrivals: Arrivals::Closed {
+            arrivals: Closed {
                 think: PerNode::All(Span::Constant(100)),
-            },
+            }
+            .into(),
             hold: PerNode::All(Span::Constant(10)),
             quota: Quota::PerNode(2),
             ..usual.workload

@@ -1,9 +1,8 @@
 //! The algorithm's timers.
 
 use algorithms::{After, NodeId, Timer};
+use model::workload::{Purpose, draw};
 use rustc_hash::FxHashMap;
-
-use crate::requests::{Purpose, draw};
 
 /// A timer that was set, as an engine knows it. It goes off exactly once, also when it was moved or
 /// cancelled in the meantime; then nothing happens. So an engine never has to search for one.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use transport::Contract;
 
 use crate::run::Engine;
-use crate::workload::{Arrivals, PerNode, Quota, Span, Urgency, Workload};
+use crate::workload::{Closed, PerNode, Quota, Span, Urgency, Workload};
 
 /// Everything that decides what a run does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -201,9 +201,10 @@ impl Plan {
             params: info.defaults(),
             printed: Printed::repaired(),
             workload: Workload {
-                arrivals: Arrivals::Closed {
+                arrivals: Closed {
                     think: PerNode::All(Span::Constant(0)),
-                },
+                }
+                .into(),
                 hold: PerNode::All(Span::Constant(MS)),
                 quota: Quota::PerNode(5),
                 priority: PerNode::All(Urgency::Constant(0)),

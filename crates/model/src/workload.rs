@@ -1,14 +1,30 @@
 //! Who asks for the critical section, when, and how long they stay inside.
 
+mod conductor;
+mod draws;
+mod keys;
+mod weights;
+
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use algorithms::NodeId;
+use algorithms::registry::Load;
 use chaos::Draw;
 use chaos::span::{LONGEST_NS, SpanError, parse_ns, show_ns};
-use serde::de::{self, Visitor};
+use serde::de::{self, EnumAccess, IntoDeserializer, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
+use toml::Table;
+
+use crate::plan::Plan;
+pub use batch::Ask;
+pub use conductor::{Conduct, Cue, Settled};
+pub use draws::{Purpose, draw};
+use keys::written;
+pub use keys::{Group, KeyError, Keys, node_of};
+pub use weights::Weights;
 
 /// What the clients of all members do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,62 +43,257 @@ pub struct Workload {
     pub clients: u32,
 }
 
-/// When clients ask.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arrivals {
-    /// Each client asks, enters, leaves, thinks, and asks again.
-    Closed {
-        /// How long it thinks.
+/// One way for requests to arrive: a word of `--workload`.
+pub trait Arrive: Sized + Into<Arrivals> {
+    /// The word that a scenario and a plan write.
+    const WORD: &'static str;
+    /// What the help of `--workload` says of it.
+    const HELP: &'static str;
+    /// The keys of a scenario that this workload alone takes.
+    const KEYS: &'static [&'static str];
+    /// The keys that it takes as other workloads do: `entries`, `total`, `duration`, `weights`.
+    const SHARED_KEYS: &'static [&'static str] = &[];
+
+    /// Reads and checks its own keys, with a default for each that is missing.
+    fn read(keys: &Keys, group: &Group<'_>) -> Result<Self, KeyError>;
+
+    /// Its own keys, none left out, so that reading them gives the same workload again.
+    fn write(&self) -> Table;
+
+    /// How much there is to do by default.
+    fn quota(&self, nodes: u32) -> Quota {
+        // Enough to look at, and soon over in large groups too.
+        Quota::PerNode(u64::from((10_000 / nodes).clamp(1, 50)))
+    }
+
+    /// The moment of the last request in nanoseconds from the start, where it follows from the keys.
+    fn last_request_ns(&self) -> Option<u64> {
+        None
+    }
+
+    /// What makes clients ask.
+    fn rhythm(&self) -> Rhythm;
+
+    /// The requests that are known before the run begins: all requests of a scripted workload.
+    fn asks(&self, _: &Plan) -> Cow<'_, [Ask]> {
+        Cow::Borrowed(&[])
+    }
+
+    /// The conductor of this workload, if its rhythm needs one.
+    fn conductor(&self, _: &Plan) -> Option<Box<dyn Conduct>> {
+        None
+    }
+
+    /// What closed forms may assume of it, if all nodes have the same weight.
+    fn load(&self) -> Load {
+        Load::Other
+    }
+}
+
+/// What makes clients ask: the few ways that the members know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rhythm {
+    /// Each client asks again when it has left and then thought.
+    AfterLeaving {
+        /// How long a client thinks.
         think: PerNode<Span>,
     },
-    /// Requests come to each node as a Poisson process, whether or not earlier ones are served.
-    Open {
+    /// The next request of a node comes by chance, whether or not those before it are served.
+    AfterArriving {
         /// The mean time between two requests at one node, in nanoseconds.
         mean_gap_ns: u64,
     },
-    /// Given requests at given moments.
-    Batch {
-        /// Who asks, in this order.
-        asks: Vec<Ask>,
-        /// Whether the next one asks only when nothing is under way; the first to enter then stays
-        /// inside until all have asked.
-        settled: bool,
-    },
-    /// One request at a time, by a node drawn at random; the next when nothing is under way.
-    OneAtATime,
-    /// So many different nodes, drawn at random, each once, within a window from time 0.
-    Window {
-        /// How many.
-        nodes: u32,
-        /// How long the window is, in nanoseconds.
-        within_ns: u64,
-    },
+    /// The requests of [`Arrive::asks`] come at their moments.
+    Scripted,
+    /// The conductor says who asks, whenever nothing is under way.
+    Conducted,
 }
 
-/// One request of a batch or of a trace file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ask {
-    /// Who.
-    pub node: NodeId,
-    /// When, in nanoseconds from the start.
-    pub at_ns: u64,
-    /// How urgent, if not as the workload says for that node.
-    pub priority: Option<u32>,
-    /// How long it stays inside, if not as the workload says for that node.
-    pub hold_ns: Option<u64>,
+/// A word of `--workload`, as far as a scenario is concerned.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// The word itself.
+    pub word: &'static str,
+    /// What the help says of it.
+    pub help: &'static str,
+    /// The keys of a scenario that this workload alone takes.
+    pub keys: &'static [&'static str],
+    /// The keys that it takes as other workloads do.
+    pub shared_keys: &'static [&'static str],
+    /// Reads and checks its own keys.
+    pub read: fn(&Keys, &Group<'_>) -> Result<Arrivals, KeyError>,
 }
 
-impl Ask {
-    /// As urgent, and for as long, as the workload says for that node.
-    pub fn at(at_ns: u64, node: NodeId) -> Self {
+impl Kind {
+    const fn of<A: Arrive>() -> Self {
         Self {
-            node,
-            at_ns,
-            priority: None,
-            hold_ns: None,
+            word: A::WORD,
+            help: A::HELP,
+            keys: A::KEYS,
+            shared_keys: A::SHARED_KEYS,
+            read: |keys, group| A::read(keys, group).map(Into::into),
         }
     }
+
+    /// Whether a scenario of this workload says how much there is to do.
+    pub fn takes_quota(&self) -> bool {
+        self.shared_keys.contains(&"total")
+    }
+}
+
+/// Makes of the list of all workloads their modules, [`Arrivals`], which is one of them, and
+/// [`KINDS`]. `also` has words that a scenario may say for another workload of the list.
+macro_rules! workloads {
+    ($($module:ident::$Workload:ident),+; also $($word:ident),+) => {
+        $(
+            mod $module;
+            pub use $module::$Workload;
+        )+
+        $(mod $word;)+
+
+        /// When clients ask.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Arrivals {
+            $(
+                #[doc = concat!("See [`", stringify!($Workload), "`].")]
+                $Workload($Workload),
+            )+
+        }
+
+        /// All words of `--workload`; the first is the default.
+        pub const KINDS: &[Kind] = &[$(Kind::of::<$Workload>(),)+ $($word::KIND),+];
+
+        /// The words of [`KINDS`].
+        pub const WORDS: &[&str] = &[$($Workload::WORD,)+ $($word::KIND.word),+];
+
+        impl Arrivals {
+            /// The word of this workload, and what a scenario says with it.
+            pub fn kind(&self) -> Kind {
+                match self {
+                    $(Arrivals::$Workload(_) => Kind::of::<$Workload>(),)+
+                }
+            }
+
+            /// See [`Arrive::write`].
+            pub fn write(&self) -> Table {
+                match self {
+                    $(Arrivals::$Workload(workload) => workload.write(),)+
+                }
+            }
+
+            /// See [`Arrive::quota`].
+            pub fn quota(&self, nodes: u32) -> Quota {
+                match self {
+                    $(Arrivals::$Workload(workload) => workload.quota(nodes),)+
+                }
+            }
+
+            /// See [`Arrive::last_request_ns`].
+            pub fn last_request_ns(&self) -> Option<u64> {
+                match self {
+                    $(Arrivals::$Workload(workload) => workload.last_request_ns(),)+
+                }
+            }
+
+            /// See [`Arrive::rhythm`].
+            pub fn rhythm(&self) -> Rhythm {
+                match self {
+                    $(Arrivals::$Workload(workload) => workload.rhythm(),)+
+                }
+            }
+
+            /// See [`Arrive::asks`].
+            pub fn asks(&self, plan: &Plan) -> Cow<'_, [Ask]> {
+                match self {
+                    $(Arrivals::$Workload(workload) => workload.asks(plan),)+
+                }
+            }
+
+            /// See [`Arrive::conductor`].
+            pub fn conductor(&self, plan: &Plan) -> Option<Box<dyn Conduct>> {
+                match self {
+                    $(Arrivals::$Workload(workload) => workload.conductor(plan),)+
+                }
+            }
+
+            /// See [`Arrive::load`].
+            pub fn load(&self) -> Load {
+                match self {
+                    $(Arrivals::$Workload(workload) => workload.load(),)+
+                }
+            }
+        }
+
+        $(
+            impl From<$Workload> for Arrivals {
+                fn from(workload: $Workload) -> Self {
+                    Arrivals::$Workload(workload)
+                }
+            }
+        )+
+
+        /// The word and what belongs to it, `{"closed": {"think": "10ms"}}`; the word alone where
+        /// nothing does.
+        impl Serialize for Arrivals {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(
+                        Arrivals::$Workload(_) if size_of::<$Workload>() == 0 => {
+                            serializer.serialize_str($Workload::WORD)
+                        }
+                        Arrivals::$Workload(workload) => {
+                            serializer.collect_map([($Workload::WORD, workload)])
+                        }
+                    )+
+                }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for Arrivals {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct ByWord;
+                impl<'de> Visitor<'de> for ByWord {
+                    type Value = Arrivals;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("a workload")
+                    }
+
+                    fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Arrivals, A::Error> {
+                        match data.variant::<String>()? {
+                            $(
+                                (word, value) if word == $Workload::WORD => {
+                                    belongings::<$Workload, _>(value).map(Into::into)
+                                }
+                            )+
+                            (word, _) => Err(de::Error::unknown_variant(&word, WORDS)),
+                        }
+                    }
+                }
+                deserializer.deserialize_enum("Arrivals", WORDS, ByWord)
+            }
+        }
+    };
+}
+
+/// What belongs to the word of a workload.
+fn belongings<'de, T: Deserialize<'de>, A: VariantAccess<'de>>(value: A) -> Result<T, A::Error> {
+    match size_of::<T>() {
+        0 => {
+            value.unit_variant()?;
+            T::deserialize(().into_deserializer())
+        }
+        _ => value.newtype_variant(),
+    }
+}
+
+workloads! {
+    closed::Closed,
+    open::Open,
+    batch::Batch,
+    one_at_a_time::OneAtATime,
+    window::Window;
+    also trace
 }
 
 /// How much there is to do.
@@ -310,6 +521,54 @@ impl<'de> Deserialize<'de> for Urgency {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use algorithms::registry;
+
+    /// The usual plan of an ordinary algorithm.
+    pub(super) fn plan() -> Plan {
+        let info = registry::find("naimi-trehel").expect("a registered algorithm");
+        Plan::usual(info, 5, 1)
+    }
+
+    pub(super) fn settled(now_ns: u64, inside: bool, waiting: bool) -> Settled {
+        Settled {
+            now_ns,
+            inside,
+            waiting,
+        }
+    }
+
+    #[test]
+    fn every_workload_is_read_as_it_is_written() {
+        let requests = vec![Ask::at(7, NodeId(2))];
+        let plan = plan();
+        let group = Group {
+            info: plan.info(),
+            params: &plan.params,
+            nodes: plan.nodes,
+            weights: &[],
+            requests_of_file: &|| Ok(requests.clone()),
+        };
+        for kind in KINDS {
+            let usual = (kind.read)(&Keys(Table::new()), &group).unwrap();
+            let keys = usual.write();
+            let own = usual.kind().keys;
+            assert!(keys.keys().all(|key| own.contains(&key.as_str())), "{keys}");
+            let again = (usual.kind().read)(&Keys(keys), &group).unwrap();
+            assert_eq!(again, usual);
+            let json = serde_json::to_string(&usual).unwrap();
+            assert_eq!(serde_json::from_str::<Arrivals>(&json).unwrap(), usual);
+        }
+    }
+
+    #[test]
+    fn a_plan_says_the_word_and_what_belongs_to_it() {
+        let json = |arrivals: Arrivals| serde_json::to_string(&arrivals).unwrap();
+        assert_eq!(json(OneAtATime.into()), r#""one-at-a-time""#);
+        let open = Open { mean_gap_ns: 5 };
+        assert_eq!(json(open.into()), r#"{"open":{"mean_gap_ns":5}}"#);
+        let unknown = serde_json::from_str::<Arrivals>(r#""bursty""#).unwrap_err();
+        assert!(unknown.to_string().contains("`window`"), "{unknown}");
+    }
 
     #[test]
     fn an_urgency_is_read_as_it_is_written() {

@@ -9,7 +9,6 @@ use std::ops::ControlFlow;
 use algorithms::erased::{Machine, MessageId};
 use algorithms::{NodeId, Topology};
 use chaos::span::HORIZON_NS;
-use member::conductor::{Conductor, Settled};
 use member::ledger::Ledger;
 use member::members::{Alarm, Effect, Event, Members};
 use member::referee::{self, Referee, Seen};
@@ -19,6 +18,7 @@ use model::engine::{Observer, Progress};
 use model::event::{self, What};
 use model::plan::Plan;
 use model::run::{End, Run, StateBytes};
+use model::workload::{Conduct, Settled};
 
 use crate::links::Links;
 use crate::queue::Queue;
@@ -37,7 +37,7 @@ pub(crate) struct World<'a> {
     plan: &'a Plan,
     now_ns: u64,
     members: Members,
-    conductor: Option<Conductor>,
+    conductor: Option<Box<dyn Conduct>>,
     links: Links,
     queue: Queue<Due>,
     /// For each message under way, by its id, where it goes.
@@ -109,7 +109,7 @@ impl<'a> World<'a> {
             plan,
             now_ns: 0,
             members,
-            conductor: Conductor::new(plan),
+            conductor: plan.workload.arrivals.conductor(plan),
             links: Links::new(plan, faults.is_some()),
             queue,
             flights: Vec::new(),

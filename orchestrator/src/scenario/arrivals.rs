@@ -8,27 +8,22 @@ use analysis::files::ENTRY_COLUMNS;
 use chaos::span::LONGEST_NS;
 use csv::StringRecord;
 use model::plan::{MEMORY_LIMIT_BYTES, REQUEST_BYTES};
-use model::workload::Ask;
+use model::workload::{Ask, KeyError, node_of};
 use safe_io::input;
 
 use super::Scenario;
-use super::resolve::{ScenarioError, node_of};
 
 /// What the columns of a run's `entries.csv`, from which its requests can be made again, do not say.
 const HOLD: &str = "hold_ns";
 
 /// The requests of the file, in order of time.
-pub(super) fn read(
-    scenario: &Scenario,
-    nodes: u32,
-    folder: &Path,
-) -> Result<Vec<Ask>, ScenarioError> {
+pub(super) fn read(scenario: &Scenario, nodes: u32, folder: &Path) -> Result<Vec<Ask>, KeyError> {
     let Some(file) = &scenario.arrivals else {
         let why = "a trace needs a file of requests; write --arrivals FILE";
-        return Err(ScenarioError::new("workload", why));
+        return Err(KeyError::new("workload", why));
     };
     let path = folder.join(file);
-    let wrong = |why: String| ScenarioError::new("arrivals", format!("{}{why}", path.display()));
+    let wrong = |why: String| KeyError::new("arrivals", format!("{}{why}", path.display()));
     let broken = |error: csv::Error| wrong(format!(": {error}"));
     let file = input::open(&path, input::TABLE_BYTES);
     let file = file.map_err(|error| wrong(format!(": {error}")))?;

@@ -14,8 +14,8 @@ use model::run::Engine;
 use safe_io::input;
 
 use super::Scenario;
-use super::resolve::ScenarioError;
 use super::values::{Detecting, DuplicateSpec, LossSpec, ReorderSpec, Time};
+use model::workload::KeyError;
 
 /// The group in which things go wrong.
 pub(super) struct FaultContext<'a> {
@@ -32,7 +32,7 @@ pub(super) struct FaultContext<'a> {
 const MOST_FAULTS: usize = 10_000;
 
 /// Refuses a message's delay, given in bounds, that is longer than the longest delay.
-pub(super) fn within_reason(timeline: &Timeline, bound_ns: u64) -> Result<(), ScenarioError> {
+pub(super) fn within_reason(timeline: &Timeline, bound_ns: u64) -> Result<(), KeyError> {
     let too_late = |step: &&Step| match &step.action {
         FaultAction::Message(MessageFault::Delay(_, By::Bounds(bounds))) => {
             bounds * bound_ns as f64 > LONGEST_NS as f64
@@ -47,16 +47,13 @@ pub(super) fn within_reason(timeline: &Timeline, bound_ns: u64) -> Result<(), Sc
                 step.text,
                 show_ns(bound_ns)
             );
-            Err(ScenarioError::new("fault", why))
+            Err(KeyError::new("fault", why))
         }
     }
 }
 
 /// All faults that were asked for, with nothing left to decide.
-pub(super) fn resolve(
-    scenario: &Scenario,
-    group: &FaultContext<'_>,
-) -> Result<Timeline, ScenarioError> {
+pub(super) fn resolve(scenario: &Scenario, group: &FaultContext<'_>) -> Result<Timeline, KeyError> {
     let links = group.links;
     let read =
         |file: &str| input::read_text(&group.folder.join(file)).map_err(|error| error.to_string());
@@ -71,10 +68,10 @@ pub(super) fn resolve(
     let specs = specs(scenario);
     if specs.len() > MOST_FAULTS {
         let why = format!("{} faults are too many; at most {MOST_FAULTS}", specs.len());
-        return Err(ScenarioError::new("fault", why));
+        return Err(KeyError::new("fault", why));
     }
     let timeline = Timeline::resolve(&specs, &group);
-    let timeline = timeline.map_err(|error| ScenarioError::new("fault", error.to_string()))?;
+    let timeline = timeline.map_err(|error| KeyError::new("fault", error.to_string()))?;
     // A failure detector asks every member, whatever the links are.
     let only_links = !matches!(scenario.detector, Some(Detecting(Detector::Timeout(_))));
     match timeline
@@ -83,7 +80,7 @@ pub(super) fn resolve(
         .find(|step| only_links && strays(step, links))
     {
         None => Ok(timeline),
-        Some(step) => Err(ScenarioError::new("fault", not_a_link(step, links))),
+        Some(step) => Err(KeyError::new("fault", not_a_link(step, links))),
     }
 }
 
@@ -138,14 +135,11 @@ fn edges(links: &Topology) -> Edges {
 }
 
 /// Where the reliable transport runs.
-pub(super) fn transport(
-    scenario: &Scenario,
-    engine: Engine,
-) -> Result<UseTransport, ScenarioError> {
+pub(super) fn transport(scenario: &Scenario, engine: Engine) -> Result<UseTransport, KeyError> {
     let transport = scenario.transport.unwrap_or_default();
     if (engine, transport) == (Engine::Cluster, UseTransport::Never) {
         let why = "on a cluster every message travels through it; use --engine sim";
-        return Err(ScenarioError::new("transport", why));
+        return Err(KeyError::new("transport", why));
     }
     Ok(transport)
 }
@@ -159,7 +153,7 @@ const LEAST_SILENCE_NS: u64 = 20_000_000;
 const MOST_SILENCE_NS: u64 = 20_000_000_000;
 
 /// Silence after which a link has failed.
-pub(super) fn silence_ns(scenario: &Scenario, info: &AlgorithmInfo) -> Result<u64, ScenarioError> {
+pub(super) fn silence_ns(scenario: &Scenario, info: &AlgorithmInfo) -> Result<u64, KeyError> {
     let Some(Time(silence_ns)) = scenario.silence else {
         return Ok(model::plan::default_silence_ns());
     };
@@ -169,14 +163,14 @@ pub(super) fn silence_ns(scenario: &Scenario, info: &AlgorithmInfo) -> Result<u6
             info.name,
             names(|info| info.link_contract == LinkContract::Sessions)
         );
-        return Err(ScenarioError::new("silence", why));
+        return Err(KeyError::new("silence", why));
     }
     tells_something("silence", silence_ns, "the end of a link")?;
     Ok(silence_ns)
 }
 
 /// Refuses a silence from which what it should tell cannot be guessed.
-fn tells_something(key: &'static str, silence_ns: u64, what: &str) -> Result<(), ScenarioError> {
+fn tells_something(key: &'static str, silence_ns: u64, what: &str) -> Result<(), KeyError> {
     if (LEAST_SILENCE_NS..=MOST_SILENCE_NS).contains(&silence_ns) {
         return Ok(());
     }
@@ -186,7 +180,7 @@ fn tells_something(key: &'static str, silence_ns: u64, what: &str) -> Result<(),
         show_ns(LEAST_SILENCE_NS),
         show_ns(MOST_SILENCE_NS)
     );
-    Err(ScenarioError::new(key, why))
+    Err(KeyError::new(key, why))
 }
 
 /// The algorithms of which that is so.
@@ -197,17 +191,14 @@ fn names(is: impl Fn(&AlgorithmInfo) -> bool) -> String {
 }
 
 /// How members learn that another has died.
-pub(super) fn detector(
-    scenario: &Scenario,
-    info: &AlgorithmInfo,
-) -> Result<Detector, ScenarioError> {
+pub(super) fn detector(scenario: &Scenario, info: &AlgorithmInfo) -> Result<Detector, KeyError> {
     let Some(Detecting(detector)) = scenario.detector else {
         return Ok(Detector::default());
     };
     let Detector::Timeout(silence_ns) = detector else {
         return Ok(detector);
     };
-    let wrong = |why: String| Err(ScenarioError::new("detector", why));
+    let wrong = |why: String| Err(KeyError::new("detector", why));
     if !info.wants_peer_events() {
         return wrong(format!(
             "{} does nothing about a death, so nobody would listen to it; {} do",

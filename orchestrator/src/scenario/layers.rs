@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use model::workload::KeyError;
 use toml::Table;
 
-use super::resolve::{self, Origin, Resolved, ScenarioError};
-use super::{Scenario, file};
+use super::resolve::{self, Origin, Resolved};
+use super::{Scenario, file, load};
 
 /// A scenario from flags and a file together, and which of them each value comes from.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ impl Layers {
             by_flags: &self.by_flags,
         };
         let resolved = resolve::resolve(&scenario, &origin);
-        resolved.map_err(|ScenarioError { key, why }| format!("{key}: {why}"))
+        resolved.map_err(|KeyError { key, why }| format!("{key}: {why}"))
     }
 
     /// The plan that this makes, or what is wrong with it and in which flag or line.
@@ -97,7 +98,7 @@ impl Layers {
         resolve::resolve(&self.scenario, &origin).map_err(|error| self.locate(&error))
     }
 
-    fn locate(&self, ScenarioError { key, why }: &ScenarioError) -> String {
+    fn locate(&self, KeyError { key, why }: &KeyError) -> String {
         let line = |file: &file::File| {
             let line = file.lines.get(*key)?;
             Some(format!("{}:{line}: {key}", file.path.display()))
@@ -121,39 +122,16 @@ fn below(file: &Scenario, flags: &Scenario) -> Scenario {
     let mut below = file.clone();
     let kind = file.workload.unwrap_or_default();
     if flags.workload.is_some_and(|other| other != kind) {
-        below = Scenario {
-            think: None,
-            rate: None,
-            gap: None,
-            asks: None,
-            settled: None,
-            askers: None,
-            within: None,
-            arrivals: None,
-            ..below
-        };
+        below = below.without(&load::own_keys().collect::<Vec<_>>());
     }
     if flags.entries.is_some() || flags.total.is_some() || flags.duration.is_some() {
-        below = Scenario {
-            entries: None,
-            total: None,
-            duration: None,
-            ..below
-        };
+        below = below.without(&["entries", "total", "duration"]);
     }
     if flags.rate.is_some() || flags.gap.is_some() {
-        below = Scenario {
-            rate: None,
-            gap: None,
-            ..below
-        };
+        below = below.without(&["rate", "gap"]);
     }
     if flags.detector.is_some() || flags.detect_after.is_some() {
-        below = Scenario {
-            detector: None,
-            detect_after: None,
-            ..below
-        };
+        below = below.without(&["detector", "detect-after"]);
     }
     below
 }

@@ -5,12 +5,15 @@ use std::path::Path;
 use algorithms::NodeId;
 use algorithms::params::Params;
 use algorithms::registry::AlgorithmInfo;
-use chaos::span::LONGEST_NS;
-use model::workload::{Arrivals, Ask, PerNode, Quota, Span, Urgency, Workload};
+use model::workload::{
+    Arrivals, Group, KINDS, KeyError, Keys, Kind, PerNode, Quota, Rhythm, Span, Urgency, Workload,
+    node_of,
+};
+use toml::Table;
 
-use super::resolve::{ScenarioError, node_of};
-use super::values::{AskText, List, Weight};
-use super::{Kind, Scenario, arrivals};
+use super::values::{List, Weight};
+use super::workload_word::WorkloadWord;
+use super::{Scenario, arrivals};
 
 /// The most clients of all members together: each has an alarm of its own.
 const MOST_CLIENTS: u64 = 10_000_000;
@@ -21,44 +24,37 @@ pub(super) fn resolve(
     (info, params): (&AlgorithmInfo, &Params),
     nodes: u32,
     folder: &Path,
-) -> Result<Workload, ScenarioError> {
-    let kind = scenario.workload.unwrap_or_default();
+) -> Result<Workload, KeyError> {
+    let WorkloadWord(kind) = scenario.workload.unwrap_or_default();
     refuse_strays(scenario, kind)?;
     let weights = weights(scenario, nodes)?;
-    let arrivals = match kind {
-        Kind::Closed => Arrivals::Closed {
-            think: per_node(scenario.think.as_ref(), Span::Exponential(10_000_000)),
-        },
-        Kind::Open => Arrivals::Open {
-            mean_gap_ns: mean_gap_ns(scenario)?,
-        },
-        Kind::Batch => batch(scenario, (info, params), nodes)?,
-        Kind::OneAtATime => Arrivals::OneAtATime,
-        Kind::Window => window(scenario, nodes, &weights)?,
-        Kind::Trace => Arrivals::Batch {
-            asks: arrivals::read(scenario, nodes, folder)?,
-            settled: false,
-        },
+    // A seed may be larger than a file can say, and a path need not be text; no workload reads them.
+    let keys = scenario.clone().without(&["seed", "arrivals"]);
+    let keys = Table::try_from(keys).expect("a scenario is plain data");
+    let group = Group {
+        info,
+        params,
+        nodes,
+        weights: &weights,
+        requests_of_file: &|| arrivals::read(scenario, nodes, folder),
     };
+    let arrivals = (kind.read)(&Keys(keys), &group)?;
     let workload = Workload {
-        quota: quota(scenario, kind, &arrivals, nodes)?,
+        quota: quota(scenario, &arrivals, nodes)?,
         arrivals,
         hold: per_node(scenario.hold.as_ref(), Span::Constant(1_000_000)),
         priority: priority(scenario, nodes)?,
         weights,
         clients: match scenario.clients {
             Some(0) => {
-                return Err(ScenarioError::new(
-                    "clients",
-                    "a member has at least one client",
-                ));
+                return Err(KeyError::new("clients", "a member has at least one client"));
             }
             Some(clients) if u64::from(clients) * u64::from(nodes) > MOST_CLIENTS => {
                 let why = format!(
                     "{clients} clients at each of {nodes} nodes are too many; at most \
                      {MOST_CLIENTS} in all"
                 );
-                return Err(ScenarioError::new("clients", why));
+                return Err(KeyError::new("clients", why));
             }
             clients => clients.unwrap_or(1),
         },
@@ -85,51 +81,26 @@ pub(super) fn quota_key(workload: &Workload) -> &'static str {
 }
 
 /// Refuses keys that mean nothing for this kind of workload.
-fn refuse_strays(scenario: &Scenario, kind: Kind) -> Result<(), ScenarioError> {
-    let drawn = [Kind::Closed, Kind::Open, Kind::OneAtATime];
-    let weighed = [Kind::Closed, Kind::Open, Kind::OneAtATime, Kind::Window];
-    let asked = [
-        ("think", scenario.think.is_some(), &[Kind::Closed][..]),
-        ("rate", scenario.rate.is_some(), &[Kind::Open]),
-        ("gap", scenario.gap.is_some(), &[Kind::Open]),
-        ("asks", scenario.asks.is_some(), &[Kind::Batch]),
-        ("settled", scenario.settled.is_some(), &[Kind::Batch]),
-        ("askers", scenario.askers.is_some(), &[Kind::Window]),
-        ("within", scenario.within.is_some(), &[Kind::Window]),
-        ("arrivals", scenario.arrivals.is_some(), &[Kind::Trace]),
-        (
-            "entries",
-            scenario.entries.is_some(),
-            &[Kind::Closed, Kind::Open],
-        ),
-        ("total", scenario.total.is_some(), &drawn),
-        ("duration", scenario.duration.is_some(), &drawn),
-        ("weights", scenario.weights.is_some(), &weighed),
-    ];
-    match asked
-        .into_iter()
-        .find(|(_, given, kinds)| *given && !kinds.contains(&kind))
-    {
+fn refuse_strays(scenario: &Scenario, kind: &Kind) -> Result<(), KeyError> {
+    let takes = |kind: &Kind, key| kind.keys.contains(&key) || kind.shared_keys.contains(&key);
+    let given = scenario.keys();
+    let shared = KINDS.iter().flat_map(|kind| kind.shared_keys);
+    let mut keys = own_keys().chain(shared.copied());
+    match keys.find(|&key| given.contains(key) && !takes(kind, key)) {
         None => Ok(()),
-        Some((key, _, kinds)) => {
-            let kinds = kinds
-                .iter()
-                .map(|&kind| kind_name(kind))
-                .collect::<Vec<_>>();
-            let why = format!(
-                "this is for --workload {}, and this one is {}",
-                kinds.join(", "),
-                kind_name(kind)
-            );
-            Err(ScenarioError::new(key, why))
+        Some(key) => {
+            let kinds = KINDS.iter().filter(|kind| takes(kind, key));
+            let kinds = kinds.map(|kind| kind.word).collect::<Vec<_>>().join(", ");
+            let this = kind.word;
+            let why = format!("this is for --workload {kinds}, and this one is {this}");
+            Err(KeyError::new(key, why))
         }
     }
 }
 
-fn kind_name(kind: Kind) -> String {
-    use clap::ValueEnum;
-    let value = kind.to_possible_value().expect("no kind is hidden");
-    value.get_name().to_owned()
+/// The keys that belong to one workload each.
+pub(super) fn own_keys() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().flat_map(|kind| kind.keys).copied()
 }
 
 fn per_node<T: Clone>(given: Option<&List<T>>, default: T) -> PerNode<T> {
@@ -141,93 +112,18 @@ fn per_node<T: Clone>(given: Option<&List<T>>, default: T) -> PerNode<T> {
 }
 
 /// Fewer priorities than nodes are taken in turn; more would be for nobody.
-fn priority(scenario: &Scenario, nodes: u32) -> Result<PerNode<Urgency>, ScenarioError> {
+fn priority(scenario: &Scenario, nodes: u32) -> Result<PerNode<Urgency>, KeyError> {
     match &scenario.priority {
         Some(List(given)) if given.len() > nodes as usize => {
             let given = given.len();
             let why = format!("{given} priorities for {nodes} nodes; write at most one for each");
-            Err(ScenarioError::new("priority", why))
+            Err(KeyError::new("priority", why))
         }
         given => Ok(per_node(given.as_ref(), Urgency::Constant(0))),
     }
 }
 
-fn mean_gap_ns(scenario: &Scenario) -> Result<u64, ScenarioError> {
-    match (scenario.rate, scenario.gap) {
-        (Some(_), Some(_)) => Err(ScenarioError::new(
-            "gap",
-            "rate and gap say the same; keep one",
-        )),
-        (None, Some(gap)) if gap.0 == 0 => Err(ScenarioError::new(
-            "gap",
-            "requests would never stop coming; write 50ms",
-        )),
-        (None, Some(gap)) => Ok(gap.0),
-        (None, None) => Ok(50_000_000),
-        (Some(rate), None) => {
-            let gap_ns = 1e9 / rate;
-            if rate > 0.0 && (1.0..=LONGEST_NS as f64).contains(&gap_ns) {
-                Ok(gap_ns.round() as u64)
-            } else {
-                let why = format!("{rate} requests per second cannot be; write 20 or 0.5");
-                Err(ScenarioError::new("rate", why))
-            }
-        }
-    }
-}
-
-fn batch(
-    scenario: &Scenario,
-    (info, params): (&AlgorithmInfo, &Params),
-    nodes: u32,
-) -> Result<Arrivals, ScenarioError> {
-    let everyone = || (0..nodes).map(|node| AskText(Ask::at(0, NodeId(node))));
-    let asks: Vec<Ask> = match &scenario.asks {
-        None => everyone().map(|AskText(ask)| ask).collect(),
-        Some(List(asks)) => asks.iter().map(|AskText(ask)| *ask).collect(),
-    };
-    for ask in &asks {
-        node_of(ask.node.0, nodes).map_err(|why| ScenarioError::new("asks", why))?;
-    }
-    let settled = scenario.settled.unwrap_or(false);
-    if settled && (info.more.retries)(params) {
-        let why = format!(
-            "who waits with {} tries again and again, so that the group never comes to rest and \
-             nobody would ever leave; leave --settled out",
-            info.name
-        );
-        return Err(ScenarioError::new("settled", why));
-    }
-    if let Some(ask) = asks.iter().find(|ask| settled && ask.at_ns > 0) {
-        let why = format!(
-            "'{}' names a time, but in a settled batch each asks when nothing is under way",
-            AskText(*ask)
-        );
-        return Err(ScenarioError::new("asks", why));
-    }
-    Ok(Arrivals::Batch { asks, settled })
-}
-
-fn window(scenario: &Scenario, nodes: u32, weights: &[f64]) -> Result<Arrivals, ScenarioError> {
-    let silent = weights.iter().filter(|&&weight| weight == 0.0).count();
-    let may_ask = nodes - u32::try_from(silent).expect("a weight is a node's");
-    let askers = scenario.askers.unwrap_or(may_ask.div_ceil(2));
-    if askers == 0 || askers > may_ask {
-        let why = format!("{askers} of {may_ask} nodes cannot ask once each; write 1 to {may_ask}");
-        return Err(ScenarioError::new("askers", why));
-    }
-    Ok(Arrivals::Window {
-        nodes: askers,
-        within_ns: scenario.within.map_or(10_000_000, |within| within.0),
-    })
-}
-
-fn quota(
-    scenario: &Scenario,
-    kind: Kind,
-    arrivals: &Arrivals,
-    nodes: u32,
-) -> Result<Quota, ScenarioError> {
+fn quota(scenario: &Scenario, arrivals: &Arrivals, nodes: u32) -> Result<Quota, KeyError> {
     let given = [
         ("entries", scenario.entries.map(Quota::PerNode)),
         ("total", scenario.total.map(Quota::Total)),
@@ -242,28 +138,23 @@ fn quota(
     let first = given.next();
     if let (Some((first, _)), Some((second, _))) = (first, given.next()) {
         let why = format!("{first} and {second} say how much there is to do; keep one");
-        return Err(ScenarioError::new(second, why));
+        return Err(KeyError::new(second, why));
     }
-    match (first, kind, arrivals) {
-        (Some((key, Quota::PerNode(0) | Quota::Total(0) | Quota::Until(0))), ..) => Err(
-            ScenarioError::new(key, "0 leaves nothing to do; a run has at least one entry"),
-        ),
-        (Some((_, quota)), ..) => Ok(quota),
-        (None, Kind::OneAtATime, _) => Ok(Quota::Total(1_000)),
-        (None, _, Arrivals::Batch { asks, .. }) => Ok(Quota::Total(asks.len() as u64)),
-        (None, _, Arrivals::Window { nodes, .. }) => Ok(Quota::Total((*nodes).into())),
-        (None, Kind::Closed | Kind::Open | Kind::Batch | Kind::Window | Kind::Trace, _) => {
-            // Enough to look at, and soon over in large groups too.
-            Ok(Quota::PerNode(u64::from((10_000 / nodes).clamp(1, 50))))
-        }
+    match first {
+        Some((key, Quota::PerNode(0) | Quota::Total(0) | Quota::Until(0))) => Err(KeyError::new(
+            key,
+            "0 leaves nothing to do; a run has at least one entry",
+        )),
+        Some((_, quota)) => Ok(quota),
+        None => Ok(arrivals.quota(nodes)),
     }
 }
 
-fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, ScenarioError> {
+fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, KeyError> {
     let Some(List(given)) = &scenario.weights else {
         return Ok(Vec::new());
     };
-    let wrong = |why: String| ScenarioError::new("weights", why);
+    let wrong = |why: String| KeyError::new("weights", why);
     let in_turn = |weight: &Weight| match weight {
         Weight::InTurn(weight) => Some(*weight),
         Weight::Of(..) => None,
@@ -297,8 +188,8 @@ fn weights(scenario: &Scenario, nodes: u32) -> Result<Vec<f64>, ScenarioError> {
 
 /// In virtual time, a closed loop that neither thinks nor holds would go round for ever at one
 /// instant.
-pub(super) fn time_passes(workload: &Workload, nodes: u32) -> Result<(), ScenarioError> {
-    let Arrivals::Closed { think } = &workload.arrivals else {
+pub(super) fn time_passes(workload: &Workload, nodes: u32) -> Result<(), KeyError> {
+    let Rhythm::AfterLeaving { think } = workload.arrivals.rhythm() else {
         return Ok(());
     };
     let never = |span: Span| {
@@ -314,7 +205,36 @@ pub(super) fn time_passes(workload: &Workload, nodes: u32) -> Result<(), Scenari
             let why = format!(
                 "node {node} thinks 0 and holds 0, so time would not pass; give it one of them"
             );
-            Err(ScenarioError::new("think", why))
+            Err(KeyError::new("think", why))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_keys_of_workloads_are_keys_of_scenarios() {
+        let shared = KINDS.iter().flat_map(|kind| kind.shared_keys).copied();
+        for key in own_keys().chain(shared) {
+            let table = Table::from_iter([(key.to_owned(), false.into())]);
+            let refused = table.try_into::<Scenario>();
+            let unknown = refused.is_err_and(|error| error.message().starts_with("unknown field"));
+            assert!(!unknown, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_key_belongs_to_one_workload_or_is_shared() {
+        let shared = KINDS.iter().flat_map(|kind| kind.shared_keys);
+        let shared = shared.collect::<std::collections::BTreeSet<_>>();
+        let own = own_keys().collect::<Vec<_>>();
+        for (place, key) in own.iter().enumerate() {
+            assert!(
+                !shared.contains(key) && !own[..place].contains(key),
+                "{key}"
+            );
         }
     }
 }

@@ -3,13 +3,12 @@
 use algorithms::params::Value;
 use algorithms::registry::LinkContract;
 use model::plan::Detector;
-use model::workload::{Arrivals, PerNode, Quota, Workload};
+use model::workload::{PerNode, Quota, Workload};
 
+use super::Scenario;
 use super::resolve::Resolved;
-use super::values::{
-    AsPrinted, AskText, Assignment, Between, Detecting, List, ShapeSpec, Time, Weight,
-};
-use super::{Kind, Scenario};
+use super::values::{AsPrinted, Assignment, Between, Detecting, List, ShapeSpec, Time, Weight};
+use super::workload_word::WorkloadWord;
 
 impl Resolved {
     /// The scenario file that makes exactly this run.
@@ -63,38 +62,18 @@ impl Resolved {
     }
 }
 
-fn with_workload(mut scenario: Scenario, workload: &Workload) -> Scenario {
-    let mut says_how_much = true;
-    let kind = match &workload.arrivals {
-        Arrivals::Closed { think } => {
-            scenario.think = Some(list(think));
-            Kind::Closed
-        }
-        Arrivals::Open { mean_gap_ns } => {
-            scenario.gap = Some(Time(*mean_gap_ns));
-            Kind::Open
-        }
-        Arrivals::Batch { asks, settled } => {
-            scenario.asks = Some(List(asks.iter().copied().map(AskText).collect()));
-            scenario.settled = Some(*settled);
-            says_how_much = false;
-            Kind::Batch
-        }
-        Arrivals::OneAtATime => Kind::OneAtATime,
-        Arrivals::Window { nodes, within_ns } => {
-            scenario.askers = Some(*nodes);
-            scenario.within = Some(Time(*within_ns));
-            says_how_much = false;
-            Kind::Window
-        }
-    };
+fn with_workload(scenario: Scenario, workload: &Workload) -> Scenario {
+    let own = workload.arrivals.write().try_into::<Scenario>();
+    let own = own.expect("a workload writes keys of a scenario");
+    let mut scenario = own.over(scenario);
+    let kind = workload.arrivals.kind();
     match workload.quota {
-        _ if !says_how_much => {}
+        _ if !kind.takes_quota() => {}
         Quota::PerNode(entries) => scenario.entries = Some(entries),
         Quota::Total(entries) => scenario.total = Some(entries),
         Quota::Until(ns) => scenario.duration = Some(Time(ns)),
     }
-    scenario.workload = Some(kind);
+    scenario.workload = WorkloadWord::named(kind.word);
     scenario.hold = Some(list(&workload.hold));
     scenario.priority = Some(list(&workload.priority));
     if !workload.weights.is_empty() {

@@ -13,7 +13,7 @@ use chaos::Delay;
 use chaos::span::LONGEST_NS;
 use model::plan::{Algorithm, MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes, usual_delay};
 use model::run::Engine;
-use model::workload::{Arrivals, Quota, Workload};
+use model::workload::{KeyError, Quota, Workload, node_of};
 
 use super::faults::{self, FaultContext};
 use super::values::{AsPrinted, Assignment, Between};
@@ -62,36 +62,20 @@ impl Origin<'_> {
     }
 }
 
-/// A key of a scenario whose value cannot be used.
-#[derive(Debug)]
-pub(super) struct ScenarioError {
-    /// The key that says it, even if its value is the default.
-    pub(super) key: &'static str,
-    /// What is wrong, and what would be right.
-    pub(super) why: String,
-}
-
-impl ScenarioError {
-    pub(super) fn new(key: &'static str, why: impl Into<String>) -> Self {
-        let why = why.into();
-        Self { key, why }
-    }
-}
-
 /// Gives every missing key its default, and checks every key that is there.
-pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolved, ScenarioError> {
+pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolved, KeyError> {
     let Some(algorithm) = &scenario.algorithm else {
-        return Err(ScenarioError::new(
+        return Err(KeyError::new(
             "algorithm",
             "no algorithm is named; write algorithm = \"raymond\"",
         ));
     };
-    let info = find_algorithm(algorithm).map_err(|why| ScenarioError::new("algorithm", why))?;
+    let info = find_algorithm(algorithm).map_err(|why| KeyError::new("algorithm", why))?;
     let name = name(scenario, origin, info)?;
     let seed = scenario.seed.unwrap_or_else(fresh_seed);
     let params = params(&scenario.params, info, origin.folder("params"))
-        .map_err(|why| ScenarioError::new("params", why))?;
-    let unfit = |why: String| ScenarioError::new("topology", why);
+        .map_err(|why| KeyError::new("params", why))?;
+    let unfit = |why: String| KeyError::new("topology", why);
     let given = scenario.topology.as_ref();
     let given = given.map(|spec| spec.shape(origin.folder("topology")));
     let given = given.transpose().map_err(unfit)?;
@@ -99,10 +83,7 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
     let shape = given.unwrap_or_else(|| Shape::default_for(info.graph, nodes));
     let holder = holder(scenario, &shape, nodes)?;
     if let Some(why) = (info.more.refuses)(&params, nodes) {
-        return Err(ScenarioError::new(
-            "params",
-            format!("{}: {why}", info.name),
-        ));
+        return Err(KeyError::new("params", format!("{}: {why}", info.name)));
     }
     let printed = printed(scenario, info)?;
     let order = order(scenario, info)?;
@@ -171,13 +152,13 @@ fn name(
     scenario: &Scenario,
     origin: &Origin<'_>,
     info: &AlgorithmInfo,
-) -> Result<String, ScenarioError> {
+) -> Result<String, KeyError> {
     let name = scenario
         .name
         .as_deref()
         .or(origin.name)
         .unwrap_or(info.name);
-    let name = directory_name(name).map_err(|why| ScenarioError::new("name", why))?;
+    let name = directory_name(name).map_err(|why| KeyError::new("name", why))?;
     Ok(name.to_owned())
 }
 
@@ -186,7 +167,7 @@ fn nodes(
     info: &AlgorithmInfo,
     params: &Params,
     shape: Option<&Shape>,
-) -> Result<u32, ScenarioError> {
+) -> Result<u32, KeyError> {
     let near = |nodes: u32| {
         let below = (0..nodes).rev().find(|&size| info.admits_size(size));
         let above = (nodes..nodes.saturating_mul(2).saturating_add(1_000)).skip(1);
@@ -208,26 +189,14 @@ fn nodes(
         (None, None) => format!("it needs at least {}", info.more.sizes.least),
     };
     let why = format!("{} does not run on {nodes} nodes; {instead}", info.name);
-    Err(ScenarioError::new("nodes", why))
+    Err(KeyError::new("nodes", why))
 }
 
-fn holder(scenario: &Scenario, shape: &Shape, nodes: u32) -> Result<NodeId, ScenarioError> {
+fn holder(scenario: &Scenario, shape: &Shape, nodes: u32) -> Result<NodeId, KeyError> {
     match scenario.holder {
-        Some(holder) => node_of(holder, nodes).map_err(|why| ScenarioError::new("holder", why)),
+        Some(holder) => node_of(holder, nodes).map_err(|why| KeyError::new("holder", why)),
         // A shape that names a node which is not there is refused when it is built.
         None => Ok(NodeId(shape.holder().0.min(nodes - 1))),
-    }
-}
-
-/// The node of that number, if there is one.
-pub(super) fn node_of(number: u32, nodes: u32) -> Result<NodeId, String> {
-    if number < nodes {
-        Ok(NodeId(number))
-    } else {
-        let last = nodes - 1;
-        Err(format!(
-            "there is no node {number}; the {nodes} nodes are numbered 0 to {last}"
-        ))
     }
 }
 
@@ -265,17 +234,17 @@ pub(crate) fn params(
     Params::resolve(info.name, info.more.params, &values).map_err(|error| error.to_string())
 }
 
-fn printed(scenario: &Scenario, info: &'static AlgorithmInfo) -> Result<Printed, ScenarioError> {
+fn printed(scenario: &Scenario, info: &'static AlgorithmInfo) -> Result<Printed, KeyError> {
     let printed = match &scenario.as_printed {
         None => Printed::repaired(),
         Some(AsPrinted::Some(ids)) => info
             .as_printed(ids)
-            .map_err(|error| ScenarioError::new("as-printed", error.to_string()))?,
+            .map_err(|error| KeyError::new("as-printed", error.to_string()))?,
         Some(AsPrinted::All) => {
             let printed = Printed::all(info.more.defects);
             if printed.is_repaired() {
                 let why = format!("no defect of {}'s printed text is known", info.name);
-                return Err(ScenarioError::new("as-printed", why));
+                return Err(KeyError::new("as-printed", why));
             }
             printed
         }
@@ -283,31 +252,31 @@ fn printed(scenario: &Scenario, info: &'static AlgorithmInfo) -> Result<Printed,
     Ok(printed)
 }
 
-fn order(scenario: &Scenario, info: &AlgorithmInfo) -> Result<LinkOrder, ScenarioError> {
+fn order(scenario: &Scenario, info: &AlgorithmInfo) -> Result<LinkOrder, KeyError> {
     match (scenario.links, info.link_order) {
         (Some(LinkOrder::Any), LinkOrder::Fifo) => {
             let why = format!(
                 "{} needs links that keep the order of messages; leave it out or write fifo",
                 info.name
             );
-            Err(ScenarioError::new("links", why))
+            Err(KeyError::new("links", why))
         }
         (given, _) => Ok(given.unwrap_or(LinkOrder::Fifo)),
     }
 }
 
-fn warm_up(scenario: &Scenario, workload: &Workload, nodes: u32) -> Result<u64, ScenarioError> {
+fn warm_up(scenario: &Scenario, workload: &Workload, nodes: u32) -> Result<u64, KeyError> {
     let warm_up = scenario.warm_up.unwrap_or(0);
     match load::entries(workload, nodes) {
         Some(all) if warm_up >= all => {
             let why = format!("{warm_up} entries of {all} leave nothing to measure");
-            Err(ScenarioError::new("warm-up", why))
+            Err(KeyError::new("warm-up", why))
         }
         _ => Ok(warm_up),
     }
 }
 
-fn memory(info: &AlgorithmInfo, nodes: u32, workload: &Workload) -> Result<(), ScenarioError> {
+fn memory(info: &AlgorithmInfo, nodes: u32, workload: &Workload) -> Result<(), KeyError> {
     let needed = members_bytes(info, nodes);
     if needed > MEMORY_LIMIT_BYTES {
         let (mut fits, mut too_many) = (0, nodes);
@@ -328,7 +297,7 @@ fn memory(info: &AlgorithmInfo, nodes: u32, workload: &Workload) -> Result<(), S
             MEMORY_LIMIT_BYTES >> 30,
             count(fits.into()),
         );
-        return Err(ScenarioError::new("nodes", why));
+        return Err(KeyError::new("nodes", why));
     }
     let entries = load::entries(workload, nodes).unwrap_or(0);
     let needed = entries.saturating_mul(REQUEST_BYTES);
@@ -339,7 +308,7 @@ fn memory(info: &AlgorithmInfo, nodes: u32, workload: &Workload) -> Result<(), S
             count(needed >> 30),
             MEMORY_LIMIT_BYTES >> 30,
         );
-        return Err(ScenarioError::new(load::quota_key(workload), why));
+        return Err(KeyError::new(load::quota_key(workload), why));
     }
     Ok(())
 }
@@ -349,10 +318,10 @@ fn delay(scenario: &Scenario, engine: Engine) -> Delay {
     scenario.delay.unwrap_or(usual_delay(engine))
 }
 
-fn bound_ns(scenario: &Scenario, engine: Engine, delay: &Delay) -> Result<u64, ScenarioError> {
+fn bound_ns(scenario: &Scenario, engine: Engine, delay: &Delay) -> Result<u64, KeyError> {
     let largest_ns = match (scenario.bound, *delay) {
         (Some(bound), _) if bound.0 == 0 => {
-            return Err(ScenarioError::new(
+            return Err(KeyError::new(
                 "bound",
                 "the bound is longer than 0, such as 50ms",
             ));
@@ -379,9 +348,9 @@ fn time_limit_ns(
     scenario: &Scenario,
     engine: Engine,
     workload: &Workload,
-) -> Result<Option<u64>, ScenarioError> {
+) -> Result<Option<u64>, KeyError> {
     match scenario.time_limit {
-        Some(limit) if limit.0 == 0 => Err(ScenarioError::new(
+        Some(limit) if limit.0 == 0 => Err(KeyError::new(
             "time-limit",
             "nothing can happen in no time; write 60s",
         )),
@@ -394,12 +363,10 @@ fn time_limit_ns(
 fn default_limit_ns(workload: &Workload) -> u64 {
     const RUN_NS: u64 = 60_000_000_000;
     const DRAIN_NS: u64 = 30_000_000_000;
-    let last_request_ns = match (&workload.arrivals, workload.quota) {
-        (Arrivals::Batch { asks, .. }, _) => asks.iter().map(|ask| ask.at_ns).max().unwrap_or(0),
-        (Arrivals::Window { within_ns, .. }, _) => *within_ns,
-        (_, Quota::Until(duration_ns)) => duration_ns,
+    let last_request_ns = match (workload.arrivals.last_request_ns(), workload.quota) {
+        (Some(last_ns), _) | (None, Quota::Until(last_ns)) => last_ns,
         // It is not known when the last of a number of requests will come.
-        (_, Quota::PerNode(_) | Quota::Total(_)) => 0,
+        (None, Quota::PerNode(_) | Quota::Total(_)) => 0,
     };
     RUN_NS.max(last_request_ns.saturating_add(DRAIN_NS).min(LONGEST_NS))
 }

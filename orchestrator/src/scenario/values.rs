@@ -391,7 +391,7 @@ impl<'de> Deserialize<'de> for Weight {
     }
 }
 
-/// One request of a batch: `3 at 5ms priority 2 hold 1ms`, of which only the node must be said.
+/// A request of a batch as text; a plan has it as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AskText(pub Ask);
 
@@ -399,43 +399,13 @@ impl FromStr for AskText {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is not NODE [at TIME] [priority NUMBER] [hold TIME]");
-        let time = |text: &str| parse_ns(text).map_err(|error| error.to_string());
-        let mut words = text.split_whitespace();
-        let node = words.next().and_then(|word| word.parse().ok());
-        let mut ask = Ask::at(0, NodeId(node.ok_or_else(wrong)?));
-        while let Some(word) = words.next() {
-            let value = words.next().ok_or_else(wrong)?;
-            match word {
-                "at" => ask.at_ns = time(value)?,
-                "priority" => ask.priority = Some(value.parse().map_err(|_| wrong())?),
-                "hold" => ask.hold_ns = Some(time(value)?),
-                _ => return Err(wrong()),
-            }
-        }
-        Ok(Self(ask))
+        text.parse().map(Self)
     }
 }
 
 impl fmt::Display for AskText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Ask {
-            node,
-            at_ns,
-            priority,
-            hold_ns,
-        } = self.0;
-        write!(f, "{node}")?;
-        if at_ns > 0 {
-            write!(f, " at {}", show_ns(at_ns))?;
-        }
-        if let Some(priority) = priority {
-            write!(f, " priority {priority}")?;
-        }
-        if let Some(hold_ns) = hold_ns {
-            write!(f, " hold {}", show_ns(hold_ns))?;
-        }
-        Ok(())
+        self.0.fmt(f)
     }
 }
 

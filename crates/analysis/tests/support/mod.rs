@@ -6,7 +6,7 @@ use algorithms::Topology;
 use algorithms::registry;
 use model::plan::Plan;
 use model::run::Run;
-use model::workload::{Arrivals, PerNode, Quota, Span, Workload};
+use model::workload::{Closed, PerNode, Quota, Span, Workload};
 
 /// A closed workload with some competition, links of 1 ms, holds of 1 ms.
 pub(crate) fn plan(algorithm: &str, nodes: u32) -> Plan {
@@ -14,9 +14,10 @@ pub(crate) fn plan(algorithm: &str, nodes: u32) -> Plan {
     let usual = Plan::usual(info, nodes, 7);
     Plan {
         workload: Workload {
-            arrivals: Arrivals::Closed {
+            arrivals: Closed {
                 think: PerNode::All(Span::Exponential(10_000_000)),
-            },
+            }
+            .into(),
             quota: Quota::PerNode(20),
             ..usual.workload
         },

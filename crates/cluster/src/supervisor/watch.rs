@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use algorithms::NodeId;
-use member::conductor::Settled;
 use member::referee::{self, Seen};
 use model::run::End;
+use model::workload::Settled;
 use node::control::ToMember;
 use tokio::time::{Instant, sleep_until};
 

@@ -1,6 +1,6 @@
 use super::*;
 use algorithms::Topology;
-use model::workload::{Arrivals, Ask, PerNode, Quota, Span};
+use model::workload::{Ask, Batch, Closed, OneAtATime, Open, PerNode, Quota, Span};
 
 const ZERO: NodeId = NodeId(0);
 const ONE: NodeId = NodeId(1);
@@ -13,9 +13,10 @@ const ENTERED: What = What::Enter {
 
 fn closed(think_ns: u64, clients: u32, quota: Quota) -> Plan {
     let mut plan = crate::sample::plan();
-    plan.workload.arrivals = Arrivals::Closed {
+    plan.workload.arrivals = Closed {
         think: PerNode::All(Span::Constant(think_ns)),
-    };
+    }
+    .into();
     plan.workload.clients = clients;
     plan.workload.quota = quota;
     plan
@@ -104,7 +105,7 @@ fn nobody_asks_when_the_time_is_up() {
 #[test]
 fn an_open_workload_does_not_wait_for_the_one_before() {
     let mut plan = closed(0, 1, Quota::PerNode(2));
-    plan.workload.arrivals = Arrivals::Open { mean_gap_ns: 1_000 };
+    plan.workload.arrivals = Open { mean_gap_ns: 1_000 }.into();
     let mut members = members(&plan);
     members.opening();
     let first = arrive(&mut members, 7, ZERO);
@@ -124,14 +125,15 @@ fn a_batch_knows_the_priority_and_the_stay_of_each_request() {
         hold_ns,
     };
     let mut plan = closed(0, 1, Quota::PerNode(1));
-    plan.workload.arrivals = Arrivals::Batch {
+    plan.workload.arrivals = Batch {
         asks: vec![
             ask(0, 50, Some(7), Some(3)),
             ask(1, 0, None, None),
             ask(0, 20, Some(9), None),
         ],
         settled: false,
-    };
+    }
+    .into();
     let mut members = members(&plan);
     let opening = [(50, 0), (0, 1), (20, 0)].map(|(at, n)| (at, Alarm::Arrive(NodeId(n))));
     assert_eq!(members.opening(), opening);
@@ -147,7 +149,7 @@ fn a_batch_knows_the_priority_and_the_stay_of_each_request() {
 #[test]
 fn whoever_is_told_to_stay_leaves_when_told() {
     let mut plan = closed(0, 1, Quota::PerNode(1));
-    plan.workload.arrivals = Arrivals::OneAtATime;
+    plan.workload.arrivals = OneAtATime.into();
     let mut members = members(&plan);
     assert_eq!(members.opening(), []);
     let entered = handle(&mut members, 5, ZERO, Event::Cue(Cue::Ask { stay: true }));

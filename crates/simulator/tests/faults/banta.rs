@@ -3,7 +3,7 @@
 use algorithms::NodeId;
 use model::plan::Plan;
 use model::run::End;
-use model::workload::{Arrivals, Ask, Quota};
+use model::workload::{Ask, Batch, Quota};
 
 use crate::scenes::{entries, fault, judge, plan, simulate};
 
@@ -11,10 +11,11 @@ use crate::scenes::{entries, fault, judge, plan, simulate};
 fn too_late(algorithm: &str, printed: &[&str]) -> Plan {
     let mut plan = plan(algorithm, 3, 1, &["delay message REQUEST from 2 #1 by 4T"]);
     let ask = |node| Ask::at(0, NodeId(node));
-    plan.workload.arrivals = Arrivals::Batch {
+    plan.workload.arrivals = Batch {
         asks: vec![ask(1), ask(2)],
         settled: false,
-    };
+    }
+    .into();
     plan.workload.quota = Quota::PerNode(1);
     plan.printed = plan.info().as_printed(printed).expect("they go together");
     plan

@@ -4,7 +4,7 @@ use algorithms::registry::LinkOrder;
 use algorithms::{NodeId, Topology};
 use model::plan::Plan;
 use model::run::{End, Run};
-use model::workload::{Arrivals, PerNode, Quota, Span, Urgency};
+use model::workload::{Closed, PerNode, Quota, Span, Urgency};
 
 use crate::scenes::{MS, judge, messages, plan, simulate};
 
@@ -26,9 +26,10 @@ fn failing(algorithm: &str, seed: u64, faults: &[&str]) -> Plan {
         0 => LinkOrder::Fifo,
         _ => LinkOrder::Any,
     };
-    plan.workload.arrivals = Arrivals::Closed {
+    plan.workload.arrivals = Closed {
         think: PerNode::All(Span::Exponential(700 * MS)),
-    };
+    }
+    .into();
     plan.workload.hold = PerNode::All(Span::Uniform(10 * MS, 300 * MS));
     plan.workload.priority = apart(nodes);
     plan.workload.quota = Quota::PerNode(4);

@@ -60,7 +60,7 @@ fn loss_and_a_partition_that_heals_only_delay() {
 fn the_transport_alone_changes_no_message_count_of_a_quiet_network() {
     for info in registry::ALL {
         let mut plan = bad_links(info, 1, &[]);
-        plan.workload.arrivals = model::workload::Arrivals::OneAtATime;
+        plan.workload.arrivals = model::workload::OneAtATime.into();
         // Longer than any answer takes: a vote that comes after the exit costs a message more.
         plan.workload.hold = PerNode::All(Span::Constant(5 * MS));
         let without = simulate(&plan);

@@ -9,7 +9,7 @@ use algorithms::registry::LinkContract;
 use algorithms::{Algorithm, Change, Message, NodeId, Outbox, Request, Setup, Timer, Topology};
 use model::plan::Plan;
 use model::run::{End, FaultKind, Run};
-use model::workload::{Arrivals, Quota};
+use model::workload::{OneAtATime, Quota};
 use serde::{Deserialize, Serialize};
 use simulator::{Needs, simulate_needy};
 
@@ -236,7 +236,7 @@ fn churn_ends_many_sessions_and_everything_is_accounted_for() {
         let mut plan = plan("centralised", 4, seed, &faults);
         plan.delay = "5ms 4ms".parse().expect("a delay");
         if seed % 2 == 1 {
-            plan.workload.arrivals = Arrivals::OneAtATime;
+            plan.workload.arrivals = OneAtATime.into();
             plan.workload.quota = Quota::Total(40);
         }
         let run = simulate(&plan, SESSIONS);

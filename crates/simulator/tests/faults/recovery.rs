@@ -2,7 +2,7 @@
 
 use model::plan::Plan;
 use model::run::{End, Run};
-use model::workload::{Arrivals, PerNode, Span};
+use model::workload::{Closed, PerNode, Span};
 
 use crate::scenes::{MS, plan, simulate};
 
@@ -19,9 +19,10 @@ fn bereaved(structure: &str, nodes: u32, seed: u64) -> Plan {
     plan.params = plan.info().choose(&given).expect("the parameters fit");
     plan.delay = "2ms 2ms".parse().expect("a delay");
     plan.detect_after_ns = (0, 30 * MS);
-    plan.workload.arrivals = Arrivals::Closed {
+    plan.workload.arrivals = Closed {
         think: PerNode::All(Span::Exponential(3 * MS)),
-    };
+    }
+    .into();
     plan
 }
 

@@ -10,7 +10,7 @@ use chaos::partition::Edges;
 use chaos::timeline::Group;
 use model::plan::Plan;
 use model::run::{FaultOutcome, Run};
-use model::workload::{Arrivals, PerNode, Span, Workload};
+use model::workload::{Closed, PerNode, Span, Workload};
 
 /// A millisecond, in nanoseconds.
 pub(crate) const MS: u64 = 1_000_000;
@@ -22,9 +22,10 @@ pub(crate) fn plan(algorithm: &str, nodes: u32, seed: u64, faults: &[&str]) -> P
     let usual = Plan::usual(info, nodes, seed);
     let mut plan = Plan {
         workload: Workload {
-            arrivals: Arrivals::Closed {
+            arrivals: Closed {
                 think: PerNode::All(Span::Constant(10 * MS)),
-            },
+            }
+            .into(),
             ..usual.workload
         },
         bound_ns: 50 * MS,

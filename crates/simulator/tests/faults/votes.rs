@@ -4,7 +4,7 @@
 use algorithms::NodeId;
 use model::plan::Plan;
 use model::run::{End, Run};
-use model::workload::{Arrivals, Ask, PerNode, Quota, Span};
+use model::workload::{Ask, Batch, Closed, PerNode, Quota, Span};
 
 use crate::scenes::{MS, judge, plan, simulate};
 
@@ -24,10 +24,11 @@ fn with(mut plan: Plan, params: &[(&str, &str)], ids: &[&str]) -> Plan {
 /// These ask at once, and stay inside for so long; a message takes up to 6 ms.
 fn asking(mut plan: Plan, nodes: &[u32], hold_ms: u64) -> Plan {
     let asks = nodes.iter().map(|&node| Ask::at(MS, NodeId(node)));
-    plan.workload.arrivals = Arrivals::Batch {
+    plan.workload.arrivals = Batch {
         asks: asks.collect(),
         settled: false,
-    };
+    }
+    .into();
     plan.workload.quota = Quota::PerNode(1);
     plan.workload.hold = PerNode::All(Span::Constant(hold_ms * MS));
     plan.delay = "4ms 2ms".parse().expect("a delay");
@@ -141,9 +142,10 @@ fn random_partitions_only_delay() {
                 continue;
             };
             let mut plan = asking(plan(name, nodes, seed, &[&fault]), &[], 8);
-            plan.workload.arrivals = Arrivals::Closed {
+            plan.workload.arrivals = Closed {
                 think: PerNode::All(Span::Uniform(0, 60 * MS)),
-            };
+            }
+            .into();
             plan.workload.quota = Quota::PerNode(2);
             let tau = (seed % 3).to_string();
             let safe = with(plan.clone(), &[("tau", &tau)], &[]);

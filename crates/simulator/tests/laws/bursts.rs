@@ -3,7 +3,7 @@
 use algorithms::NodeId;
 use model::plan::Plan;
 use model::run::End;
-use model::workload::{Arrivals, Ask, PerNode, Quota, Urgency};
+use model::workload::{Ask, Batch, PerNode, Quota, Urgency};
 
 use crate::worlds::{MS, plan, simulate};
 
@@ -25,10 +25,11 @@ fn burst(algorithm: &str, printed: &[&str], requests: u32, seed: u64) -> Plan {
     let priorities = (0..nodes).map(|node| urgency(node) as u32);
     plan.workload.priority = PerNode::Each(priorities.map(Urgency::Constant).collect());
     let ask = |node| Ask::at(0, NodeId(node));
-    plan.workload.arrivals = Arrivals::Batch {
+    plan.workload.arrivals = Batch {
         asks: (0..=requests).map(ask).collect(),
         settled: true,
-    };
+    }
+    .into();
     plan.workload.quota = Quota::Total(u64::from(requests) + 1);
     plan
 }

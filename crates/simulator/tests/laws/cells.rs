@@ -6,7 +6,7 @@ use algorithms::taxonomy::{self, Cell};
 use analysis::{TheoryLine, judge};
 use model::plan::Plan;
 use model::run::{End, Run};
-use model::workload::{Arrivals, PerNode, Quota, Span};
+use model::workload::{OneAtATime, PerNode, Quota, Span};
 
 use crate::worlds::{MS, closed, plan, set, simulate};
 
@@ -52,7 +52,7 @@ fn a_cell_costs_what_the_algorithm_it_is_costs() {
     for (name, params) in twins {
         for nodes in [2, 5, 10] {
             for (arrivals, quota) in [
-                (Arrivals::OneAtATime, Quota::Total(600)),
+                (OneAtATime.into(), Quota::Total(600)),
                 (closed(Span::Constant(0)), Quota::PerNode(60)),
             ] {
                 let mut alone = plan(name, nodes, 7);
@@ -141,7 +141,7 @@ fn on_the_whole_grid_the_role_costs_what_the_forms_say() {
                 let mut alone = plan(algorithm, nodes, 11);
                 set(&mut alone, &[("max_req", &max_req.to_string())]);
                 let mut crowd = alone.clone();
-                alone.workload.arrivals = Arrivals::OneAtATime;
+                alone.workload.arrivals = OneAtATime.into();
                 alone.workload.quota = Quota::Total(3_000);
                 let line = theory(&alone).expect("the form applies");
                 assert_eq!(line.agrees, Some(true), "{line:?}: {alone:?}");
@@ -199,7 +199,7 @@ fn no_form_is_applied_where_it_does_not_hold() {
         chosen = chosen.iter().flat_map(with).collect();
     }
     let mut plan = plan("controller", 5, 3);
-    plan.workload.arrivals = Arrivals::OneAtATime;
+    plan.workload.arrivals = OneAtATime.into();
     plan.workload.quota = Quota::Total(400);
     let (mut admitted, mut applied) = (0, 0);
     for params in chosen {

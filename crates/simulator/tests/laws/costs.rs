@@ -3,7 +3,7 @@
 use algorithms::registry;
 use analysis::{TheoryLine, judge};
 use model::plan::Plan;
-use model::workload::{Arrivals, PerNode, Quota, Span};
+use model::workload::{OneAtATime, PerNode, Quota, Span};
 
 use crate::worlds::{MS, plan, simulate, worlds};
 
@@ -84,7 +84,7 @@ fn a_saturated_tree_costs_exactly_what_raymond_says() {
 /// One request at a time, by nodes drawn uniformly.
 fn light(algorithm: &str, nodes: u32, entries: u64, seed: u64) -> Plan {
     let mut plan = plan(algorithm, nodes, seed);
-    plan.workload.arrivals = Arrivals::OneAtATime;
+    plan.workload.arrivals = OneAtATime.into();
     plan.workload.quota = Quota::Total(entries);
     plan
 }

@@ -6,7 +6,7 @@ use algorithms::erased::Machine;
 use algorithms::{NodeId, Topology, registry};
 use model::plan::Plan;
 use model::run::{End, Run};
-use model::workload::{Arrivals, PerNode, Quota, Span};
+use model::workload::{OneAtATime, PerNode, Quota, Span};
 use simulator::simulate_machine;
 
 use crate::toys;
@@ -22,7 +22,7 @@ fn nothing_moves_and_somebody_waits() {
 #[test]
 fn a_conducted_workload_notices_too() {
     let mut plan = asks_once(3, 1);
-    plan.workload.arrivals = Arrivals::OneAtATime;
+    plan.workload.arrivals = OneAtATime.into();
     plan.workload.quota = Quota::Until(u64::MAX);
     let run = toy(toys::SILENT, &plan);
     assert_eq!((run.end, run.requests.len()), (End::Deadlock, 1));

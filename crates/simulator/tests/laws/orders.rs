@@ -4,7 +4,7 @@ use algorithms::NodeId;
 use analysis::judge;
 use model::plan::Plan;
 use model::run::{End, Run};
-use model::workload::{Arrivals, PerNode, Quota, Span};
+use model::workload::{Closed, PerNode, Quota, Span};
 
 use crate::worlds::{MS, plan, simulate};
 
@@ -108,9 +108,10 @@ fn before_c(algorithm: &str, aging: &str, printed: &[&str]) -> usize {
     (plan.topology, plan.holder) = ("path".parse().expect("a shape"), NodeId(1));
     plan.delay = "1ms".parse().expect("a delay");
     plan.workload.hold = PerNode::All(Span::Constant(2 * MS));
-    plan.workload.arrivals = Arrivals::Closed {
+    plan.workload.arrivals = Closed {
         think: PerNode::All(Span::Constant(0)),
-    };
+    }
+    .into();
     plan.workload.quota = Quota::Total(61);
     plan.workload.weights = vec![1.0, 30.0, 30.0];
     plan.printed = plan.info().as_printed(printed).expect("its defects");

@@ -9,7 +9,7 @@ use algorithms::sanders::costs;
 use algorithms::sanders::structure::Structure;
 use model::plan::Plan;
 use model::run::Run;
-use model::workload::{Arrivals, PerNode, Quota, Span};
+use model::workload::{OneAtATime, PerNode, Quota, Span};
 
 use crate::worlds::{MS, closed, plan, set, simulate};
 
@@ -91,7 +91,7 @@ fn alone_an_entry_costs_exactly_the_least() {
     for (name, nodes) in names.into_iter().chain(written) {
         for rules in ["auto", "deadlock-free"] {
             let mut plan = sanders(&name, nodes, 1, rules);
-            plan.workload.arrivals = Arrivals::OneAtATime;
+            plan.workload.arrivals = OneAtATime.into();
             plan.workload.quota = Quota::Total(4 * u64::from(nodes));
             let run = simulate(&plan);
             let structure = named(&name, nodes);
@@ -293,7 +293,7 @@ fn who_is_alone_pays_once() {
 fn a_permission_kept_costs_half_at_light_load() {
     for algorithm in ["carvalho-roucairol", "singhal-dynamic"] {
         let mut plan = plan(algorithm, 10, 1);
-        plan.workload.arrivals = Arrivals::OneAtATime;
+        plan.workload.arrivals = OneAtATime.into();
         plan.workload.quota = Quota::Total(20_000);
         let run = simulate(&plan);
         let each = run.window.messages as f64 / run.requests.len() as f64;

@@ -6,7 +6,7 @@ use analysis::statistics::Moments;
 use analysis::{TheoryLine, judge};
 use model::plan::Plan;
 use model::run::End;
-use model::workload::{Arrivals, PerNode, Quota, Span};
+use model::workload::{Open, PerNode, Quota, Span};
 
 use crate::worlds::{MS, closed, plan, simulate, worlds};
 
@@ -26,7 +26,7 @@ fn world(algorithm: &str, with: &[(&str, &str)], nodes: u32) -> Plan {
 /// Requests come one by one, on average two hundred bounds apart.
 fn light(mut plan: Plan) -> Plan {
     let mean_gap_ns = 200 * MS * u64::from(plan.nodes);
-    plan.workload.arrivals = Arrivals::Open { mean_gap_ns };
+    plan.workload.arrivals = Open { mean_gap_ns }.into();
     // Until a moment, not so many each: nodes that are done early would change the load.
     plan.workload.quota = Quota::Until(230_000 * MS);
     plan

@@ -4,7 +4,7 @@
 use algorithms::registry::LinkOrder;
 use analysis::{Verdict, judge};
 use model::run::End;
-use model::workload::{Arrivals, PerNode, Quota, Span, Urgency};
+use model::workload::{Closed, PerNode, Quota, Span, Urgency};
 
 use crate::worlds::{MS, plan, set, simulate};
 
@@ -33,9 +33,10 @@ fn on_random_trees_nobody_meets_anybody_and_everybody_is_served() {
             if let Some(aging) = aging {
                 set(&mut plan, &[("aging", aging)]);
             }
-            plan.workload.arrivals = Arrivals::Closed {
+            plan.workload.arrivals = Closed {
                 think: PerNode::All(Span::Exponential(20 * MS)),
-            };
+            }
+            .into();
             plan.workload.hold = PerNode::All(Span::Uniform(0, 3 * MS));
             let urgency = |node| (node * 4 + seed as u32) % 9 + 1;
             plan.workload.priority =

@@ -2,7 +2,7 @@
 
 use algorithms::{NodeId, registry};
 use model::run::Run;
-use model::workload::{Arrivals, PerNode, Quota, Span, Urgency};
+use model::workload::{OneAtATime, Open, PerNode, Quota, Span, Urgency, Window};
 
 use crate::worlds::{MS, ask, batch, closed, plan, retries, simulate};
 
@@ -64,7 +64,7 @@ fn drawn_priorities_follow_from_the_seed_alone() {
 fn one_at_a_time_nobody_ever_meets() {
     for info in registry::ALL {
         let mut plan = plan(info.name, 5, 1);
-        plan.workload.arrivals = Arrivals::OneAtATime;
+        plan.workload.arrivals = OneAtATime.into();
         plan.workload.quota = Quota::Total(200);
         let run = simulate(&plan);
         for pair in run.requests.windows(2) {
@@ -98,7 +98,7 @@ fn several_clients_of_a_node_wait_for_each_other() {
 #[test]
 fn an_open_request_may_arrive_long_before_it_is_asked_for() {
     let mut plan = plan("centralised", 3, 1);
-    plan.workload.arrivals = Arrivals::Open { mean_gap_ns: MS };
+    plan.workload.arrivals = Open { mean_gap_ns: MS }.into();
     plan.workload.quota = Quota::PerNode(20);
     let run = simulate(&plan);
     let queued = run
@@ -121,9 +121,10 @@ fn a_total_is_dealt_by_the_weights() {
 fn a_heavier_node_asks_more_often_in_the_same_time() {
     for arrivals in [
         closed(Span::Exponential(500 * MS)),
-        Arrivals::Open {
+        Open {
             mean_gap_ns: 500 * MS,
-        },
+        }
+        .into(),
     ] {
         let mut plan = plan("centralised", 2, 1);
         plan.workload.arrivals = arrivals;
@@ -138,10 +139,11 @@ fn a_heavier_node_asks_more_often_in_the_same_time() {
 #[test]
 fn a_window_lets_different_nodes_ask_once_each() {
     let mut plan = plan("naimi-trehel", 9, 1);
-    plan.workload.arrivals = Arrivals::Window {
+    plan.workload.arrivals = Window {
         nodes: 5,
         within_ns: 10 * MS,
-    };
+    }
+    .into();
     let run = simulate(&plan);
     let asked = by_node(&run, 9);
     assert_eq!(asked.iter().filter(|&&asked| asked == 1).count(), 5);

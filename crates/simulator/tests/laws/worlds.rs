@@ -6,7 +6,9 @@ use algorithms::NodeId;
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use model::plan::Plan;
 use model::run::Run;
-use model::workload::{Arrivals, Ask, PerNode, Quota, Span, Workload};
+use model::workload::{
+    Arrivals, Ask, Batch, Closed, OneAtATime, Open, PerNode, Quota, Span, Window, Workload,
+};
 
 /// A millisecond, in nanoseconds.
 pub(crate) const MS: u64 = 1_000_000;
@@ -34,9 +36,10 @@ pub(crate) fn simulate(plan: &Plan) -> Run {
 
 /// A closed loop.
 pub(crate) fn closed(think: Span) -> Arrivals {
-    Arrivals::Closed {
+    Closed {
         think: PerNode::All(think),
     }
+    .into()
 }
 
 /// Whether losers withdraw and try again after a time that is drawn: chance is part of every plan of
@@ -75,7 +78,7 @@ pub(crate) const LOADS: &[Load] = &[
         "open",
         |nodes| {
             let mean_gap_ns = 4 * MS * u64::from(nodes);
-            load(Arrivals::Open { mean_gap_ns }, Quota::PerNode(4))
+            load(Open { mean_gap_ns }.into(), Quota::PerNode(4))
         },
         |nodes| Some(4 * nodes),
     ),
@@ -97,16 +100,17 @@ pub(crate) const LOADS: &[Load] = &[
     ),
     (
         "one at a time",
-        |_| load(Arrivals::OneAtATime, Quota::PerNode(4)),
+        |_| load(OneAtATime.into(), Quota::PerNode(4)),
         |nodes| Some(4 * nodes),
     ),
     (
         "half of them within a window",
         |nodes| {
-            let arrivals = Arrivals::Window {
+            let arrivals = Window {
                 nodes: nodes.div_ceil(2),
                 within_ns: 3 * MS,
-            };
+            }
+            .into();
             load(arrivals, Quota::PerNode(1))
         },
         |nodes| Some(nodes.div_ceil(2)),
@@ -178,7 +182,7 @@ pub(crate) fn ask(node: u32, at_ns: u64) -> Ask {
 
 /// A batch of requests.
 pub(crate) fn batch(asks: Vec<Ask>, settled: bool) -> Arrivals {
-    Arrivals::Batch { asks, settled }
+    Batch { asks, settled }.into()
 }
 
 fn load(arrivals: Arrivals, quota: Quota) -> Workload {
