@@ -21,36 +21,62 @@ pub(crate) use late::{quoted, write_rest};
 use crate::language::{Form, LinkFault, Word};
 use crate::{Datagram, Draw, Fate};
 
-/// Something that a link does to packets, and how it is written. It prints itself as it is written.
-pub(crate) trait Fault: Clone + fmt::Debug + fmt::Display {
+/// Something that a link does to packets. It prints itself as it is written.
+pub(crate) trait Fault: FaultInfo + Clone + fmt::Debug + fmt::Display {
     /// What the fault remembers of the packets before.
     type Memory: Clone + fmt::Debug + Default;
 
-    /// The word that it begins with.
-    const WORD: &'static str;
-    /// The ways to write it. A fault without any has a syntax of its own.
-    const FORMS: &'static [Form];
-    /// Words that the glossary explains right after the fault.
-    const ALSO: &'static [Word] = &[];
-    /// Where on the link it meets a packet.
-    const STAGE: Stage;
     /// Whether a message could get lost, damaged or doubled by it, so that only a transport that
     /// repairs such things brings it across exactly once.
-    const HARMS: bool;
+    const HARMS: bool = true;
 
     /// Whether the fault could never do anything, as `loss 0%`.
-    fn is_idle(&self) -> bool;
+    fn is_idle(&self) -> bool {
+        false
+    }
 
     /// Changes the fate of a packet, and says whether that made a difference.
-    ///
-    /// A new `draw` is made for each packet, from (seed, fault, link, n).
-    fn apply(
-        &self,
-        memory: &mut Self::Memory,
-        datagram: &Datagram,
-        fate: &mut Fate,
-        draw: &mut Draw,
-    ) -> bool;
+    fn apply(&self, memory: &mut Self::Memory, packet: &mut Packet<'_>) -> bool;
+}
+
+/// A packet at one of a link's faults.
+pub(crate) struct Packet<'a> {
+    /// What was sent.
+    pub(crate) datagram: &'a Datagram,
+    /// What has become of it so far.
+    pub(crate) fate: &'a mut Fate,
+    /// The fault's randomness for this packet alone, made from (seed, fault, link, n).
+    pub(crate) draw: &'a mut Draw,
+}
+
+/// How a fault is written, and where it acts. Most faults say so with `fault_info!`.
+pub(crate) trait FaultInfo {
+    /// Where on the link it meets a packet.
+    const STAGE: Stage;
+    /// The ways to write it. A fault without any has a syntax of its own.
+    const FORMS: &'static [Form];
+    /// The word that it begins with.
+    const WORD: &'static str = Self::FORMS[0].word.first();
+    /// Words that the glossary explains right after the fault.
+    const ALSO: &'static [Word] = &[];
+}
+
+/// Says of a fault where it acts, and for each way to write it the form, an example, the meaning and
+/// the function that reads what follows the words.
+macro_rules! fault_info {
+    (
+        $Fault:ident at $stage:ident $(also $also:ident)?;
+        $($form:literal, as in $example:literal, by $parse:path: $meaning:literal)+
+    ) => {
+        impl super::FaultInfo for $Fault {
+            const STAGE: super::Stage = super::Stage::$stage;
+            const FORMS: &'static [crate::language::Form] = &[$(crate::language::Form {
+                word: crate::language::Word::new($form, $example, $meaning),
+                parse: |cursor| $parse(cursor).map(Into::into),
+            }),+];
+            $(const ALSO: &'static [crate::language::Word] = &[$also];)?
+        }
+    };
 }
 
 /// The stages of a link, in the order in which a packet passes them. Of two faults at one stage the
@@ -166,15 +192,9 @@ macro_rules! link_faults {
 
         impl Working {
             /// Lets the fault, in force since `began_ns`, change the fate of a packet.
-            pub(crate) fn apply(
-                &mut self,
-                began_ns: u64,
-                datagram: &Datagram,
-                fate: &mut Fate,
-                draw: &mut Draw,
-            ) -> bool {
+            pub(crate) fn apply(&mut self, began_ns: u64, packet: &mut Packet<'_>) -> bool {
                 match self {
-                    $(Working::$Fault(fault) => fault.apply(began_ns, datagram, fate, draw),)+
+                    $(Working::$Fault(fault) => fault.apply(began_ns, packet),)+
                 }
             }
         }
@@ -215,17 +235,11 @@ impl<F: Fault> At<F> {
         }
     }
 
-    fn apply(
-        &mut self,
-        began_ns: u64,
-        datagram: &Datagram,
-        fate: &mut Fate,
-        draw: &mut Draw,
-    ) -> bool {
+    fn apply(&mut self, began_ns: u64, packet: &mut Packet<'_>) -> bool {
         if self.began_ns != began_ns {
             self.began_ns = began_ns;
             self.memory = F::Memory::default();
         }
-        self.fault.apply(&mut self.memory, datagram, fate, draw)
+        self.fault.apply(&mut self.memory, packet)
     }
 }

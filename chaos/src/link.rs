@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::churn::{Outages, link_word};
 use crate::draw::Draw;
 use crate::fate::{Datagram, Fate, Member};
-use crate::fault::{InFlight, Working};
+use crate::fault::{InFlight, Packet, Working};
 use crate::reach::Reach;
 use crate::rule::{Count, Posted, Rule};
 use crate::time_window::TimeWindow;
@@ -153,11 +153,13 @@ impl Link {
             let Some(began_ns) = layer.in_force(now_ns, &self.heals) else {
                 continue;
             };
-            let mut draw = layer.draw.clone().with(self.passed);
             let was_lost = fate.is_lost();
-            let acted = layer
-                .working
-                .apply(began_ns, &datagram, &mut fate, &mut draw);
+            let mut packet = Packet {
+                datagram: &datagram,
+                fate: &mut fate,
+                draw: &mut layer.draw.clone().with(self.passed),
+            };
+            let acted = layer.working.apply(began_ns, &mut packet);
             let count = &mut counts[layer.number];
             count.seen += 1;
             count.acted += u64::from(acted);

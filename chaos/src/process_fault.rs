@@ -14,20 +14,44 @@ use serde::{Deserialize, Serialize};
 use crate::language::{Cursor, FaultError, Word};
 
 /// Something that happens to the process of a member, and how it is written.
-pub(crate) trait ProcessFault: Sized {
+pub(crate) trait ProcessFault: Default {
     /// The word that it begins with, and what that means.
     const WORD: Word;
 
-    /// Reads what follows the member.
-    fn parse(cursor: &mut Cursor<'_>) -> Result<Self, FaultError>;
-
     /// What an engine does for it.
     fn effect(&self) -> ProcessEffect;
+
+    /// Reads what follows the member; for most faults that is nothing.
+    fn parse_rest(&mut self, _: &mut Cursor<'_>) -> Result<(), FaultError> {
+        Ok(())
+    }
 
     /// Prints what follows the member, with a space before it; for most faults that is nothing.
     fn print_rest(&self, _: &mut dyn fmt::Write) -> fmt::Result {
         Ok(())
     }
+}
+
+/// Makes a fault that needs nothing but its word and a member.
+macro_rules! plain_fault {
+    (
+        $(#[doc = $doc:literal])+
+        $Fault:ident does $effect:expr;
+        $form:literal, as in $example:literal: $meaning:literal
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub struct $Fault;
+
+        impl super::ProcessFault for $Fault {
+            const WORD: crate::language::Word =
+                crate::language::Word::new($form, $example, $meaning);
+
+            fn effect(&self) -> ProcessEffect {
+                $effect
+            }
+        }
+    };
 }
 
 /// What an engine does to a process for a fault.
@@ -99,10 +123,14 @@ macro_rules! process_faults {
 
             /// Reads what follows the word and the member.
             pub(crate) fn parse(word: &str, cursor: &mut Cursor<'_>) -> Result<Self, FaultError> {
-                match word {
-                    $(_ if word == $Fault::WORD.word => $Fault::parse(cursor).map(Self::$Fault),)+
-                    _ => unreachable!("'{word}' is none of the words"),
-                }
+                $(
+                    if word == $Fault::WORD.word {
+                        let mut fault = $Fault::default();
+                        fault.parse_rest(cursor)?;
+                        return Ok(fault.into());
+                    }
+                )+
+                unreachable!("'{word}' is none of the words")
             }
         }
 

@@ -5,10 +5,9 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Stage};
+use super::{Fault, Packet};
 use crate::chance::{Chance, Deviation};
-use crate::language::{Cursor, FaultError, Form, Word};
-use crate::{Datagram, Draw, Fate};
+use crate::language::{Cursor, FaultError};
 
 /// Bits of the packet are turned over: one, as in netem, or several different ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,48 +24,24 @@ pub(super) const MOST_BITS: u32 = 64;
 impl Fault for Corrupt {
     type Memory = Deviation;
 
-    const WORD: &'static str = "corrupt";
-    const FORMS: &'static [Form] = &[Form {
-        word: Word {
-            word: "corrupt",
-            form: "corrupt P% [CORRELATION%] [bits N]",
-            meaning: "A bit of the packet is flipped, or N different ones.",
-            example: "corrupt 0.1% on all",
-        },
-        parse: |cursor| {
-            let corrupt = Corrupt {
-                chance: cursor.chance()?,
-                bits: parse_bits(cursor)?,
-            };
-            Ok(corrupt.into())
-        },
-    }];
-    const STAGE: Stage = Stage::Bits;
-    const HARMS: bool = true;
-
     fn is_idle(&self) -> bool {
         self.chance.percent.is_zero()
     }
 
-    fn apply(
-        &self,
-        memory: &mut Deviation,
-        datagram: &Datagram,
-        fate: &mut Fate,
-        draw: &mut Draw,
-    ) -> bool {
-        self.chance.strike(memory, fate, draw, |copy, draw| {
-            let bits = copy.length(datagram.size).saturating_mul(8);
-            let flipped_before = copy.flips.len();
-            let wanted = flipped_before + self.bits.min(bits) as usize;
-            while copy.flips.len() < wanted.min(bits as usize) {
-                let bit = draw.below(u64::from(bits)) as u32;
-                if !copy.flips.contains(&bit) {
-                    copy.flips.push(bit);
+    fn apply(&self, memory: &mut Deviation, packet: &mut Packet<'_>) -> bool {
+        self.chance
+            .strike(memory, packet.fate, packet.draw, |copy, draw| {
+                let bits = copy.length(packet.datagram.size).saturating_mul(8);
+                let flipped_before = copy.flips.len();
+                let wanted = flipped_before + self.bits.min(bits) as usize;
+                while copy.flips.len() < wanted.min(bits as usize) {
+                    let bit = draw.below(u64::from(bits)) as u32;
+                    if !copy.flips.contains(&bit) {
+                        copy.flips.push(bit);
+                    }
                 }
-            }
-            copy.flips.len() > flipped_before
-        })
+                copy.flips.len() > flipped_before
+            })
     }
 }
 
@@ -79,6 +54,18 @@ fn parse_bits(cursor: &mut Cursor<'_>) -> Result<u32, FaultError> {
         return Err(cursor.error(cursor.since(start), wrong, right));
     }
     Ok(bits.get())
+}
+
+fault_info! { Corrupt at Bits;
+    "corrupt P% [CORRELATION%] [bits N]", as in "corrupt 0.1% on all", by parse:
+    "A bit of the packet is flipped, or N different ones."
+}
+
+fn parse(cursor: &mut Cursor<'_>) -> Result<Corrupt, FaultError> {
+    Ok(Corrupt {
+        chance: cursor.chance()?,
+        bits: parse_bits(cursor)?,
+    })
 }
 
 impl fmt::Display for Corrupt {

@@ -4,9 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Stage};
+use super::{Fault, FaultInfo, Packet, Stage};
 use crate::language::Form;
-use crate::{Datagram, Draw, Fate};
 
 /// Nothing that is sent while the link is cut arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,20 +27,17 @@ pub enum InFlight {
     Deliver,
 }
 
+impl FaultInfo for Cut {
+    const STAGE: Stage = Stage::Entrance;
+    const FORMS: &'static [Form] = &[];
+    const WORD: &'static str = "cut";
+}
+
 impl Fault for Cut {
     type Memory = ();
 
-    const WORD: &'static str = "cut";
-    const FORMS: &'static [Form] = &[];
-    const STAGE: Stage = Stage::Entrance;
-    const HARMS: bool = true;
-
-    fn is_idle(&self) -> bool {
-        false
-    }
-
-    fn apply(&self, (): &mut (), _: &Datagram, fate: &mut Fate, _: &mut Draw) -> bool {
-        fate.lose()
+    fn apply(&self, (): &mut (), packet: &mut Packet<'_>) -> bool {
+        packet.fate.lose()
     }
 }
 

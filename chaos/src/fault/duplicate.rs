@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Stage};
+use super::{Fault, Packet};
+use crate::Carried;
 use crate::chance::{Chance, Deviation};
-use crate::language::{Form, Word};
-use crate::{Carried, Datagram, Draw, Fate};
+use crate::language::{Cursor, FaultError};
 
 /// A second copy arrives, with a delay, corruption and truncation of its own. In netem a packet that
 /// is both lost and duplicated passes once; here it is lost.
@@ -20,40 +20,28 @@ pub struct Duplicate {
 impl Fault for Duplicate {
     type Memory = Deviation;
 
-    const WORD: &'static str = "duplicate";
-    const FORMS: &'static [Form] = &[Form {
-        word: Word {
-            word: "duplicate",
-            form: "duplicate P% [CORRELATION%]",
-            meaning: "A second copy arrives, delayed and damaged on its own account. A packet that \
-                      is lost is not duplicated (in netem it then arrives once).",
-            example: "duplicate 1% on all",
-        },
-        parse: |cursor| {
-            let chance = cursor.chance()?;
-            Ok(Duplicate { chance }.into())
-        },
-    }];
-    const STAGE: Stage = Stage::Copies;
-    const HARMS: bool = true;
-
     fn is_idle(&self) -> bool {
         self.chance.percent.is_zero()
     }
 
-    fn apply(
-        &self,
-        memory: &mut Deviation,
-        _: &Datagram,
-        fate: &mut Fate,
-        draw: &mut Draw,
-    ) -> bool {
-        let acted = self.chance.happens(memory, draw) && !fate.is_lost();
+    fn apply(&self, memory: &mut Deviation, packet: &mut Packet<'_>) -> bool {
+        let acted = self.chance.happens(memory, packet.draw) && !packet.fate.is_lost();
         if acted {
-            fate.copies.push(Carried::default());
+            packet.fate.copies.push(Carried::default());
         }
         acted
     }
+}
+
+fault_info! { Duplicate at Copies;
+    "duplicate P% [CORRELATION%]", as in "duplicate 1% on all", by parse:
+    "A second copy arrives, delayed and damaged on its own account. A packet that is lost is not \
+     duplicated (in netem it then arrives once)."
+}
+
+fn parse(cursor: &mut Cursor<'_>) -> Result<Duplicate, FaultError> {
+    let chance = cursor.chance()?;
+    Ok(Duplicate { chance })
 }
 
 impl fmt::Display for Duplicate {

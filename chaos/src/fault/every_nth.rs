@@ -5,9 +5,8 @@ use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Stage};
-use crate::language::{Form, Word};
-use crate::{Datagram, Draw, Fate};
+use super::{Fault, Packet};
+use crate::language::{Cursor, FaultError};
 
 /// Every n-th packet of the link is lost, counted from when the fault began. netem has no such thing;
 /// it is for tests that want loss without chance.
@@ -20,31 +19,20 @@ pub struct EveryNth {
 impl Fault for EveryNth {
     type Memory = u64;
 
-    const WORD: &'static str = "loss";
-    const FORMS: &'static [Form] = &[Form {
-        word: Word {
-            word: "loss every",
-            form: "loss every N",
-            meaning: "Every N-th packet is lost, counted on each link from when the fault began. \
-                      Not in netem.",
-            example: "loss every 7 on all",
-        },
-        parse: |cursor| {
-            let nth = cursor.count("n, so that every n-th packet is lost")?;
-            Ok(EveryNth { nth: nth.into() }.into())
-        },
-    }];
-    const STAGE: Stage = Stage::Loss;
-    const HARMS: bool = true;
-
-    fn is_idle(&self) -> bool {
-        false
-    }
-
-    fn apply(&self, passed: &mut u64, _: &Datagram, fate: &mut Fate, _: &mut Draw) -> bool {
+    fn apply(&self, passed: &mut u64, packet: &mut Packet<'_>) -> bool {
         *passed = (*passed + 1) % self.nth;
-        *passed == 0 && fate.lose()
+        *passed == 0 && packet.fate.lose()
     }
+}
+
+fault_info! { EveryNth at Loss;
+    "loss every N", as in "loss every 7 on all", by parse:
+    "Every N-th packet is lost, counted on each link from when the fault began. Not in netem."
+}
+
+fn parse(cursor: &mut Cursor<'_>) -> Result<EveryNth, FaultError> {
+    let nth = cursor.count("n, so that every n-th packet is lost")?;
+    Ok(EveryNth { nth: nth.into() })
 }
 
 impl fmt::Display for EveryNth {

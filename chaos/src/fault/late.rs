@@ -4,14 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Stage};
+use super::{Fault, Packet};
 use crate::chance::{CORRELATION, Deviation};
 use crate::delay::Delay;
-use crate::language::{Cursor, DelayLaw, FaultError, Form, LinkFault, Word};
+use crate::language::{Cursor, DelayLaw, FaultError, LinkFault};
 use crate::matrix::Matrix;
 use crate::percent::Percent;
 use crate::sample::{Sample, Source};
-use crate::{Datagram, Draw, Fate};
+use crate::{Datagram, Draw};
 
 /// Each packet arrives later, by a time drawn for it. Several delays on one link add up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,61 +58,6 @@ pub(crate) struct Before {
 impl Fault for Late {
     type Memory = Before;
 
-    const WORD: &'static str = "delay";
-    const FORMS: &'static [Form] = &[
-        Form {
-            word: Word {
-                word: "delay",
-                form: "delay TIME [JITTER] [CORRELATION%] [distribution NAME] [fifo|free]",
-                meaning: "Each packet arrives later. NAME is uniform (TIME - JITTER to TIME + \
-                          JITTER; the default), normal (cut off at 0), pareto (netem's shape, 3) \
-                          or lognormal, all with mean TIME and standard deviation JITTER, or \
-                          exponential with mean TIME and no JITTER. Packets overtake each other as \
-                          in netem (free), or wait for those sent earlier (fifo). Delays of \
-                          several faults add up.",
-                example: "delay 75ms 10ms 25% distribution normal on all",
-            },
-            parse: |cursor| {
-                let (delay, correlation) = cursor.delay()?;
-                let late = Late {
-                    law: Law::Formula(delay),
-                    correlation,
-                    order: parse_order(cursor),
-                };
-                Ok(late.into())
-            },
-        },
-        Form {
-            word: Word {
-                word: "delay empirical",
-                form: "delay empirical FILE:COLUMN [CORRELATION%] [fifo|free]",
-                meaning: "Delays as they were measured: a column of a CSV file, whose name ends in \
-                          its unit (_ns, _us, _ms, _s). Stands for netem's distribution files.",
-                example: "delay empirical pings.csv:rtt_ms on all",
-            },
-            parse: |cursor| {
-                let law = DelayLaw::Empirical(parse_source(cursor)?);
-                parse_rest(cursor, law)
-            },
-        },
-        Form {
-            word: Word {
-                word: "delay matrix",
-                form: "delay matrix FILE [CORRELATION%] [fifo|free]",
-                meaning: "For each pair of sites a delay of its own. The file is CSV: the first \
-                          line is site,NAME,NAME,… and each further line a site and the delays \
-                          from it. Members are dealt to the sites in turn.",
-                example: "delay matrix wan.csv on all",
-            },
-            parse: |cursor| {
-                let right = "write the name of the file with the delays, such as wan.csv";
-                let law = DelayLaw::Matrix(cursor.path(right)?.to_owned());
-                parse_rest(cursor, law)
-            },
-        },
-    ];
-    const ALSO: &'static [Word] = &[CORRELATION];
-    const STAGE: Stage = Stage::Way;
     const HARMS: bool = false;
 
     fn is_idle(&self) -> bool {
@@ -123,13 +68,12 @@ impl Fault for Late {
         }
     }
 
-    fn apply(
-        &self,
-        memory: &mut Before,
-        datagram: &Datagram,
-        fate: &mut Fate,
-        draw: &mut Draw,
-    ) -> bool {
+    fn apply(&self, memory: &mut Before, packet: &mut Packet<'_>) -> bool {
+        let Packet {
+            datagram,
+            fate,
+            draw,
+        } = packet;
         let deviation = memory.deviation;
         // Drawn even if no copy is left, so that what others do changes nothing for the next packet.
         let mut later_ns = self.draw_ns(datagram, &mut memory.deviation, draw);
@@ -181,6 +125,46 @@ impl Late {
             delay.at_deviation_ns(memory.next(self.correlation, draw))
         }
     }
+}
+
+fault_info! { Late at Way also CORRELATION;
+    "delay TIME [JITTER] [CORRELATION%] [distribution NAME] [fifo|free]",
+        as in "delay 75ms 10ms 25% distribution normal on all", by parse_formula:
+    "Each packet arrives later. NAME is uniform (TIME - JITTER to TIME + JITTER; the default), \
+     normal (cut off at 0), pareto (netem's shape, 3) or lognormal, all with mean TIME and standard \
+     deviation JITTER, or exponential with mean TIME and no JITTER. Packets overtake each other as \
+     in netem (free), or wait for those sent earlier (fifo). Delays of several faults add up."
+
+    "delay empirical FILE:COLUMN [CORRELATION%] [fifo|free]",
+        as in "delay empirical pings.csv:rtt_ms on all", by parse_empirical:
+    "Delays as they were measured: a column of a CSV file, whose name ends in its unit (_ns, _us, \
+     _ms, _s). Stands for netem's distribution files."
+
+    "delay matrix FILE [CORRELATION%] [fifo|free]",
+        as in "delay matrix wan.csv on all", by parse_matrix:
+    "For each pair of sites a delay of its own. The file is CSV: the first line is \
+     site,NAME,NAME,… and each further line a site and the delays from it. Members are dealt to \
+     the sites in turn."
+}
+
+fn parse_formula(cursor: &mut Cursor<'_>) -> Result<Late, FaultError> {
+    let (delay, correlation) = cursor.delay()?;
+    Ok(Late {
+        law: Law::Formula(delay),
+        correlation,
+        order: parse_order(cursor),
+    })
+}
+
+fn parse_empirical(cursor: &mut Cursor<'_>) -> Result<LinkFault, FaultError> {
+    let law = DelayLaw::Empirical(parse_source(cursor)?);
+    parse_rest(cursor, law)
+}
+
+fn parse_matrix(cursor: &mut Cursor<'_>) -> Result<LinkFault, FaultError> {
+    let right = "write the name of the file with the delays, such as wan.csv";
+    let law = DelayLaw::Matrix(cursor.path(right)?.to_owned());
+    parse_rest(cursor, law)
 }
 
 /// What may follow delays that stand in a file.

@@ -4,10 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Stage};
+use super::{Fault, Packet};
 use crate::chance::{Chance, Deviation};
-use crate::language::{Form, Token, Word};
-use crate::{Datagram, Draw, Fate};
+use crate::language::{Cursor, FaultError, Token};
 
 /// Each packet is lost with the same probability. With a correlation, neighbours share their fate
 /// more often; for bursts of a known length say [`gemodel`](super::Burst).
@@ -20,41 +19,28 @@ pub struct Loss {
 impl Fault for Loss {
     type Memory = Deviation;
 
-    const WORD: &'static str = "loss";
-    const FORMS: &'static [Form] = &[Form {
-        word: Word {
-            word: "loss",
-            form: "loss P% [CORRELATION%]",
-            meaning: "Each packet is lost with this probability.",
-            example: "loss 5% on all",
-        },
-        parse: |cursor| {
-            cursor.takes("random");
-            let Token::Number(..) = cursor.peek() else {
-                let right =
-                    "write a share such as 5%, gemodel and its shares, or every and a number";
-                return Err(cursor.unfit(right));
-            };
-            let chance = cursor.chance()?;
-            Ok(Loss { chance }.into())
-        },
-    }];
-    const STAGE: Stage = Stage::Loss;
-    const HARMS: bool = true;
-
     fn is_idle(&self) -> bool {
         self.chance.percent.is_zero()
     }
 
-    fn apply(
-        &self,
-        memory: &mut Deviation,
-        _: &Datagram,
-        fate: &mut Fate,
-        draw: &mut Draw,
-    ) -> bool {
-        self.chance.happens(memory, draw) && fate.lose()
+    fn apply(&self, memory: &mut Deviation, packet: &mut Packet<'_>) -> bool {
+        self.chance.happens(memory, packet.draw) && packet.fate.lose()
     }
+}
+
+fault_info! { Loss at Loss;
+    "loss P% [CORRELATION%]", as in "loss 5% on all", by parse:
+    "Each packet is lost with this probability."
+}
+
+fn parse(cursor: &mut Cursor<'_>) -> Result<Loss, FaultError> {
+    cursor.takes("random");
+    let Token::Number(..) = cursor.peek() else {
+        let right = "write a share such as 5%, gemodel and its shares, or every and a number";
+        return Err(cursor.unfit(right));
+    };
+    let chance = cursor.chance()?;
+    Ok(Loss { chance })
 }
 
 impl fmt::Display for Loss {

@@ -6,9 +6,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Stage};
-use crate::language::{Form, Word};
-use crate::{Datagram, Draw, Fate};
+use super::{Fault, Packet};
+use crate::language::{Cursor, FaultError};
 
 /// Packets leave one after the other at this rate, counted without headers. One that finds `limit`
 /// others waiting or being sent is lost. netem's limit counts packets that are merely delayed as
@@ -30,42 +29,10 @@ pub(super) type Queue = VecDeque<u64>;
 impl Fault for Rate {
     type Memory = Queue;
 
-    const WORD: &'static str = "rate";
-    const FORMS: &'static [Form] = &[Form {
-        word: Word {
-            word: "rate",
-            form: "rate RATE [limit PACKETS]",
-            meaning: "Packets leave one after the other, at RATE per second (bit, kbit, mbit, \
-                      gbit; headers not counted). One that finds PACKETS (by default 1000) waiting \
-                      or being sent is lost. netem's limit counts delayed packets too.",
-            example: "rate 1mbit limit 100 on 3->all",
-        },
-        parse: |cursor| {
-            const RIGHT: &str =
-                "write a rate above 0 in bit, kbit, mbit or gbit per second, such as 1mbit";
-            let place = cursor.place();
-            let Some(bits_per_second) = NonZeroU64::new(cursor.amount(&RATE_UNITS, RIGHT)?) else {
-                return Err(cursor.error(place, "nothing would ever pass", RIGHT));
-            };
-            let limit = cursor.count_after("limit", "how many packets may wait", DEFAULT_LIMIT)?;
-            let rate = Rate {
-                bits_per_second,
-                limit,
-            };
-            Ok(rate.into())
-        },
-    }];
-    const STAGE: Stage = Stage::Queue;
-    const HARMS: bool = true;
-
-    fn is_idle(&self) -> bool {
-        false
-    }
-
-    fn apply(&self, queue: &mut Queue, datagram: &Datagram, fate: &mut Fate, _: &mut Draw) -> bool {
+    fn apply(&self, queue: &mut Queue, packet: &mut Packet<'_>) -> bool {
         let mut acted = false;
-        fate.copies.retain(|copy| {
-            let arrives_ns = datagram.sent_ns.saturating_add(copy.delay_ns);
+        packet.fate.copies.retain(|copy| {
+            let arrives_ns = packet.datagram.sent_ns.saturating_add(copy.delay_ns);
             while queue
                 .front()
                 .is_some_and(|leaves_ns| *leaves_ns <= arrives_ns)
@@ -79,9 +46,10 @@ impl Fault for Rate {
             let begins_ns = queue
                 .back()
                 .map_or(arrives_ns, |last_ns| arrives_ns.max(*last_ns));
-            let leaves_ns = begins_ns.saturating_add(self.takes_ns(copy.length(datagram.size)));
+            let leaves_ns =
+                begins_ns.saturating_add(self.takes_ns(copy.length(packet.datagram.size)));
             queue.push_back(leaves_ns);
-            copy.delay_ns = leaves_ns - datagram.sent_ns;
+            copy.delay_ns = leaves_ns - packet.datagram.sent_ns;
             true
         });
         acted
@@ -94,6 +62,26 @@ impl Rate {
         let bits = u128::from(bytes) * 8 * 1_000_000_000;
         u64::try_from(bits.div_ceil(u128::from(self.bits_per_second.get()))).unwrap_or(u64::MAX)
     }
+}
+
+fault_info! { Rate at Queue;
+    "rate RATE [limit PACKETS]", as in "rate 1mbit limit 100 on 3->all", by parse:
+    "Packets leave one after the other, at RATE per second (bit, kbit, mbit, gbit; headers not \
+     counted). One that finds PACKETS (by default 1000) waiting or being sent is lost. netem's \
+     limit counts delayed packets too."
+}
+
+fn parse(cursor: &mut Cursor<'_>) -> Result<Rate, FaultError> {
+    const RIGHT: &str = "write a rate above 0 in bit, kbit, mbit or gbit per second, such as 1mbit";
+    let place = cursor.place();
+    let Some(bits_per_second) = NonZeroU64::new(cursor.amount(&RATE_UNITS, RIGHT)?) else {
+        return Err(cursor.error(place, "nothing would ever pass", RIGHT));
+    };
+    let limit = cursor.count_after("limit", "how many packets may wait", DEFAULT_LIMIT)?;
+    Ok(Rate {
+        bits_per_second,
+        limit,
+    })
 }
 
 impl fmt::Display for Rate {

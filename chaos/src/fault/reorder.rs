@@ -5,10 +5,9 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Stage};
+use super::{Fault, Packet};
 use crate::chance::{Chance, Deviation};
-use crate::language::{Form, Word};
-use crate::{Datagram, Draw, Fate};
+use crate::language::{Cursor, FaultError};
 
 /// Some packets are sent at once while the others are delayed, so it needs a delay or a rate on the
 /// same link. As in netem, at least `gap` − 1 packets between two such ones are delayed.
@@ -31,45 +30,39 @@ pub(crate) struct Before {
 impl Fault for Reorder {
     type Memory = Before;
 
-    const WORD: &'static str = "reorder";
-    const FORMS: &'static [Form] = &[Form {
-        word: Word {
-            word: "reorder",
-            form: "reorder P% [CORRELATION%] [gap N]",
-            meaning: "A packet is sent at once with this probability while the others are delayed, \
-                      as in netem; so it needs a delay or a rate on the same link. After one that \
-                      was, at least N - 1 are delayed (by default 1). Lost packets count as \
-                      delayed.",
-            example: "reorder 25% 50% gap 5 on all",
-        },
-        parse: |cursor| {
-            let reorder = Reorder {
-                chance: cursor.chance()?,
-                gap: cursor.count_after("gap", "the gap", NonZeroU32::MIN)?,
-            };
-            Ok(reorder.into())
-        },
-    }];
-    const STAGE: Stage = Stage::Overtaking;
     const HARMS: bool = false;
 
     fn is_idle(&self) -> bool {
         self.chance.percent.is_zero()
     }
 
-    fn apply(&self, memory: &mut Before, _: &Datagram, fate: &mut Fate, draw: &mut Draw) -> bool {
-        let happens = self.chance.happens(&mut memory.deviation, draw);
+    fn apply(&self, memory: &mut Before, packet: &mut Packet<'_>) -> bool {
+        let happens = self.chance.happens(&mut memory.deviation, packet.draw);
         if !happens || memory.delayed < self.gap.get() - 1 {
             memory.delayed = memory.delayed.saturating_add(1);
             return false;
         }
         memory.delayed = 0;
         // A second copy is delayed like any other packet.
-        match fate.copies.first_mut() {
+        match packet.fate.copies.first_mut() {
             Some(original) => std::mem::take(&mut original.delay_ns) > 0,
             None => false,
         }
     }
+}
+
+fault_info! { Reorder at Overtaking;
+    "reorder P% [CORRELATION%] [gap N]", as in "reorder 25% 50% gap 5 on all", by parse:
+    "A packet is sent at once with this probability while the others are delayed, as in netem; so \
+     it needs a delay or a rate on the same link. After one that was, at least N - 1 are delayed \
+     (by default 1). Lost packets count as delayed."
+}
+
+fn parse(cursor: &mut Cursor<'_>) -> Result<Reorder, FaultError> {
+    Ok(Reorder {
+        chance: cursor.chance()?,
+        gap: cursor.count_after("gap", "the gap", NonZeroU32::MIN)?,
+    })
 }
 
 impl fmt::Display for Reorder {

@@ -4,10 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Stage};
+use super::{Fault, Packet};
 use crate::chance::{Chance, Deviation};
-use crate::language::{Cursor, FaultError, Form, Token, Word};
-use crate::{Datagram, Draw, Fate};
+use crate::language::{Cursor, FaultError, Token};
 
 /// Only the beginning of the packet arrives: the given number of bytes, or any number less than it
 /// has. netem has no such fault.
@@ -22,49 +21,24 @@ pub struct Truncate {
 impl Fault for Truncate {
     type Memory = Deviation;
 
-    const WORD: &'static str = "truncate";
-    const FORMS: &'static [Form] = &[Form {
-        word: Word {
-            word: "truncate",
-            form: "truncate P% [CORRELATION%] [to BYTES]",
-            meaning: "Only the beginning of the packet arrives, cut at random or to BYTES. Not in \
-                      netem.",
-            example: "truncate 1% to 20 on all",
-        },
-        parse: |cursor| {
-            let truncate = Truncate {
-                chance: cursor.chance()?,
-                to: parse_to(cursor)?,
-            };
-            Ok(truncate.into())
-        },
-    }];
-    const STAGE: Stage = Stage::Length;
-    const HARMS: bool = true;
-
     fn is_idle(&self) -> bool {
         self.chance.percent.is_zero()
     }
 
-    fn apply(
-        &self,
-        memory: &mut Deviation,
-        datagram: &Datagram,
-        fate: &mut Fate,
-        draw: &mut Draw,
-    ) -> bool {
-        self.chance.strike(memory, fate, draw, |copy, draw| {
-            let length = copy.length(datagram.size);
-            let keep = match self.to {
-                Some(bytes) => bytes,
-                None => draw.below(u64::from(length).max(1)) as u32,
-            };
-            let shorter = keep < length;
-            if shorter {
-                copy.keep = Some(keep);
-            }
-            shorter
-        })
+    fn apply(&self, memory: &mut Deviation, packet: &mut Packet<'_>) -> bool {
+        self.chance
+            .strike(memory, packet.fate, packet.draw, |copy, draw| {
+                let length = copy.length(packet.datagram.size);
+                let keep = match self.to {
+                    Some(bytes) => bytes,
+                    None => draw.below(u64::from(length).max(1)) as u32,
+                };
+                let shorter = keep < length;
+                if shorter {
+                    copy.keep = Some(keep);
+                }
+                shorter
+            })
     }
 }
 
@@ -79,6 +53,18 @@ fn parse_to(cursor: &mut Cursor<'_>) -> Result<Option<u32>, FaultError> {
     let bytes: u32 = bytes.ok_or_else(|| cursor.unfit("write how many bytes are left"))?;
     cursor.take();
     Ok(Some(bytes))
+}
+
+fault_info! { Truncate at Length;
+    "truncate P% [CORRELATION%] [to BYTES]", as in "truncate 1% to 20 on all", by parse:
+    "Only the beginning of the packet arrives, cut at random or to BYTES. Not in netem."
+}
+
+fn parse(cursor: &mut Cursor<'_>) -> Result<Truncate, FaultError> {
+    Ok(Truncate {
+        chance: cursor.chance()?,
+        to: parse_to(cursor)?,
+    })
 }
 
 impl fmt::Display for Truncate {

@@ -17,6 +17,39 @@ pub struct Word {
     pub example: &'static str,
 }
 
+impl Word {
+    /// A word that begins its own form: all before the first placeholder, which is not in small
+    /// letters.
+    pub(crate) const fn new(
+        form: &'static str,
+        example: &'static str,
+        meaning: &'static str,
+    ) -> Self {
+        let bytes = form.as_bytes();
+        let mut end = 0;
+        while bytes[end].is_ascii_lowercase() || bytes[end] == b' ' {
+            end += 1;
+        }
+        let (word, _) = form.split_at(end - 1);
+        Self {
+            word,
+            form,
+            meaning,
+            example,
+        }
+    }
+
+    /// The first of its words: `loss` of `loss every`.
+    pub(crate) const fn first(&self) -> &'static str {
+        let bytes = self.word.as_bytes();
+        let mut end = 0;
+        while end < bytes.len() && bytes[end] != b' ' {
+            end += 1;
+        }
+        self.word.split_at(end).0
+    }
+}
+
 /// All words, sorted by what they are about: links, cuts, processes, messages, times.
 pub fn words() -> impl Iterator<Item = Word> {
     let links = WRITTEN.iter().flat_map(|(forms, also)| {

@@ -27,15 +27,9 @@ fn forms() -> impl Iterator<Item = &'static Form> {
 
 /// The words that a fault on links may begin with.
 pub(super) fn first_words() -> Vec<&'static str> {
-    let mut words = forms()
-        .map(|form| first_word(form.word.word))
-        .collect::<Vec<_>>();
+    let mut words = forms().map(|form| form.word.first()).collect::<Vec<_>>();
     words.dedup();
     words
-}
-
-fn first_word(words: &str) -> &str {
-    words.split_once(' ').map_or(words, |(first, _)| first)
 }
 
 impl Cursor<'_> {
