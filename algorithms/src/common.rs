@@ -1,4 +1,5 @@
 //! What algorithms of several families share.
 
 pub(crate) mod broadcast;
+pub(crate) mod phase;
 pub(crate) mod stamp;

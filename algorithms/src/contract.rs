@@ -1,6 +1,6 @@
 //! What every algorithm is: events in, effects out.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::time::Duration;
@@ -51,6 +51,16 @@ pub enum Change {
     Down,
     /// It is back: the member was restarted, or the link has a new session.
     Up,
+}
+
+impl Change {
+    /// Keeps a set of those that are down.
+    pub(crate) fn note_in(self, down: &mut BTreeSet<NodeId>, who: NodeId) {
+        match self {
+            Change::Down => down.insert(who),
+            Change::Up => down.remove(&who),
+        };
+    }
 }
 
 /// A timer of one member. Setting a timer that is already set moves it.
@@ -342,6 +352,50 @@ impl<'a, A: Algorithm> Snapshot<'a, A> {
                 if steps == self.nodes.len() {
                     return Err(format!("from {me} it goes in circles"));
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that no idle holder of the token has heard of a request that was not served. `idle` gives
+    /// for such a node the largest number it has heard of each node, and the last that was served.
+    pub(crate) fn keeps_from_nobody<'n>(
+        &self,
+        token: &str,
+        idle: impl Fn(&'a A) -> Option<(&'n [u64], &'n [u64])>,
+    ) -> Result<(), String> {
+        for (me, node) in self.alive() {
+            let (heard, served) = idle(node).unwrap_or_default();
+            if let Some(other) = heard
+                .iter()
+                .zip(served)
+                .position(|(heard, served)| heard > served)
+            {
+                return Err(format!("{me} keeps the {token} from {other}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that a node which has asked its neighbour towards the token is known there, or that a
+    /// message on the edge between the two makes up for it. `asked` gives the neighbour, and `mends`
+    /// tells for a message, and whether it goes to that neighbour, if it does.
+    pub(crate) fn nobody_asks_in_vain(
+        &self,
+        asked: impl Fn(&A) -> Option<NodeId>,
+        knows: impl Fn(&A, NodeId) -> bool,
+        mends: impl Fn(&A::Message, bool) -> bool,
+    ) -> Result<(), String> {
+        let asking = self
+            .alive()
+            .filter_map(|(me, node)| Some((me, asked(node)?)));
+        for (me, holder) in asking {
+            let on_the_edge = self.flight.iter().any(|&(from, to, message)| {
+                let there = (from, to) == (me, holder);
+                (there || (from, to) == (holder, me)) && mends(message, there)
+            });
+            if self.nodes[holder.index()].is_some_and(|node| !knows(node, me)) && !on_the_edge {
+                return Err(format!("{me} asked {holder} in vain"));
             }
         }
         Ok(())

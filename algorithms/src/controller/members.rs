@@ -28,6 +28,16 @@ pub(super) struct Members {
     granted: Option<NodeId>,
 }
 
+/// What members and their head say to each other.
+pub(super) trait MemberMessage: PartialEq {
+    /// A member wants in.
+    const REQUEST: Self;
+    /// Its head lets it in.
+    const GRANT: Self;
+    /// The member has left.
+    const EXIT: Self;
+}
+
 /// What a message means to its receiver: what there is to decide now, if anything; or that it cannot
 /// be meant for the receiver.
 pub(super) type Heard = Result<Option<Cause>, Unexpected>;
@@ -55,18 +65,36 @@ impl Members {
     }
 
     /// Our client wants in.
-    pub(super) fn ask<M>(&mut self, request: M, out: &mut Outbox<M>) {
+    pub(super) fn ask<M: MemberMessage>(&mut self, out: &mut Outbox<M>) {
         self.waiting = true;
-        out.send_for(self.me, self.head(), request);
+        out.send_for(self.me, self.head(), M::REQUEST);
     }
 
     /// Our client has left.
-    pub(super) fn leave<M>(&self, exit: M, out: &mut Outbox<M>) {
-        out.send_for(self.me, self.head(), exit);
+    pub(super) fn leave<M: MemberMessage>(&self, out: &mut Outbox<M>) {
+        out.send_for(self.me, self.head(), M::EXIT);
+    }
+
+    /// A message between members and their head arrives; any other is unexpected.
+    pub(super) fn hear<M: MemberMessage>(
+        &mut self,
+        from: NodeId,
+        message: &M,
+        out: &mut Outbox<M>,
+    ) -> Heard {
+        if *message == M::REQUEST {
+            self.on_request(from)
+        } else if *message == M::GRANT {
+            self.on_grant(from, out)
+        } else if *message == M::EXIT {
+            self.on_exit(from)
+        } else {
+            Err(Unexpected)
+        }
     }
 
     /// A member that does not wait already asks its head.
-    pub(super) fn on_request(&mut self, from: NodeId) -> Heard {
+    fn on_request(&mut self, from: NodeId) -> Heard {
         // Who is inside may be heard asking again before it is heard leaving.
         if self.ranks.head(from, self.groups) != self.me || self.queue.contains(&from) {
             return Err(Unexpected);
@@ -76,7 +104,7 @@ impl Members {
     }
 
     /// Our head lets our client in.
-    pub(super) fn on_grant<M>(&mut self, from: NodeId, out: &mut Outbox<M>) -> Heard {
+    fn on_grant<M>(&mut self, from: NodeId, out: &mut Outbox<M>) -> Heard {
         if from != self.head() || !self.waiting {
             return Err(Unexpected);
         }
@@ -86,7 +114,7 @@ impl Members {
     }
 
     /// The member that we let in has left.
-    pub(super) fn on_exit(&mut self, from: NodeId) -> Heard {
+    fn on_exit(&mut self, from: NodeId) -> Heard {
         let left = self.granted.take_if(|granted| *granted == from);
         left.map(|_| Some(Cause::Exit)).ok_or(Unexpected)
     }
@@ -102,10 +130,10 @@ impl Members {
     }
 
     /// Head: lets in the first of those that want to.
-    pub(super) fn let_in<M>(&mut self, grant: M, out: &mut Outbox<M>) {
+    pub(super) fn let_in<M: MemberMessage>(&mut self, out: &mut Outbox<M>) {
         self.granted = self.queue.pop_front();
         if let Some(member) = self.granted {
-            out.send_for(member, member, grant);
+            out.send_for(member, member, M::GRANT);
         }
     }
 }

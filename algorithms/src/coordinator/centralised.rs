@@ -22,6 +22,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use crate::common::phase::Phase;
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::registry::{
@@ -135,14 +136,6 @@ pub(crate) struct Centralised {
     granted: Option<NodeId>,
     /// At the coordinator: who waits, first come first served.
     queue: VecDeque<NodeId>,
-}
-
-/// What the local client is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-enum Phase {
-    Idle,
-    Waiting,
-    Inside,
 }
 
 impl Algorithm for Centralised {

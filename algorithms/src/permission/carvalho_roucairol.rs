@@ -24,6 +24,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::common::broadcast;
+use crate::common::phase::Phase;
 use crate::common::stamp::Stamp;
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
@@ -156,14 +157,6 @@ pub(crate) enum Message {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Reply: "REPLY", Release: "RELEASE" }
-}
-
-/// What the local client is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-enum Phase {
-    Idle,
-    Waiting,
-    Inside,
 }
 
 /// A node. Its sets leave itself out: it always asks and informs itself, without a message.

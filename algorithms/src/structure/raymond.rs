@@ -265,20 +265,12 @@ fn one_privilege(world: &Snapshot<'_, Raymond>) -> Result<(), String> {
 }
 
 fn the_asked_remember(world: &Snapshot<'_, Raymond>) -> Result<(), String> {
-    for (me, site) in world.alive().filter(|(_, site)| site.asked) {
-        let Some(holder) = world.nodes[site.holder.index()] else {
-            continue;
-        };
-        let on_the_edge = world
-            .flight
-            .iter()
-            .any(|&(from, to, message)| match message {
-                Message::Request => (from, to) == (me, site.holder),
-                Message::Privilege => (from, to) == (site.holder, me),
-            });
-        if !holder.request_q.contains(&me) && !on_the_edge {
-            return Err(format!("{me} asked {} in vain", site.holder));
-        }
-    }
-    Ok(())
+    world.nobody_asks_in_vain(
+        |site| site.asked.then_some(site.holder),
+        |holder, me| holder.request_q.contains(&me),
+        |message, to_holder| match message {
+            Message::Request => to_holder,
+            Message::Privilege => !to_holder,
+        },
+    )
 }

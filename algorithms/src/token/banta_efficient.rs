@@ -42,6 +42,7 @@ use crate::printed::rules;
 use crate::setup::Setup;
 
 pub(crate) use entry::INFO;
+use queue::Token;
 
 /// What sites say to each other.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,25 +55,6 @@ pub(crate) enum Message {
     Token(Token),
 }
 
-/// What travels with the right to enter.
-#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct Token {
-    token_queue: VecDeque<NodeId>,
-    /// The good site, on the queue unless it has the token or nobody waits.
-    mark: Option<NodeId>,
-    /// How many cycles have begun.
-    epoch: u64,
-    /// How many requests have joined the line, those included that found nobody in it.
-    registered: u64,
-}
-
-impl Token {
-    /// A request joins the line.
-    fn register(&mut self, site: NodeId, out: &mut Outbox<Message>) {
-        queue::register(&mut self.registered, site, out);
-    }
-}
-
 impl fmt::Debug for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -80,14 +62,6 @@ impl fmt::Debug for Message {
             Message::Update { good, epoch } => write!(f, "Update({good} epoch {epoch})"),
             Message::Token(token) => write!(f, "Token({token:?})"),
         }
-    }
-}
-
-/// The queue with a star behind the good site, as the thesis draws an arrow there.
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let queue = queue::drawn(&self.token_queue, self.mark);
-        write!(f, "{queue} epoch {}", self.epoch)
     }
 }
 
@@ -329,21 +303,10 @@ impl BantaEfficient {
 
     /// Marks the last of the queue, tells those who are not on it, and waits for late requests.
     fn begin_cycle(&mut self, mut token: Token, out: &mut Outbox<Message>) {
-        let &good = token.token_queue.back().expect("somebody asked");
-        token.mark = Some(good);
-        token.epoch = token.epoch.saturating_add(1);
+        let update = |good, epoch| Message::Update { good, epoch };
+        let good = token.begin_cycle((self.me, self.nodes), update, out);
         self.good_site = Some(good);
         self.epoch = token.epoch;
-        out.note("cycle", token.token_queue.len() as u64);
-        let epoch = token.epoch;
-        let update = Message::Update { good, epoch };
-        queue::tell_the_others(
-            (self.me, self.nodes),
-            &token.token_queue,
-            good,
-            &update,
-            out,
-        );
         self.token = Some(token);
         self.waiting = true;
         out.set_timer(WAIT, After::Exactly(self.wait));

@@ -28,12 +28,11 @@ mod entry;
 mod line;
 mod pipeline;
 
-use std::collections::VecDeque;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{NodeId, Outbox, Timer, kinds};
+use crate::contract::{NodeId, Timer, kinds};
 use crate::token::banta_efficient::queue;
 
 pub(crate) use entry::INFO;
@@ -54,22 +53,10 @@ pub(crate) enum Message {
 /// What goes from site to site.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Token {
-    token_queue: VecDeque<NodeId>,
-    /// The good site, on the queue unless it has the token or nobody waits.
-    mark: Option<NodeId>,
-    /// How many cycles have begun.
-    epoch: u64,
+    /// What it carries in the algorithm for one.
+    line: queue::Token,
     /// How many slots are free.
     semaphore: u32,
-    /// How many requests have joined the line, those included that found nobody in it.
-    registered: u64,
-}
-
-impl Token {
-    /// A request joins the line.
-    fn register(&mut self, site: NodeId, out: &mut Outbox<Message>) {
-        queue::register(&mut self.registered, site, out);
-    }
 }
 
 impl fmt::Debug for Message {
@@ -86,8 +73,7 @@ impl fmt::Debug for Message {
 /// The semaphore, then the queue with a star behind the good site, as the thesis draws it.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let queue = queue::drawn(&self.token_queue, self.mark);
-        write!(f, "{} {queue} epoch {}", self.semaphore, self.epoch)
+        write!(f, "{} {:?}", self.semaphore, self.line)
     }
 }
 

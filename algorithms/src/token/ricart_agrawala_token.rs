@@ -244,14 +244,10 @@ fn one_token(world: &Snapshot<'_, RicartAgrawalaToken>) -> Result<(), String> {
 }
 
 fn idle_holders_are_unaware(world: &Snapshot<'_, RicartAgrawalaToken>) -> Result<(), String> {
-    for (me, node) in world.alive().filter(|(_, node)| !node.requesting) {
-        let Some(token) = &node.token else { continue };
-        let unserved = |(heard, served): (&u64, &u64)| heard > served;
-        if let Some(other) = node.requested.iter().zip(&token.served).position(unserved) {
-            return Err(format!("{me} keeps the token from {other}"));
-        }
-    }
-    Ok(())
+    world.keeps_from_nobody("token", |node| {
+        let token = node.token.as_ref().filter(|_| !node.requesting)?;
+        Some((&node.requested, &token.served))
+    })
 }
 
 fn requests_are_broadcast(world: &Snapshot<'_, RicartAgrawalaToken>) -> Result<(), String> {

@@ -313,16 +313,10 @@ fn numbers_are_true(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), String> {
 }
 
 fn idle_holders_are_unaware(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), String> {
-    for (me, node) in world.alive().filter(|(_, node)| !node.requesting) {
-        let Some(privilege) = &node.privilege else {
-            continue;
-        };
-        let unserved = |(heard, served): (&u64, &u64)| heard > served;
-        if let Some(other) = node.rn.iter().zip(&privilege.ln).position(unserved) {
-            return Err(format!("{me} keeps the privilege from {other}"));
-        }
-    }
-    Ok(())
+    world.keeps_from_nobody("privilege", |node| {
+        let privilege = node.privilege.as_ref().filter(|_| !node.requesting)?;
+        Some((&node.rn, &privilege.ln))
+    })
 }
 
 fn the_queued_wait(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), String> {

@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
-use crate::controller::members::{Members, Unexpected, to_decide};
+use crate::controller::members::{MemberMessage, Members, to_decide};
 use crate::controller::migration_info::Cause;
 use crate::controller::ranks::USUAL_GROUPS;
 use crate::controller::tenure::Tenure;
@@ -56,6 +56,12 @@ impl crate::contract::Message for Message {
     }
 }
 
+impl MemberMessage for Message {
+    const REQUEST: Self = Message::Request;
+    const GRANT: Self = Message::Grant;
+    const EXIT: Self = Message::Exit;
+}
+
 /// A node: a member, perhaps a head, perhaps the root.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(in crate::controller) struct Cohort {
@@ -83,37 +89,34 @@ impl Algorithm for Cohort {
     }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        self.members.ask(Message::Request, out);
+        self.members.ask(out);
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
-        self.members.leave(Message::Exit, out);
+        self.members.leave(out);
     }
 
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
         let lacks_role = !self.tenure.active;
-        let heard = match message {
-            Message::Request => self.members.on_request(from),
-            Message::Grant => self.members.on_grant(from, out),
-            Message::Exit => self.members.on_exit(from),
+        let heard = match &message {
             Message::Up if self.is_root() && self.is_head(from) => {
                 self.heads.push_back(from);
                 Ok(Some(Cause::Wake))
             }
             Message::Delegate { epoch } if from == self.root() && lacks_role => {
                 self.asked = false;
-                self.tenure.begin(epoch);
+                self.tenure.begin(*epoch);
                 Ok(Some(Cause::Begin))
             }
             Message::Return { again } if self.is_root() && lacks_role && self.is_head(from) => {
                 self.tenure.active = true;
-                if again {
+                if *again {
                     self.heads.push_back(from);
                 }
                 self.next_head(out);
                 Ok(None)
             }
-            Message::Up | Message::Delegate { .. } | Message::Return { .. } => Err(Unexpected),
+            _ => self.members.hear(from, &message, out),
         };
         if let Some(cause) = to_decide(heard, from, &message, out) {
             self.work(cause, out);
@@ -155,7 +158,7 @@ impl Cohort {
         // The root lets go of the role only where a head wants it.
         let may_stay = !due || (self.is_root() && self.heads.is_empty());
         if self.members.want() && may_stay {
-            self.members.let_in(Message::Grant, out);
+            self.members.let_in(out);
         } else if self.is_root() {
             self.ask(out);
             self.next_head(out);

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants, kinds,
 };
-use crate::controller::members::{Members, Unexpected, to_decide};
+use crate::controller::members::{MemberMessage, Members, to_decide};
 use crate::controller::migration_info::Cause;
 use crate::controller::tenure::Tenure;
 use crate::setup::Setup;
@@ -39,6 +39,12 @@ pub(in crate::controller) enum Message {
 
 impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Grant: "GRANT", Exit: "EXIT", Signal: "SIGNAL", Become: "BECOME" }
+}
+
+impl MemberMessage for Message {
+    const REQUEST: Self = Message::Request;
+    const GRANT: Self = Message::Grant;
+    const EXIT: Self = Message::Exit;
 }
 
 /// A node, perhaps a coordinator.
@@ -68,18 +74,15 @@ impl Algorithm for Ring {
     }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        self.members.ask(Message::Request, out);
+        self.members.ask(out);
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
-        self.members.leave(Message::Exit, out);
+        self.members.leave(out);
     }
 
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
-        let heard = match message {
-            Message::Request => self.members.on_request(from),
-            Message::Grant => self.members.on_grant(from, out),
-            Message::Exit => self.members.on_exit(from),
+        let heard = match &message {
             Message::Signal if Some(from) == self.ahead(1) => {
                 self.wanted = true;
                 Ok(Some(Cause::Wake))
@@ -88,10 +91,10 @@ impl Algorithm for Ring {
                 if Some(from) == self.ahead(self.members.groups - 1) && !self.tenure.active =>
             {
                 self.asked = false;
-                self.tenure.begin(epoch);
+                self.tenure.begin(*epoch);
                 Ok(Some(Cause::Begin))
             }
-            Message::Signal | Message::Become { .. } => Err(Unexpected),
+            _ => self.members.hear(from, &message, out),
         };
         if let Some(cause) = to_decide(heard, from, &message, out) {
             self.work(cause, out);
@@ -128,7 +131,7 @@ impl Ring {
         }
         let due = self.tenure.is_due(cause, out);
         if self.members.want() && !(due && self.wanted) {
-            self.members.let_in(Message::Grant, out);
+            self.members.let_in(out);
         } else if self.wanted {
             self.pass_on(out);
         }

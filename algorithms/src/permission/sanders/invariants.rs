@@ -1,7 +1,8 @@
 //! What is true in every reachable state, whatever the structure.
 
-use super::machine::{Message, Phase, Sanders};
+use super::machine::{Message, Sanders};
 use super::rules::Version;
+use crate::common::phase::Phase;
 use crate::contract::{NodeId, Snapshot};
 
 fn under_way(

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::invariants;
 use super::rules::{Rules, Version};
 use super::structure::{Set, Structure};
+use crate::common::phase::Phase;
 use crate::common::stamp::Stamp;
 use crate::contract::{Algorithm, Change, NodeId, Outbox, Request, ignores, invariants, kinds};
 use crate::setup::Setup;
@@ -73,14 +74,6 @@ pub(super) struct Asked {
     pub(super) attempt: u32,
     /// The node whose request pays for the grant: its own, or the one it has yielded to.
     pub(super) payer: NodeId,
-}
-
-/// What the local client is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(super) enum Phase {
-    Idle,
-    Waiting,
-    Inside,
 }
 
 /// What one node knows.

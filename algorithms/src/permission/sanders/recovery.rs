@@ -14,8 +14,9 @@
 //! receiver learns it before it can answer, and asks back; and it says which attempt it is, so that a
 //! GRANT of the time before is void.
 
-use super::machine::{Message, Phase, Sanders};
+use super::machine::{Message, Sanders};
 use super::structure::Set;
+use crate::common::phase::Phase;
 use crate::contract::{NodeId, Outbox};
 
 impl Sanders {

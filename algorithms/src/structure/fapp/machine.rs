@@ -263,24 +263,12 @@ fn lists_are_in_order(world: &Snapshot<'_, Fapp>) -> Result<(), String> {
 }
 
 fn wants_are_known(world: &Snapshot<'_, Fapp>) -> Result<(), String> {
-    let wants = |site: &Fapp| site.holder != site.me && !site.pl.is_empty();
-    for (me, site) in world.alive().filter(|(_, site)| wants(site)) {
-        let Some(holder) = world.nodes[site.holder.index()] else {
-            continue;
-        };
-        let on_the_edge = world
-            .flight
-            .iter()
-            .any(|&(from, to, message)| match message {
-                Message::Request { .. } => (from, to) == (me, site.holder),
-                Message::Token { .. } => {
-                    (from, to) == (site.holder, me) || (from, to) == (me, site.holder)
-                }
-            });
-        let known = holder.pl.iter().any(|place| place.who == me);
-        if !known && !on_the_edge {
-            return Err(format!("{me} asked {} in vain", site.holder));
-        }
-    }
-    Ok(())
+    world.nobody_asks_in_vain(
+        |site| (site.holder != site.me && !site.pl.is_empty()).then_some(site.holder),
+        |holder, me| holder.pl.iter().any(|place| place.who == me),
+        |message, to_holder| match message {
+            Message::Request { .. } => to_holder,
+            Message::Token { .. } => true,
+        },
+    )
 }

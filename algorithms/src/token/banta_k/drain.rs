@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::line::{self, Line, Site};
+use super::line::{self, Line, Site, in_line};
 use super::{Message, Token};
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
 use crate::printed::rules;
@@ -49,19 +49,9 @@ rules! {
     }
 }
 
+in_line!(Drain);
+
 impl Site for Drain {
-    fn line(&self) -> &Line {
-        &self.line
-    }
-
-    fn line_mut(&mut self) -> &mut Line {
-        &mut self.line
-    }
-
-    fn awaits_token(&self) -> bool {
-        self.state == State::Requesting
-    }
-
     fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
         if !self.line.enqueue(site, out) {
             let keep = self.state == State::Requesting;
@@ -83,7 +73,7 @@ impl Site for Drain {
             self.line.append_local_queue(&mut token, out);
         }
         if mark == Some(self.line.me) {
-            token.mark = None;
+            token.line.mark = None;
             self.semaphore = token.semaphore;
             self.state = State::Collecting;
             self.line.token = Some(token);
@@ -146,7 +136,7 @@ impl Algorithm for Drain {
         self.state = State::NotRequesting;
         match &self.line.token {
             None => out.send(self.release_site, Message::Release),
-            Some(token) if token.token_queue.is_empty() => self.line.good_site = self.line.me,
+            Some(token) if token.line.token_queue.is_empty() => self.line.good_site = self.line.me,
             Some(_) => self.line.begin_cycle(out),
         }
     }
@@ -183,8 +173,8 @@ impl Drain {
             return line::release_site(token, self.line.k);
         }
         // banta-K4: the thesis takes the smaller of the two numbers.
-        let good = token.mark.unwrap_or(self.line.me);
-        let kth = token.token_queue.get(self.line.k as usize - 1);
+        let good = token.line.mark.unwrap_or(self.line.me);
+        let kth = token.line.token_queue.get(self.line.k as usize - 1);
         kth.map_or(good, |&kth| kth.min(good))
     }
 

@@ -42,11 +42,8 @@ impl Line {
             epoch: 0,
             local_queue: VecDeque::new(),
             token: setup.is_holder().then(|| Token {
-                token_queue: VecDeque::new(),
-                mark: None,
-                epoch: 0,
+                line: queue::Token::default(),
                 semaphore: k,
-                registered: 0,
             }),
             waiting: false,
             wait: wait::of(setup),
@@ -65,8 +62,8 @@ impl Line {
         let request = Message::Request { site: self.me };
         match &mut self.token {
             Some(token) => {
-                token.register(self.me, out);
-                token.token_queue.push_back(self.me);
+                token.line.register(self.me, out);
+                token.line.token_queue.push_back(self.me);
                 out.note("own", 1);
             }
             None => out.send_for(self.me, self.good_site, request),
@@ -78,8 +75,8 @@ impl Line {
         let Some(token) = &mut self.token else {
             return false;
         };
-        token.register(site, out);
-        token.token_queue.push_back(site);
+        token.line.register(site, out);
+        token.line.token_queue.push_back(site);
         if self.waiting {
             out.note("late", 1);
         }
@@ -111,24 +108,24 @@ impl Line {
 
     /// The token arrives, and we leave its queue. Gives the good site.
     pub(super) fn take(&mut self, token: &mut Token, out: &mut Outbox<Message>) -> Option<NodeId> {
-        token.token_queue.pop_front();
-        let mark = token.mark?;
-        self.learn(mark, token.epoch, out);
+        token.line.token_queue.pop_front();
+        let mark = token.line.mark?;
+        self.learn(mark, token.line.epoch, out);
         Some(mark)
     }
 
     /// What we filed joins the queue.
     pub(super) fn append_local_queue(&mut self, token: &mut Token, out: &mut Outbox<Message>) {
         for site in self.local_queue.drain(..) {
-            token.register(site, out);
-            token.token_queue.push_back(site);
+            token.line.register(site, out);
+            token.line.token_queue.push_back(site);
         }
     }
 
     /// We enter with the token in hand, and nobody else is in line.
     pub(super) fn note_idle(&mut self, out: &mut Outbox<Message>) {
         let token = self.token.as_mut().expect("an idle holder has it");
-        token.register(self.me, out);
+        token.line.register(self.me, out);
         out.note("idle", 1);
     }
 
@@ -146,21 +143,9 @@ impl Line {
     /// Marks the last of the queue, tells those who are not on it, and waits for late requests.
     pub(super) fn begin_cycle(&mut self, out: &mut Outbox<Message>) {
         let token = self.token.as_mut().expect("only the holder begins a cycle");
-        let &good = token.token_queue.back().expect("somebody asked");
-        token.mark = Some(good);
-        token.epoch = token.epoch.saturating_add(1);
-        self.good_site = good;
-        self.epoch = token.epoch;
-        out.note("cycle", token.token_queue.len() as u64);
-        let epoch = token.epoch;
-        let update = Message::Update { good, epoch };
-        queue::tell_the_others(
-            (self.me, self.nodes),
-            &token.token_queue,
-            good,
-            &update,
-            out,
-        );
+        let update = |good, epoch| Message::Update { good, epoch };
+        self.good_site = token.line.begin_cycle((self.me, self.nodes), update, out);
+        self.epoch = token.line.epoch;
         self.waiting = true;
         out.set_timer(WAIT, After::Exactly(self.wait));
     }
@@ -173,9 +158,9 @@ impl Line {
                 Err(format!("spoke of {site}, nobody here"))
             }
             Message::Token(token) => {
-                let queue = &token.token_queue;
+                let queue = &token.line.token_queue;
                 let ours = queue.front() == Some(&self.me) && queue.iter().all(known);
-                let marked = token.mark.is_some_and(|mark| queue.contains(&mark));
+                let marked = token.line.mark.is_some_and(|mark| queue.contains(&mark));
                 match (ours && marked, &self.token) {
                     (false, _) => Err("sent a token that is not for this site".to_owned()),
                     (true, Some(_)) => Err("sent a second token".to_owned()),
@@ -189,20 +174,20 @@ impl Line {
 
 /// Sends the token to the first of its queue.
 pub(super) fn send_token(token: Token, out: &mut Outbox<Message>) {
-    let &first = token.token_queue.front().expect("the mark is on it");
+    let &first = token.line.token_queue.front().expect("the mark is on it");
     out.send_for(first, first, Message::Token(token));
 }
 
 /// Whom a slot goes to: the k-th site of the queue, or the good site if that is nearer.
 pub(super) fn release_site(token: &Token, k: u32) -> NodeId {
-    let queue = &token.token_queue;
-    let mark = queue.iter().position(|site| Some(*site) == token.mark);
+    let queue = &token.line.token_queue;
+    let mark = queue.iter().position(|site| Some(*site) == token.line.mark);
     let mark = mark.expect("a token that is passed on has its mark on the queue");
     queue[mark.min(k as usize - 1)]
 }
 
-/// A site in either mode.
-pub(super) trait Site: Algorithm<Message = Message> {
+/// A site that stands in the line, in either mode.
+pub(super) trait InLine: Algorithm<Message = Message> {
     /// What it knows of the waiting line.
     fn line(&self) -> &Line;
 
@@ -211,7 +196,30 @@ pub(super) trait Site: Algorithm<Message = Message> {
 
     /// Whether its client waits and the token has not been there yet.
     fn awaits_token(&self) -> bool;
+}
 
+/// Says of a site that its `line` and its `state` are where one would look for them.
+macro_rules! in_line {
+    ($Site:ty) => {
+        impl super::line::InLine for $Site {
+            fn line(&self) -> &Line {
+                &self.line
+            }
+
+            fn line_mut(&mut self) -> &mut Line {
+                &mut self.line
+            }
+
+            fn awaits_token(&self) -> bool {
+                self.state == State::Requesting
+            }
+        }
+    };
+}
+pub(super) use in_line;
+
+/// What a site does about messages, which differs between the modes.
+pub(super) trait Site: InLine {
     fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>);
 
     fn receive_token(&mut self, token: Token, out: &mut Outbox<Message>);
@@ -256,7 +264,7 @@ pub(super) fn requests_are_in_one_place<A: Site>(world: &Snapshot<'_, A>) -> Res
             Message::Request { .. } | Message::Update { .. } | Message::Release => None,
         },
     );
-    let queued = queued.flat_map(|token| &token.token_queue);
+    let queued = queued.flat_map(|token| &token.line.token_queue);
     let flight = world.flight.iter();
     let asked = flight.filter_map(|(_, _, message)| message.origin());
     world.in_one_place(filed.chain(queued).copied().chain(asked), A::awaits_token)

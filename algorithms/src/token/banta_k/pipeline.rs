@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 
-use super::line::{self, Line, Site};
+use super::line::{self, Line, Site, in_line};
 use super::{Message, Token};
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
 use crate::setup::Setup;
@@ -38,19 +38,9 @@ pub(crate) struct Pipeline {
     owed: VecDeque<NodeId>,
 }
 
+in_line!(Pipeline);
+
 impl Site for Pipeline {
-    fn line(&self) -> &Line {
-        &self.line
-    }
-
-    fn line_mut(&mut self) -> &mut Line {
-        &mut self.line
-    }
-
-    fn awaits_token(&self) -> bool {
-        self.state == State::Requesting
-    }
-
     fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
         if !self.line.enqueue(site, out) {
             let keep = self.state == State::Requesting;
@@ -65,7 +55,7 @@ impl Site for Pipeline {
         self.line.append_local_queue(&mut token, out);
         self.state = State::WaitingForSlot;
         if mark == Some(self.line.me) {
-            token.mark = None;
+            token.line.mark = None;
             self.free = token
                 .semaphore
                 .saturating_add(std::mem::take(&mut self.releases));
@@ -122,7 +112,7 @@ impl Algorithm for Pipeline {
     }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        let nobody_waits = |token: &Token| token.token_queue.is_empty();
+        let nobody_waits = |token: &Token| token.line.token_queue.is_empty();
         let idle = self.line.holds() && self.line.token.as_ref().is_some_and(nobody_waits);
         if idle && self.free > 0 {
             self.free -= 1;
@@ -158,8 +148,8 @@ impl Algorithm for Pipeline {
             return;
         };
         token.semaphore = std::mem::take(&mut self.free);
-        let queue = &token.token_queue;
-        let mark = queue.iter().position(|site| Some(*site) == token.mark);
+        let queue = &token.line.token_queue;
+        let mark = queue.iter().position(|site| Some(*site) == token.line.mark);
         let mark = mark.expect("a new cycle has its mark on the queue");
         let out_places = token.semaphore as usize..self.line.k as usize;
         self.owed
@@ -184,7 +174,7 @@ impl Pipeline {
         }
         self.free -= 1;
         self.enter(out);
-        let somebody_waits = |token: &Token| !token.token_queue.is_empty();
+        let somebody_waits = |token: &Token| !token.line.token_queue.is_empty();
         if self.line.holds() && self.line.token.as_ref().is_some_and(somebody_waits) {
             self.line.begin_cycle(out);
         }

@@ -240,10 +240,7 @@ impl Algorithm for Published {
     }
 
     fn peer(&mut self, peer: NodeId, change: Change, out: &mut Outbox<Message>) {
-        match change {
-            Change::Down => self.down.insert(peer),
-            Change::Up => self.down.remove(&peer),
-        };
+        change.note_in(&mut self.down, peer);
         self.look(out);
     }
 
