@@ -191,6 +191,43 @@ macro_rules! invariants {
 }
 pub(crate) use invariants;
 
+/// Makes the type of a node, each variable with its meaning and what it is at the start:
+/// `node! { pub(crate) struct Raymond of setup { me: NodeId = setup.me, … } }`. In the `impl` of
+/// [`Algorithm`] belongs `declared! { Message }` then.
+macro_rules! node {
+    (
+        $(#[$about:meta])*
+        $vis:vis struct $Node:ident of $setup:ident {
+            $($(#[$what:meta])* $seen:vis $field:ident: $Type:ty = $start:expr),+ $(,)?
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+        $vis struct $Node {
+            $($(#[$what])* $seen $field: $Type),+
+        }
+
+        impl $Node {
+            fn at_start($setup: &$crate::Setup<'_>) -> Self {
+                Self { $($field: $start),+ }
+            }
+        }
+    };
+}
+pub(crate) use node;
+
+/// Stands in the place of [`Algorithm::Message`] and [`Algorithm::new`] where `node!` made the type.
+macro_rules! declared {
+    ($Message:ty) => {
+        type Message = $Message;
+
+        fn new(setup: &$crate::Setup<'_>) -> Self {
+            Self::at_start(setup)
+        }
+    };
+}
+pub(crate) use declared;
+
 /// A distributed mutual exclusion algorithm at one node.
 ///
 /// A driver handles one event, performs everything in the outbox in order, then takes the next.

@@ -84,6 +84,40 @@ pub struct AlgorithmInfo {
     pub more: More,
 }
 
+/// The registry's entry of an algorithm, its family and links in one line. The compiler asks for
+/// all but what is in `more`.
+macro_rules! info {
+    (
+        name: $name:expr,
+        title: $title:expr,
+        paper: $paper:expr,
+        family $family:ident, graph $graph:ident, order $order:ident, links $contract:ident,
+        token $token:expr,
+        more: { $($more:tt)* },
+        state_bytes: $state_bytes:expr,
+        cost: $cost:expr,
+        explanation: $explanation:expr,
+        machine: $machine:expr,
+    ) => {
+        $crate::registry::AlgorithmInfo {
+            name: $name,
+            title: $title,
+            paper: $paper,
+            family: $crate::registry::Family::$family,
+            cost: $cost,
+            explanation: $explanation,
+            graph: $crate::registry::Graph::$graph,
+            link_order: $crate::registry::LinkOrder::$order,
+            link_contract: $crate::registry::LinkContract::$contract,
+            token: $token,
+            state_bytes: $state_bytes,
+            machine: $machine,
+            more: $crate::registry::More { $($more)* ..$crate::registry::More::NONE },
+        }
+    };
+}
+pub(crate) use info;
+
 /// What most algorithms do without. An algorithm names what it has and ends with `..More::NONE`.
 pub struct More {
     /// The numbers of nodes it admits.

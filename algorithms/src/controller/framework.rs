@@ -13,31 +13,24 @@ use super::rows::tree::Tree;
 use crate::erased::{Machine, Of};
 use crate::params::Params;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
+use crate::registry::{AlgorithmInfo, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "controller",
-    title: "The migrating-controller framework",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "controller", title: "The migrating-controller framework",
     paper: "S. Rana, K. Raman, V. Chaudhary, \"Migrating controller based framework for mutual \
             exclusion in distributed systems\"",
-    family: Family::Controller,
-    cost: "by its parameters; the table of cells says",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("BECOME"),
-    // Replicated queues have a number for everybody.
-    state_bytes: |nodes| size_of::<Kernel<Distributed>>() as u64 + 32 + 16 * nodes,
-    machine: |params, _| machine(params),
-    more: More {
+    family Controller, graph Complete, order Any, links Patient, token Some("BECOME"),
+    more: {
         params: parameters::ALL,
         refuses: parameters::refuses,
         notes: parameters::NOTES,
         defects: DEFECTS,
         forms: forms::FRAMEWORK,
-        ..More::NONE
     },
+    // Replicated queues have a number for everybody.
+    state_bytes: |nodes| size_of::<Kernel<Distributed>>() as u64 + 32 + 16 * nodes,
+    cost: "by its parameters; the table of cells says",
+    explanation: EXPLANATION, machine: |params, _| machine(params),
 };
 
 fn machine(params: &Params) -> &'static dyn Machine {

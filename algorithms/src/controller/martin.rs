@@ -3,28 +3,18 @@
 use super::forms;
 use super::rows::ring::Ring;
 use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
+use crate::registry::{AlgorithmInfo, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "martin",
-    title: "Martin's ring",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "martin", title: "Martin's ring",
     paper: "A. J. Martin, \"Distributed mutual exclusion on a ring of processes\", Science of \
             Computer Programming 5, 1985",
-    family: Family::Structure,
-    cost: "N-1 on average alone; 2 saturated",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("BECOME"),
+    family Structure, graph Complete, order Any, links Patient, token Some("BECOME"),
+    more: { notes: &[("moves", "the role went one place round the ring")], forms: forms::MARTIN, },
     // Its own request alone.
     state_bytes: |_| (size_of::<Ring>() + size_of::<u32>()) as u64,
-    machine: |_, _| &Of::<Ring>::MACHINE,
-    more: More {
-        notes: &[("moves", "the role went one place round the ring")],
-        forms: forms::MARTIN,
-        ..More::NONE
-    },
+    cost: "N-1 on average alone; 2 saturated",
+    explanation: EXPLANATION, machine: |_, _| &Of::<Ring>::MACHINE,
 };
 
 const EXPLANATION: &str = "\

@@ -23,30 +23,18 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::common::phase::Phase;
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
-use crate::erased::Of;
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Load, Metric, More,
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
 };
-use crate::setup::Setup;
+use crate::erased::Of;
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "centralised",
-    title: "A coordinator with a queue",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "centralised", title: "A coordinator with a queue",
     paper: "folklore; A. S. Tanenbaum, M. van Steen, \"Distributed systems: principles and \
             paradigms\"",
-    family: Family::Coordinator,
-    cost: "3 messages per entry, 0 for the coordinator's own",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: None,
-    // The one long queue, shared out among all.
-    state_bytes: |_| (size_of::<Centralised>() + size_of::<NodeId>()) as u64,
-    machine: |_, _| &Of::<Centralised>::MACHINE,
-    more: More {
+    family Coordinator, graph Complete, order Any, links Patient, token None,
+    more: {
         forms: &[
             ClosedForm {
                 metric: Metric::MessagesPerEntry,
@@ -64,8 +52,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
                 kind: FormKind::Exact,
             },
         ],
-        ..More::NONE
     },
+    // The one long queue, shared out among all.
+    state_bytes: |_| (size_of::<Centralised>() + size_of::<NodeId>()) as u64,
+    cost: "3 messages per entry, 0 for the coordinator's own",
+    explanation: EXPLANATION, machine: |_, _| &Of::<Centralised>::MACHINE,
 };
 
 const EXPLANATION: &str = "\
@@ -126,30 +117,21 @@ impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Grant: "GRANT", Release: "RELEASE" }
 }
 
-/// A node, which may be the coordinator.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Centralised {
-    me: NodeId,
-    coordinator: NodeId,
-    phase: Phase,
-    /// At the coordinator: who was granted and has not been heard to leave.
-    granted: Option<NodeId>,
-    /// At the coordinator: who waits, first come first served.
-    queue: VecDeque<NodeId>,
+node! {
+    /// A node, which may be the coordinator.
+    pub(crate) struct Centralised of setup {
+        me: NodeId = setup.me,
+        coordinator: NodeId = setup.setting.holder,
+        phase: Phase = Phase::Idle,
+        /// At the coordinator: who was granted and has not been heard to leave.
+        granted: Option<NodeId> = None,
+        /// At the coordinator: who waits, first come first served.
+        queue: VecDeque<NodeId> = VecDeque::new(),
+    }
 }
 
 impl Algorithm for Centralised {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            coordinator: setup.setting.holder,
-            phase: Phase::Idle,
-            granted: None,
-            queue: VecDeque::new(),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.phase = Phase::Waiting;

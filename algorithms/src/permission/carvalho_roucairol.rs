@@ -30,25 +30,15 @@ use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, inv
 use crate::erased::Of;
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{AlgorithmInfo, Family, FormKind, Graph, LinkContract, LinkOrder, More};
+use crate::registry::{AlgorithmInfo, FormKind, info};
 use crate::setup::Setup;
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "carvalho-roucairol",
-    title: "Carvalho and Roucairol",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "carvalho-roucairol", title: "Carvalho and Roucairol",
     paper: "O. S. F. Carvalho, G. Roucairol, \"On mutual exclusion in computer networks\", CACM \
             26(2), 1983; Sanders 1987, section 8",
-    family: Family::Permission,
-    cost: "0 to 2(N-1) messages per entry",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: None,
-    // I, R and S together name everybody once or twice.
-    state_bytes: |nodes| size_of::<CarvalhoRoucairol>() as u64 + 24 * nodes,
-    machine: |_, _| &Of::<CarvalhoRoucairol>::MACHINE,
-    more: More {
+    family Permission, graph Complete, order Any, links Patient, token None,
+    more: {
         params: &[Param::choice(
             "start",
             &["all", "staircase"],
@@ -56,8 +46,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         )],
         defects: DEFECTS,
         forms: &[broadcast::two_each(FormKind::AtMost)],
-        ..More::NONE
     },
+    // I, R and S together name everybody once or twice.
+    state_bytes: |nodes| size_of::<CarvalhoRoucairol>() as u64 + 24 * nodes,
+    cost: "0 to 2(N-1) messages per entry",
+    explanation: EXPLANATION, machine: |_, _| &Of::<CarvalhoRoucairol>::MACHINE,
 };
 
 const EXPLANATION: &str = "\

@@ -26,30 +26,18 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
-use crate::erased::Of;
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
 };
-use crate::setup::Setup;
+use crate::erased::Of;
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "lamport",
-    title: "Lamport's queue",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "lamport", title: "Lamport's queue",
     paper: "L. Lamport, \"Time, clocks, and the ordering of events in a distributed system\", \
             CACM 21(7), 1978",
-    family: Family::Permission,
-    cost: "3(N-1) messages per entry",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Fifo,
-    link_contract: LinkContract::Patient,
-    token: None,
-    // The latest stamp of everybody, and a queue that may hold everybody.
-    state_bytes: |nodes| size_of::<Lamport>() as u64 + 32 * nodes,
-    machine: |_, _| &Of::<Lamport>::MACHINE,
-    more: More {
+    family Permission, graph Complete, order Fifo, links Patient, token None,
+    more: {
         forms: &[ClosedForm {
             metric: Metric::MessagesPerEntry,
             formula: "3(N-1)",
@@ -57,8 +45,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
             value: messages_per_entry,
             kind: FormKind::Exact,
         }],
-        ..More::NONE
     },
+    // The latest stamp of everybody, and a queue that may hold everybody.
+    state_bytes: |nodes| size_of::<Lamport>() as u64 + 32 * nodes,
+    cost: "3(N-1) messages per entry",
+    explanation: EXPLANATION, machine: |_, _| &Of::<Lamport>::MACHINE,
 };
 
 const EXPLANATION: &str = "\
@@ -127,36 +118,25 @@ impl crate::contract::Message for Message {
 /// When something was said, and by whom; the smaller goes first.
 type Stamp = (u64, NodeId);
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Lamport {
-    me: NodeId,
-    nodes: u32,
-    /// The latest time that we have sent or seen.
-    clock: u64,
-    /// Every request that has not been released, as far as we know, ours too.
-    queue: BTreeSet<Stamp>,
-    /// The stamp of our open request.
-    ours: Option<Stamp>,
-    /// From whom we have not yet heard anything later than our open request.
-    unheard: BTreeSet<NodeId>,
-    inside: bool,
+node! {
+    /// What one node knows.
+    pub(crate) struct Lamport of setup {
+        me: NodeId = setup.me,
+        nodes: u32 = setup.nodes(),
+        /// The latest time that we have sent or seen.
+        clock: u64 = 0,
+        /// Every request that has not been released, as far as we know, ours too.
+        queue: BTreeSet<Stamp> = BTreeSet::new(),
+        /// The stamp of our open request.
+        ours: Option<Stamp> = None,
+        /// From whom we have not yet heard anything later than our open request.
+        unheard: BTreeSet<NodeId> = BTreeSet::new(),
+        inside: bool = false,
+    }
 }
 
 impl Algorithm for Lamport {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            clock: 0,
-            queue: BTreeSet::new(),
-            ours: None,
-            unheard: BTreeSet::new(),
-            inside: false,
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         // No group lives to count so far; a forged time must not end us either.

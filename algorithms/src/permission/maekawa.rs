@@ -30,29 +30,15 @@ use crate::params::{Param, Params};
 use crate::permission::sanders::costs;
 use crate::permission::sanders::structure::{Set, Structure};
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
-};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
 use crate::setup::Setup;
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "maekawa",
-    title: "Maekawa",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "maekawa", title: "Maekawa",
     paper: "M. Maekawa, \"A sqrt(N) algorithm for mutual exclusion in decentralized systems\", ACM \
             TOCS 3(2), 1985",
-    family: Family::Permission,
-    cost: "3(K-1) to 5(K-1); K: 2 sqrt(N)-1 (grid), about sqrt(N) (plane)",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    // An INQUIRE that overtakes its LOCKED is taken for an old one.
-    link_order: LinkOrder::Fifo,
-    link_contract: LinkContract::Patient,
-    token: None,
-    // A quorum may be everybody.
-    state_bytes: |nodes| size_of::<Maekawa>() as u64 + 12 * nodes,
-    machine: |_, _| &Of::<Maekawa>::MACHINE,
-    more: More {
+    family Permission, graph Complete, order Fifo, links Patient, token None,
+    more: {
         params: &[Param::text(
             "quorums",
             "grid",
@@ -76,8 +62,12 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
                 kind: FormKind::AtLeast,
             },
         ],
-        ..More::NONE
     },
+    // An INQUIRE that overtakes its LOCKED is taken for an old one.
+    // A quorum may be everybody.
+    state_bytes: |nodes| size_of::<Maekawa>() as u64 + 12 * nodes,
+    cost: "3(K-1) to 5(K-1); K: 2 sqrt(N)-1 (grid), about sqrt(N) (plane)",
+    explanation: EXPLANATION, machine: |_, _| &Of::<Maekawa>::MACHINE,
 };
 
 const EXPLANATION: &str = "\

@@ -22,27 +22,15 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::params::{Param, Params};
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
-};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
 use crate::setup::Setup;
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "raymond-k",
-    title: "Raymond, k inside",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "raymond-k", title: "Raymond, k inside",
     paper: "K. Raymond, \"A distributed algorithm for multiple entries to a critical section\", \
             Information Processing Letters 30(4), 1989",
-    family: Family::Permission,
-    cost: "2N-k-1 to 2(N-1) messages per entry",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: None,
-    state_bytes: |nodes| size_of::<RaymondK>() as u64 + 16 * nodes,
-    machine: |_, _| &Of::<RaymondK>::MACHINE,
-    more: More {
+    family Permission, graph Complete, order Any, links Patient, token None,
+    more: {
         params: &[Param::integer(
             "k",
             1..=u32::MAX as u64,
@@ -73,8 +61,10 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
                 kind: FormKind::AtLeast,
             },
         ],
-        ..More::NONE
     },
+    state_bytes: |nodes| size_of::<RaymondK>() as u64 + 16 * nodes,
+    cost: "2N-k-1 to 2(N-1) messages per entry",
+    explanation: EXPLANATION, machine: |_, _| &Of::<RaymondK>::MACHINE,
 };
 
 const EXPLANATION: &str = "\

@@ -26,29 +26,20 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::common::broadcast;
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+};
 use crate::erased::Of;
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{AlgorithmInfo, Family, FormKind, Graph, LinkContract, LinkOrder, More};
-use crate::setup::Setup;
+use crate::registry::{AlgorithmInfo, FormKind, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "ricart-agrawala",
-    title: "Ricart and Agrawala",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "ricart-agrawala", title: "Ricart and Agrawala",
     paper: "G. Ricart, A. K. Agrawala, \"An optimal algorithm for mutual exclusion in computer \
             networks\", CACM 24(1), 1981",
-    family: Family::Permission,
-    cost: "2(N-1) messages per entry",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: None,
-    // The put-off replies may be everybody's.
-    state_bytes: |nodes| size_of::<RicartAgrawala>() as u64 + 8 * nodes,
-    machine: |_, _| &Of::<RicartAgrawala>::MACHINE,
-    more: More {
+    family Permission, graph Complete, order Any, links Patient, token None,
+    more: {
         params: &[Param::integer(
             "modulo",
             0..=1 << 32,
@@ -57,8 +48,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         )],
         defects: DEFECTS,
         forms: &[broadcast::two_each(FormKind::Exact)],
-        ..More::NONE
     },
+    // The put-off replies may be everybody's.
+    state_bytes: |nodes| size_of::<RicartAgrawala>() as u64 + 8 * nodes,
+    cost: "2(N-1) messages per entry",
+    explanation: EXPLANATION, machine: |_, _| &Of::<RicartAgrawala>::MACHINE,
 };
 
 const EXPLANATION: &str = "\
@@ -120,46 +114,33 @@ impl crate::contract::Message for Message {
     kinds! { Request of node: "REQUEST", Reply: "REPLY" }
 }
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct RicartAgrawala {
-    me: NodeId,
-    nodes: u32,
-    /// The number of our latest request.
-    our_sequence_number: u64,
-    /// The largest number in any request, ours or theirs.
-    highest_sequence_number: u64,
-    /// We wait, or are inside.
-    requesting: bool,
-    /// Replies we still wait for.
-    outstanding_reply_count: u32,
-    /// Those whose reply we put off until we leave.
-    reply_deferred: BTreeSet<NodeId>,
-    /// A rule that the print leaves out.
-    own_number_is_seen: bool,
-    /// What numbers are kept modulo, where they are.
-    modulus: Option<u64>,
+node! {
+    /// What one node knows.
+    pub(crate) struct RicartAgrawala of setup {
+        me: NodeId = setup.me,
+        nodes: u32 = setup.nodes(),
+        /// The number of our latest request.
+        our_sequence_number: u64 = 0,
+        /// The largest number in any request, ours or theirs.
+        highest_sequence_number: u64 = 0,
+        /// We wait, or are inside.
+        requesting: bool = false,
+        /// Replies we still wait for.
+        outstanding_reply_count: u32 = 0,
+        /// Those whose reply we put off until we leave.
+        reply_deferred: BTreeSet<NodeId> = BTreeSet::new(),
+        /// A rule that the print leaves out.
+        own_number_is_seen: bool = !setup.without("own-number-is-seen"),
+        /// What numbers are kept modulo, where they are.
+        modulus: Option<u64> = match setup.setting.params.integer("modulo") {
+            0 => None,
+            modulus => Some(modulus),
+        },
+    }
 }
 
 impl Algorithm for RicartAgrawala {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            our_sequence_number: 0,
-            highest_sequence_number: 0,
-            requesting: false,
-            outstanding_reply_count: 0,
-            reply_deferred: BTreeSet::new(),
-            own_number_is_seen: !setup.without("own-number-is-seen"),
-            modulus: match setup.setting.params.integer("modulo") {
-                0 => None,
-                modulus => Some(modulus),
-            },
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.requesting = true;

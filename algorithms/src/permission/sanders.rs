@@ -42,32 +42,18 @@ use crate::contract::NodeId;
 use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::printed::Printed;
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Load, Metric, More,
-};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric, info};
 use conditions::Conditions;
 use machine::Sanders;
 use rules::{Rules, Version};
 use structure::Structure;
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "sanders",
-    title: "Sanders, any information structure",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "sanders", title: "Sanders, any information structure",
     paper: "B. A. Sanders, \"The information structure of distributed mutual exclusion \
             algorithms\", ACM TOCS 5(3), 1987",
-    family: Family::Permission,
-    cost: "|I\\i| + 2|R\\i| messages per entry, more in conflict",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    // An INQUIRE that overtakes its GRANT is taken for an old one.
-    link_order: LinkOrder::Fifo,
-    link_contract: LinkContract::Patient,
-    token: None,
-    // With the structure 'complete', R is everybody.
-    state_bytes: |nodes| size_of::<Sanders>() as u64 + 12 * nodes,
-    machine: |_, _| &Of::<Sanders>::MACHINE,
-    more: More {
+    family Permission, graph Complete, order Fifo, links Patient, token None,
+    more: {
         params: PARAMS,
         refuses,
         crashes: 1,
@@ -111,8 +97,12 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
                 kind: FormKind::AtMost,
             },
         ],
-        ..More::NONE
     },
+    // An INQUIRE that overtakes its GRANT is taken for an old one.
+    // With the structure 'complete', R is everybody.
+    state_bytes: |nodes| size_of::<Sanders>() as u64 + 12 * nodes,
+    cost: "|I\\i| + 2|R\\i| messages per entry, more in conflict",
+    explanation: EXPLANATION, machine: |_, _| &Of::<Sanders>::MACHINE,
 };
 
 const PARAMS: &[Param] = &[

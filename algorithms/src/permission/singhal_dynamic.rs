@@ -24,32 +24,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::broadcast;
 use crate::common::stamp::Stamp;
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{AlgorithmInfo, Family, FormKind, Graph, LinkContract, LinkOrder, More};
-use crate::setup::Setup;
+use crate::registry::{AlgorithmInfo, FormKind, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "singhal-dynamic",
-    title: "Singhal, dynamic information structure",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "singhal-dynamic", title: "Singhal, dynamic information structure",
     paper: "M. Singhal, \"A dynamic information-structure mutual exclusion algorithm for \
             distributed systems\", IEEE TPDS 3(1), 1992",
-    family: Family::Permission,
-    cost: "0 to 2(N-1) messages per entry",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: None,
+    family Permission, graph Complete, order Any, links Patient, token None,
+    more: { defects: DEFECTS, forms: &[broadcast::two_each(FormKind::AtMost)], },
     // R and I may each be everybody.
     state_bytes: |nodes| size_of::<SinghalDynamic>() as u64 + 16 * nodes,
-    machine: |_, _| &Of::<SinghalDynamic>::MACHINE,
-    more: More {
-        defects: DEFECTS,
-        forms: &[broadcast::two_each(FormKind::AtMost)],
-        ..More::NONE
-    },
+    cost: "0 to 2(N-1) messages per entry",
+    explanation: EXPLANATION, machine: |_, _| &Of::<SinghalDynamic>::MACHINE,
 };
 
 const EXPLANATION: &str = "\
@@ -114,36 +105,25 @@ enum Phase {
     Executing,
 }
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct SinghalDynamic {
-    me: NodeId,
-    clock: u64,
-    phase: Phase,
-    /// Of our latest request.
-    stamp: Stamp,
-    /// R: those who may be ahead of us, of whom a reply is missing while we wait.
-    request_set: BTreeSet<NodeId>,
-    /// I: those who get their reply when we leave.
-    inform_set: BTreeSet<NodeId>,
-    /// A rule that the survey leaves out.
-    inform_set_is_emptied: bool,
+node! {
+    /// What one node knows.
+    pub(crate) struct SinghalDynamic of setup {
+        me: NodeId = setup.me,
+        clock: u64 = 0,
+        phase: Phase = Phase::Idle,
+        /// Of our latest request.
+        stamp: Stamp = Stamp { t: 0, id: setup.me },
+        /// R: those who may be ahead of us, of whom a reply is missing while we wait.
+        request_set: BTreeSet<NodeId> = (0..setup.me.0).map(NodeId).collect(),
+        /// I: those who get their reply when we leave.
+        inform_set: BTreeSet<NodeId> = BTreeSet::new(),
+        /// A rule that the survey leaves out.
+        inform_set_is_emptied: bool = !setup.without("inform-set-is-emptied"),
+    }
 }
 
 impl Algorithm for SinghalDynamic {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            clock: 0,
-            phase: Phase::Idle,
-            stamp: Stamp { t: 0, id: setup.me },
-            request_set: (0..setup.me.0).map(NodeId).collect(),
-            inform_set: BTreeSet::new(),
-            inform_set_is_emptied: !setup.without("inform-set-is-emptied"),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.clock = self.clock.saturating_add(1);

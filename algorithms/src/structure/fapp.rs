@@ -30,34 +30,27 @@ mod defects;
 mod machine;
 
 use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
+use crate::registry::{AlgorithmInfo, info};
 use crate::structure::precedence;
 use crate::structure::raymond::LIGHT;
 use machine::Fapp;
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "fapp",
-    title: "Fairness for priorities (FAPP)",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "fapp", title: "Fairness for priorities (FAPP)",
     paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
             Using Mutual Exclusion\", Springer 2018, section 3.3",
-    family: Family::Structure,
-    cost: "2 x distance alone; less under load",
-    explanation: EXPLANATION,
-    graph: Graph::Tree,
-    link_order: LinkOrder::Fifo,
-    link_contract: LinkContract::Patient,
-    token: Some("TOKEN"),
-    // PL has at most one's neighbours and oneself: four on average, in a tree.
-    state_bytes: |_| (size_of::<Fapp>() + 4 * size_of::<machine::Place>()) as u64,
-    machine: |_, _| &Of::<Fapp>::MACHINE,
-    more: More {
+    family Structure, graph Tree, order Fifo, links Patient, token Some("TOKEN"),
+    more: {
         params: &[precedence::aging("step")],
         refuses: precedence::refuses,
         notes: &[DUMMY],
         defects: defects::ALL,
         forms: &[LIGHT],
-        ..More::NONE
     },
+    // PL has at most one's neighbours and oneself: four on average, in a tree.
+    state_bytes: |_| (size_of::<Fapp>() + 4 * size_of::<machine::Place>()) as u64,
+    cost: "2 x distance alone; less under load",
+    explanation: EXPLANATION, machine: |_, _| &Of::<Fapp>::MACHINE,
 };
 
 /// The note that tells dummies apart from the tokens they ride on.

@@ -37,32 +37,19 @@ mod message;
 mod printed;
 
 use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
+use crate::registry::{AlgorithmInfo, More, info};
 use crate::structure::fapp::DUMMY;
 use crate::structure::mra::REGISTERED;
 use crate::structure::precedence;
 use machine::Lfrt;
 use printed::{PrintedLfrt, ROUTED_BY_ORQ};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "lfrt",
-    title: "Link-failure resilient (LFRT)",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "lfrt", title: "Link-failure resilient (LFRT)",
     paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
             Using Mutual Exclusion\", Springer 2018, section 4.1",
-    family: Family::Structure,
-    cost: "at most E + N-1, E the number of edges",
-    explanation: EXPLANATION,
-    graph: Graph::Digraph,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Sessions,
-    token: Some("TOKEN"),
-    // LRQ and the numbers served may have an entry for everybody.
-    state_bytes: |nodes| size_of::<Lfrt>() as u64 + 64 * nodes,
-    machine: |_, print| match print.leaves_out(ROUTED_BY_ORQ) {
-        true => &Of::<PrintedLfrt>::MACHINE,
-        false => &Of::<Lfrt>::MACHINE,
-    },
-    more: More {
+    family Structure, graph Digraph, order Any, links Sessions, token Some("TOKEN"),
+    more: {
         notes: &[
             REGISTERED,
             (
@@ -77,7 +64,13 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         ],
         defects: defects::LFRT,
         uses_bound: true,
-        ..More::NONE
+    },
+    // LRQ and the numbers served may have an entry for everybody.
+    state_bytes: |nodes| size_of::<Lfrt>() as u64 + 64 * nodes,
+    cost: "at most E + N-1, E the number of edges",
+    explanation: EXPLANATION, machine: |_, print| match print.leaves_out(ROUTED_BY_ORQ) {
+        true => &Of::<PrintedLfrt>::MACHINE,
+        false => &Of::<Lfrt>::MACHINE,
     },
 };
 

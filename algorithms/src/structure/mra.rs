@@ -33,35 +33,24 @@ mod machine;
 mod printed;
 
 use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
+use crate::registry::{AlgorithmInfo, More, info};
 use crate::structure::precedence;
 use crate::structure::raymond::LIGHT;
 use machine::Mra;
 use printed::{NEXT_HOPS, PrintedMra};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "mra",
-    title: "Modified Raymond (MRA)",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "mra", title: "Modified Raymond (MRA)",
     paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
             Using Mutual Exclusion\", Springer 2018, sections 3.1 and 3.2",
-    family: Family::Structure,
-    cost: "2 x distance alone; no less under load",
-    explanation: EXPLANATION,
-    graph: Graph::Tree,
-    link_order: LinkOrder::Fifo,
-    link_contract: LinkContract::Patient,
-    token: Some("TOKEN"),
+    family Structure, graph Tree, order Fifo, links Patient, token Some("TOKEN"),
+    more: { notes: &[REGISTERED], defects: defects::MRA, forms: &[LIGHT], },
     // LDQ has an entry for everybody who waits behind this site: few on average, in a tree.
     state_bytes: |_| (size_of::<Mra>() + 8 * size_of::<machine::Waiting>()) as u64,
-    machine: |_, print| match print.leaves_out(NEXT_HOPS) {
+    cost: "2 x distance alone; no less under load",
+    explanation: EXPLANATION, machine: |_, print| match print.leaves_out(NEXT_HOPS) {
         true => &Of::<PrintedMra>::MACHINE,
         false => &Of::<Mra>::MACHINE,
-    },
-    more: More {
-        notes: &[REGISTERED],
-        defects: defects::MRA,
-        forms: &[LIGHT],
-        ..More::NONE
     },
 };
 

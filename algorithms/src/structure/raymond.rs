@@ -21,31 +21,19 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Load, Metric, More,
-};
-use crate::setup::Setup;
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "raymond",
-    title: "Raymond's tree",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "raymond", title: "Raymond's tree",
     paper: "K. Raymond, \"A tree-based algorithm for distributed mutual exclusion\", ACM TOCS \
             7(1), 1989",
-    family: Family::Structure,
-    cost: "2 x distance alone; 4(N-1)/N saturated",
-    explanation: EXPLANATION,
-    graph: Graph::Tree,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("PRIVILEGE"),
-    // A queue of at most one's neighbours and oneself: four on average, in a tree.
-    state_bytes: |_| (size_of::<Raymond>() + 4 * size_of::<NodeId>()) as u64,
-    machine: |_, _| &Of::<Raymond>::MACHINE,
-    more: More {
+    family Structure, graph Tree, order Any, links Patient, token Some("PRIVILEGE"),
+    more: {
         defects: DEFECTS,
         forms: &[
             LIGHT,
@@ -58,8 +46,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
                 kind: FormKind::Exact,
             },
         ],
-        ..More::NONE
     },
+    // A queue of at most one's neighbours and oneself: four on average, in a tree.
+    state_bytes: |_| (size_of::<Raymond>() + 4 * size_of::<NodeId>()) as u64,
+    cost: "2 x distance alone; 4(N-1)/N saturated",
+    explanation: EXPLANATION, machine: |_, _| &Of::<Raymond>::MACHINE,
 };
 
 const EXPLANATION: &str = "\
@@ -150,35 +141,25 @@ impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Privilege: "PRIVILEGE" }
 }
 
-/// What one site knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Raymond {
-    me: NodeId,
-    /// The neighbour towards the privilege, or `me`.
-    holder: NodeId,
-    /// The local client is inside.
-    using: bool,
-    /// A request to `holder` is unanswered.
-    asked: bool,
-    /// Who waits here for the privilege: neighbours, or `me`.
-    request_q: VecDeque<NodeId>,
-    /// A rule that Banta's survey leaves out.
-    idle_root_serves: bool,
+node! {
+    /// What one site knows.
+    pub(crate) struct Raymond of setup {
+        me: NodeId = setup.me,
+        /// The neighbour towards the privilege, or `me`.
+        holder: NodeId = setup.towards_holder(),
+        /// The local client is inside.
+        using: bool = false,
+        /// A request to `holder` is unanswered.
+        asked: bool = false,
+        /// Who waits here for the privilege: neighbours, or `me`.
+        request_q: VecDeque<NodeId> = VecDeque::new(),
+        /// A rule that Banta's survey leaves out.
+        idle_root_serves: bool = !setup.without("idle-root-serves"),
+    }
 }
 
 impl Algorithm for Raymond {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            holder: setup.towards_holder(),
-            using: false,
-            asked: false,
-            request_q: VecDeque::new(),
-            idle_root_serves: !setup.without("idle-root-serves"),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.request_q.push_back(self.me);

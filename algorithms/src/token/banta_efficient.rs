@@ -36,10 +36,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    After, Algorithm, NodeId, Outbox, Request, Timer, ignores, invariants, kinds,
+    After, Algorithm, NodeId, Outbox, Request, Timer, declared, ignores, invariants, kinds, node,
 };
 use crate::printed::rules;
-use crate::setup::Setup;
 
 pub(crate) use entry::INFO;
 use queue::Token;
@@ -83,26 +82,27 @@ const WAIT: Timer = Timer::named("wait");
 /// one before, and must end before memory does.
 const MOST_PLACES_EACH: usize = 100;
 
-/// What one site knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct BantaEfficient {
-    me: NodeId,
-    nodes: u32,
-    state: State,
-    /// The site to ask; none is the -1 of the printed rules.
-    good_site: Option<NodeId>,
-    /// The epoch in which it became so.
-    epoch: u64,
-    /// Requests that reached us before the token.
-    local_queue: VecDeque<NodeId>,
-    /// The token, while we have it (the thesis's `have_token`).
-    token: Option<Token>,
-    /// The queue is marked, and the token leaves when the wait is over.
-    waiting: bool,
-    wait: Duration,
-    /// What the printed rules do not read during the wait.
-    unread: Vec<Unread>,
-    rules: Rules,
+node! {
+    /// What one site knows.
+    pub(crate) struct BantaEfficient of setup {
+        me: NodeId = setup.me,
+        nodes: u32 = setup.nodes(),
+        state: State = State::NotRequesting,
+        /// The site to ask; none is the -1 of the printed rules.
+        good_site: Option<NodeId> = Some(setup.setting.holder),
+        /// The epoch in which it became so.
+        epoch: u64 = 0,
+        /// Requests that reached us before the token.
+        local_queue: VecDeque<NodeId> = VecDeque::new(),
+        /// The token, while we have it (the thesis's `have_token`).
+        token: Option<Token> = setup.is_holder().then(Token::default),
+        /// The queue is marked, and the token leaves when the wait is over.
+        waiting: bool = false,
+        wait: Duration = wait::of(setup),
+        /// What the printed rules do not read during the wait.
+        unread: Vec<Unread> = Vec::new(),
+        rules: Rules = Rules::of(&setup.setting.printed),
+    }
 }
 
 /// Something that happened while a site was blocked.
@@ -126,23 +126,7 @@ rules! {
 }
 
 impl Algorithm for BantaEfficient {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            state: State::NotRequesting,
-            good_site: Some(setup.setting.holder),
-            epoch: 0,
-            local_queue: VecDeque::new(),
-            token: setup.is_holder().then(Token::default),
-            waiting: false,
-            wait: wait::of(setup),
-            unread: Vec::new(),
-            rules: Rules::of(&setup.setting.printed),
-        }
-    }
+    declared! { Message }
 
     /// The thesis's procedure `request_token`.
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {

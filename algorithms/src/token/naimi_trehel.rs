@@ -21,34 +21,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
-};
-use crate::setup::Setup;
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "naimi-trehel",
-    title: "Naimi and Trehel",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "naimi-trehel", title: "Naimi and Trehel",
     paper: "M. Naimi, M. Trehel, A. Arnold, \"A log(N) distributed mutual exclusion algorithm \
             based on path reversal\", JPDC 34(1), 1996 (first 1987)",
-    family: Family::Token,
-    cost: "H(N-1) ~ ln N messages on average alone, at most N",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("TOKEN"),
+    family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
+    more: { defects: DEFECTS, forms: &[LIGHT], },
     state_bytes: |_| size_of::<NaimiTrehel>() as u64,
-    machine: |_, _| &Of::<NaimiTrehel>::MACHINE,
-    more: More {
-        defects: DEFECTS,
-        forms: &[LIGHT],
-        ..More::NONE
-    },
+    cost: "H(N-1) ~ ln N messages on average alone, at most N",
+    explanation: EXPLANATION, machine: |_, _| &Of::<NaimiTrehel>::MACHINE,
 };
 
 const EXPLANATION: &str = "\
@@ -129,37 +117,26 @@ impl crate::contract::Message for Message {
     kinds! { Request of site: "REQUEST", Token: "TOKEN" }
 }
 
-/// What one site knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct NaimiTrehel {
-    me: NodeId,
-    nodes: u32,
-    /// We have the token.
-    token_present: bool,
-    /// We wait, or are inside.
-    requesting: bool,
-    /// Who asked last, as far as we know; `me` if we are a root (the paper's nil).
-    last: NodeId,
-    /// Who gets the token from us.
-    next: Option<NodeId>,
-    /// A rule that the survey leaves out.
-    idle_holder_sends: bool,
+node! {
+    /// What one site knows.
+    pub(crate) struct NaimiTrehel of setup {
+        me: NodeId = setup.me,
+        nodes: u32 = setup.nodes(),
+        /// We have the token.
+        token_present: bool = setup.is_holder(),
+        /// We wait, or are inside.
+        requesting: bool = false,
+        /// Who asked last, as far as we know; `me` if we are a root (the paper's nil).
+        last: NodeId = setup.setting.holder,
+        /// Who gets the token from us.
+        next: Option<NodeId> = None,
+        /// A rule that the survey leaves out.
+        idle_holder_sends: bool = !setup.without("idle-holder-sends"),
+    }
 }
 
 impl Algorithm for NaimiTrehel {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            token_present: setup.is_holder(),
-            requesting: false,
-            last: setup.setting.holder,
-            next: None,
-            idle_holder_sends: !setup.without("idle-holder-sends"),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.requesting = true;

@@ -24,32 +24,20 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+};
 use crate::erased::Of;
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Load, Metric, More,
-};
-use crate::setup::Setup;
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric, info};
 use crate::token::naimi_trehel::LIGHT;
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "naimi-trehel-queue",
-    title: "Naimi and Trehel, queues",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "naimi-trehel-queue", title: "Naimi and Trehel, queues",
     paper: "M. Trehel, M. Naimi, \"A distributed algorithm for mutual exclusion based on data \
             structures and fault tolerance\", IPCCC, 1987",
-    family: Family::Token,
-    cost: "H(N-1) ~ ln N messages on average alone, 2 when everybody asks",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("TOKEN"),
-    // Its queue and the token's hold at most everybody once, all together.
-    state_bytes: |_| (size_of::<NaimiTrehelQueue>() + 2 * size_of::<NodeId>()) as u64,
-    machine: |_, _| &Of::<NaimiTrehelQueue>::MACHINE,
-    more: More {
+    family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
+    more: {
         notes: &[("forwarded", "requests passed on")],
         defects: DEFECTS,
         forms: &[
@@ -63,8 +51,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
                 kind: FormKind::Exact,
             },
         ],
-        ..More::NONE
     },
+    // Its queue and the token's hold at most everybody once, all together.
+    state_bytes: |_| (size_of::<NaimiTrehelQueue>() + 2 * size_of::<NodeId>()) as u64,
+    cost: "H(N-1) ~ ln N messages on average alone, 2 when everybody asks",
+    explanation: EXPLANATION, machine: |_, _| &Of::<NaimiTrehelQueue>::MACHINE,
 };
 
 const EXPLANATION: &str = "\
@@ -150,39 +141,27 @@ impl crate::contract::Message for Message {
     kinds! { Request of site: "REQUEST", Token: "TOKEN" }
 }
 
-/// What one site knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct NaimiTrehelQueue {
-    me: NodeId,
-    nodes: u32,
-    /// We wait, or are inside.
-    requesting: bool,
-    /// Who will have the token last, as far as we know.
-    last: NodeId,
-    /// Who asked here while we waited or were inside.
-    queue: VecDeque<NodeId>,
-    /// The token's queue, while we have the token.
-    token_queue: Option<VecDeque<NodeId>>,
-    /// Rules that the survey leaves out.
-    idle_holder_sends: bool,
-    path_reversal: bool,
+node! {
+    /// What one site knows.
+    pub(crate) struct NaimiTrehelQueue of setup {
+        me: NodeId = setup.me,
+        nodes: u32 = setup.nodes(),
+        /// We wait, or are inside.
+        requesting: bool = false,
+        /// Who will have the token last, as far as we know.
+        last: NodeId = setup.setting.holder,
+        /// Who asked here while we waited or were inside.
+        queue: VecDeque<NodeId> = VecDeque::new(),
+        /// The token's queue, while we have the token.
+        token_queue: Option<VecDeque<NodeId>> = setup.is_holder().then(VecDeque::new),
+        /// Rules that the survey leaves out.
+        idle_holder_sends: bool = !setup.without("idle-holder-sends"),
+        path_reversal: bool = !setup.without("path-reversal"),
+    }
 }
 
 impl Algorithm for NaimiTrehelQueue {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            requesting: false,
-            last: setup.setting.holder,
-            queue: VecDeque::new(),
-            token_queue: setup.is_holder().then(VecDeque::new),
-            idle_holder_sends: !setup.without("idle-holder-sends"),
-            path_reversal: !setup.without("path-reversal"),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.requesting = true;

@@ -25,32 +25,23 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::common::broadcast;
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
-use crate::setup::Setup;
+use crate::registry::{AlgorithmInfo, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "ricart-agrawala-token",
-    title: "Ricart and Agrawala, token",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "ricart-agrawala-token", title: "Ricart and Agrawala, token",
     paper: "G. Ricart, A. K. Agrawala, author's response to \"On mutual exclusion in computer \
             networks\", CACM 26(2), 1983",
-    family: Family::Token,
-    cost: "N messages per entry, 0 for the holder",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("TOKEN"),
+    family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
+    more: { defects: DEFECTS, forms: broadcast::FORMS, },
     // What was requested; what was served exists once.
     state_bytes: |nodes| size_of::<RicartAgrawalaToken>() as u64 + 8 * nodes,
-    machine: |_, _| &Of::<RicartAgrawalaToken>::MACHINE,
-    more: More {
-        defects: DEFECTS,
-        forms: broadcast::FORMS,
-        ..More::NONE
-    },
+    cost: "N messages per entry, 0 for the holder",
+    explanation: EXPLANATION, machine: |_, _| &Of::<RicartAgrawalaToken>::MACHINE,
 };
 
 const EXPLANATION: &str = "\
@@ -134,34 +125,25 @@ impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Token: "TOKEN" }
 }
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct RicartAgrawalaToken {
-    me: NodeId,
-    /// The largest request number heard from each node, and our own.
-    requested: Vec<u64>,
-    /// The token, while we have it.
-    token: Option<Token>,
-    /// We wait, or are inside.
-    requesting: bool,
-    /// A rule that the survey leaves out.
-    idle_holder_sends: bool,
+node! {
+    /// What one node knows.
+    pub(crate) struct RicartAgrawalaToken of setup {
+        me: NodeId = setup.me,
+        /// The largest request number heard from each node, and our own.
+        requested: Vec<u64> = vec![0; setup.nodes() as usize],
+        /// The token, while we have it.
+        token: Option<Token> = setup.is_holder().then(|| Token {
+            served: vec![0; setup.nodes() as usize],
+        }),
+        /// We wait, or are inside.
+        requesting: bool = false,
+        /// A rule that the survey leaves out.
+        idle_holder_sends: bool = !setup.without("idle-holder-sends"),
+    }
 }
 
 impl Algorithm for RicartAgrawalaToken {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            requested: vec![0; setup.nodes() as usize],
-            token: setup.is_holder().then(|| Token {
-                served: vec![0; setup.nodes() as usize],
-            }),
-            requesting: false,
-            idle_holder_sends: !setup.without("idle-holder-sends"),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.requesting = true;

@@ -36,28 +36,15 @@ use crate::contract::{
 use crate::erased::Of;
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
-};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
 use crate::setup::Setup;
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "singhal-heuristic",
-    title: "Singhal, heuristic",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "singhal-heuristic", title: "Singhal, heuristic",
     paper: "M. Singhal, \"A heuristically-aided algorithm for mutual exclusion in distributed \
             systems\", IEEE Transactions on Computers 38(5), 1989",
-    family: Family::Token,
-    cost: "(N+1)/2 messages on average alone, up to N, 0 for the holder",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("TOKEN"),
-    // SV and SN; the token's vectors exist once.
-    state_bytes: |nodes| size_of::<SinghalHeuristic>() as u64 + 9 * nodes,
-    machine: |_, _| &Of::<SinghalHeuristic>::MACHINE,
-    more: More {
+    family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
+    more: {
         params: &[Param::integer(
             "retry",
             1..=1_000_000,
@@ -74,8 +61,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
             kind: FormKind::Mean,
         }],
         uses_bound: true,
-        ..More::NONE
     },
+    // SV and SN; the token's vectors exist once.
+    state_bytes: |nodes| size_of::<SinghalHeuristic>() as u64 + 9 * nodes,
+    cost: "(N+1)/2 messages on average alone, up to N, 0 for the holder",
+    explanation: EXPLANATION, machine: |_, _| &Of::<SinghalHeuristic>::MACHINE,
 };
 
 const EXPLANATION: &str = "\

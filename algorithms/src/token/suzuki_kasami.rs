@@ -26,31 +26,22 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::common::broadcast;
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+};
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
-use crate::setup::Setup;
+use crate::registry::{AlgorithmInfo, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "suzuki-kasami",
-    title: "Suzuki and Kasami",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "suzuki-kasami", title: "Suzuki and Kasami",
     paper: "I. Suzuki, T. Kasami, \"A distributed mutual exclusion algorithm\", ACM TOCS 3(4), 1985",
-    family: Family::Token,
-    cost: "N messages per entry, 0 for the holder",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("PRIVILEGE"),
+    family Token, graph Complete, order Any, links Patient, token Some("PRIVILEGE"),
+    more: { defects: DEFECTS, forms: broadcast::FORMS, },
     // RN; LN and Q exist once.
     state_bytes: |nodes| size_of::<SuzukiKasami>() as u64 + 8 * nodes,
-    machine: |_, _| &Of::<SuzukiKasami>::MACHINE,
-    more: More {
-        defects: DEFECTS,
-        forms: broadcast::FORMS,
-        ..More::NONE
-    },
+    cost: "N messages per entry, 0 for the holder",
+    explanation: EXPLANATION, machine: |_, _| &Of::<SuzukiKasami>::MACHINE,
 };
 
 const EXPLANATION: &str = "\
@@ -145,37 +136,27 @@ impl crate::contract::Message for Message {
     kinds! { Request of node: "REQUEST", Privilege: "PRIVILEGE" }
 }
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct SuzukiKasami {
-    me: NodeId,
-    /// The largest request number heard from each node, and our own.
-    rn: Vec<u64>,
-    /// The privilege, while we have it.
-    privilege: Option<Privilege>,
-    /// We wait, or are inside.
-    requesting: bool,
-    /// Rules that the survey leaves out.
-    idle_holder_sends: bool,
-    served_is_marked: bool,
+node! {
+    /// What one node knows.
+    pub(crate) struct SuzukiKasami of setup {
+        me: NodeId = setup.me,
+        /// The largest request number heard from each node, and our own.
+        rn: Vec<u64> = vec![0; setup.nodes() as usize],
+        /// The privilege, while we have it.
+        privilege: Option<Privilege> = setup.is_holder().then(|| Privilege {
+            ln: vec![0; setup.nodes() as usize],
+            q: VecDeque::new(),
+        }),
+        /// We wait, or are inside.
+        requesting: bool = false,
+        /// Rules that the survey leaves out.
+        idle_holder_sends: bool = !setup.without("idle-holder-sends"),
+        served_is_marked: bool = !setup.without("served-is-marked"),
+    }
 }
 
 impl Algorithm for SuzukiKasami {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            rn: vec![0; setup.nodes() as usize],
-            privilege: setup.is_holder().then(|| Privilege {
-                ln: vec![0; setup.nodes() as usize],
-                q: VecDeque::new(),
-            }),
-            requesting: false,
-            idle_holder_sends: !setup.without("idle-holder-sends"),
-            served_is_marked: !setup.without("served-is-marked"),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.requesting = true;

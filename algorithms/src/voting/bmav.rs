@@ -9,24 +9,15 @@
 //! when everybody asks; links need not keep order.
 
 use crate::params::{Param, Params};
-use crate::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
+use crate::registry::{AlgorithmInfo, info};
 use crate::voting::votes::resources::Resources;
 use crate::voting::votes::{self, FORMS, NOTES, PAPER};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "bmav",
-    title: "BMaV",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "bmav", title: "BMaV",
     paper: PAPER,
-    family: Family::Voting,
-    cost: "3(N-1) alone, about 5(N-1) when everybody asks",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: None,
-    state_bytes: votes::state_bytes,
-    machine: votes::machine,
-    more: More {
+    family Voting, graph Complete, order Any, links Patient, token None,
+    more: {
         params: &[
             votes::TAU,
             votes::REJECT,
@@ -48,8 +39,10 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         defects: votes::defects::BMAV,
         forms: FORMS,
         uses_bound: true,
-        ..More::NONE
     },
+    state_bytes: votes::state_bytes,
+    cost: "3(N-1) alone, about 5(N-1) when everybody asks",
+    explanation: EXPLANATION, machine: votes::machine,
 };
 
 const EXPLANATION: &str = "\

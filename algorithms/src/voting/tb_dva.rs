@@ -25,33 +25,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::stamp::Stamp;
 use crate::contract::{
-    After, Algorithm, NodeId, Outbox, Request, Timer, Visit, ignores, invariants, kinds,
+    After, Algorithm, NodeId, Outbox, Request, Timer, Visit, declared, ignores, invariants, kinds,
+    node,
 };
 use crate::erased::Of;
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
-};
-use crate::setup::Setup;
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
 use crate::voting::attempts::Stage;
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "tb-dva",
-    title: "TB-DVA, reconstructed",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "tb-dva", title: "TB-DVA, reconstructed",
     paper: "reconstruction of the comparator in S. Kanrar, N. Chaki, S. Chattopadhyay, \
             \"Concurrency control in distributed system using mutual exclusion\", Springer 2018, \
             section 5.3",
-    family: Family::Voting,
-    cost: "3(N-1) alone, 5(N-1) when everybody asks",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: None,
-    // A number each; the buffer is empty at rest.
-    state_bytes: |nodes| size_of::<TbDva>() as u64 + 8 * nodes,
-    machine: |_, _| &Of::<TbDva>::MACHINE,
-    more: More {
+    family Voting, graph Complete, order Any, links Patient, token None,
+    more: {
         notes: &[("attempts", "commits that an entry took")],
         small_world: "--wants 1,1,0 --timers patient",
         forms: &[
@@ -73,8 +60,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         ],
         uses_bound: true,
         retries: |_| true,
-        ..More::NONE
     },
+    // A number each; the buffer is empty at rest.
+    state_bytes: |nodes| size_of::<TbDva>() as u64 + 8 * nodes,
+    cost: "3(N-1) alone, 5(N-1) when everybody asks",
+    explanation: EXPLANATION, machine: |_, _| &Of::<TbDva>::MACHINE,
 };
 
 const EXPLANATION: &str = "\
@@ -194,27 +184,28 @@ fn buffer_time(of: NodeId) -> Timer {
     }
 }
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct TbDva {
-    me: NodeId,
-    nodes: u32,
-    bound: Duration,
-    clock: u64,
-    /// Commits that we have not voted for.
-    buf: BTreeMap<Commit, Buffered>,
-    /// Whom we have voted for.
-    lock: Option<Commit>,
-    /// The last commit of each node that is over.
-    done: Vec<u64>,
-    stage: Stage,
-    /// The number of our last commit.
-    att: u64,
-    /// Who voted for it, and who dissented.
-    got: BTreeSet<NodeId>,
-    diss: BTreeSet<NodeId>,
-    /// We have asked for votes on it.
-    balloted: bool,
+node! {
+    /// What one node knows.
+    pub(crate) struct TbDva of setup {
+        me: NodeId = setup.me,
+        nodes: u32 = setup.nodes(),
+        bound: Duration = setup.setting.bound,
+        clock: u64 = 0,
+        /// Commits that we have not voted for.
+        buf: BTreeMap<Commit, Buffered> = BTreeMap::new(),
+        /// Whom we have voted for.
+        lock: Option<Commit> = None,
+        /// The last commit of each node that is over.
+        done: Vec<u64> = vec![0; setup.nodes() as usize],
+        stage: Stage = Stage::Idle,
+        /// The number of our last commit.
+        att: u64 = 0,
+        /// Who voted for it, and who dissented.
+        got: BTreeSet<NodeId> = BTreeSet::new(),
+        diss: BTreeSet<NodeId> = BTreeSet::new(),
+        /// We have asked for votes on it.
+        balloted: bool = false,
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -228,24 +219,7 @@ struct Buffered {
 }
 
 impl Algorithm for TbDva {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            bound: setup.setting.bound,
-            clock: 0,
-            buf: BTreeMap::new(),
-            lock: None,
-            done: vec![0; setup.nodes() as usize],
-            stage: Stage::Idle,
-            att: 0,
-            got: BTreeSet::new(),
-            diss: BTreeSet::new(),
-            balloted: false,
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.clock = self.clock.saturating_add(1);

@@ -28,28 +28,17 @@ use crate::erased::Of;
 use crate::params::{Param, Params};
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
+    AlgorithmInfo, Circumstances, ClosedForm, FormKind, LinkOrder, Metric, info,
 };
 use crate::setup::Setup;
 use crate::voting::attempts::Stage;
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "thomas",
-    title: "Thomas's majority voting",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "thomas", title: "Thomas's majority voting",
     paper: "R. H. Thomas, \"A majority consensus approach to concurrency control\", ACM TODS 4(2), \
             1979; weights: D. K. Gifford, SOSP 1979",
-    family: Family::Voting,
-    cost: "3(N-1) alone, about 6(N-1) when everybody asks",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: None,
-    // A weight and a number each.
-    state_bytes: |nodes| size_of::<Thomas>() as u64 + 16 * nodes,
-    machine: |_, _| &Of::<Thomas>::MACHINE,
-    more: More {
+    family Voting, graph Complete, order Any, links Patient, token None,
+    more: {
         params: &[
             Param::choice(
                 "retry",
@@ -80,8 +69,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         }],
         uses_bound: true,
         retries: |params| params.word("retry") != "off",
-        ..More::NONE
     },
+    // A weight and a number each.
+    state_bytes: |nodes| size_of::<Thomas>() as u64 + 16 * nodes,
+    cost: "3(N-1) alone, about 6(N-1) when everybody asks",
+    explanation: EXPLANATION, machine: |_, _| &Of::<Thomas>::MACHINE,
 };
 
 const EXPLANATION: &str = "\

@@ -17,12 +17,13 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, node,
+};
 use crate::controller::members::{MemberMessage, Members, to_decide};
 use crate::controller::migration_info::Cause;
 use crate::controller::ranks::USUAL_GROUPS;
 use crate::controller::tenure::Tenure;
-use crate::setup::Setup;
 
 /// What members, heads and the root say.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -62,31 +63,22 @@ impl MemberMessage for Message {
     const EXIT: Self = Message::Exit;
 }
 
-/// A node: a member, perhaps a head, perhaps the root.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(in crate::controller) struct Cohort {
-    me: NodeId,
-    /// Those whom we are the head of.
-    members: Members,
-    tenure: Tenure,
-    /// Head: the root knows that we have work.
-    asked: bool,
-    /// Root: the heads that want the role, itself among them.
-    heads: VecDeque<NodeId>,
+node! {
+    /// A node: a member, perhaps a head, perhaps the root.
+    pub(in crate::controller) struct Cohort of setup {
+        me: NodeId = setup.me,
+        /// Those whom we are the head of.
+        members: Members = Members::of(setup, USUAL_GROUPS),
+        tenure: Tenure = Tenure::of(setup),
+        /// Head: the root knows that we have work.
+        asked: bool = false,
+        /// Root: the heads that want the role, itself among them.
+        heads: VecDeque<NodeId> = VecDeque::new(),
+    }
 }
 
 impl Algorithm for Cohort {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            members: Members::of(setup, USUAL_GROUPS),
-            tenure: Tenure::of(setup),
-            asked: false,
-            heads: VecDeque::new(),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.members.ask(out);

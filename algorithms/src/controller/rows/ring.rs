@@ -15,12 +15,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants, kinds,
+    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, kinds, node,
 };
 use crate::controller::members::{MemberMessage, Members, to_decide};
 use crate::controller::migration_info::Cause;
 use crate::controller::tenure::Tenure;
-use crate::setup::Setup;
 
 /// What members and coordinators say.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -47,31 +46,22 @@ impl MemberMessage for Message {
     const EXIT: Self = Message::Exit;
 }
 
-/// A node, perhaps a coordinator.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(in crate::controller) struct Ring {
-    me: NodeId,
-    /// Those whom we coordinate.
-    members: Members,
-    tenure: Tenure,
-    /// Somebody ahead wants the role.
-    wanted: bool,
-    /// We have signalled and the role has not come since.
-    asked: bool,
+node! {
+    /// A node, perhaps a coordinator.
+    pub(in crate::controller) struct Ring of setup {
+        me: NodeId = setup.me,
+        /// Those whom we coordinate.
+        members: Members = Members::of(setup, u32::MAX),
+        tenure: Tenure = Tenure::of(setup),
+        /// Somebody ahead wants the role.
+        wanted: bool = false,
+        /// We have signalled and the role has not come since.
+        asked: bool = false,
+    }
 }
 
 impl Algorithm for Ring {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            members: Members::of(setup, u32::MAX),
-            tenure: Tenure::of(setup),
-            wanted: false,
-            asked: false,
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.members.ask(out);

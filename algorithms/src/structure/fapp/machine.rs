@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+};
 use crate::printed::LeftOut;
-use crate::setup::Setup;
 use crate::structure::precedence::{self, Aging, Rank, ranked};
 
 /// kanrar-F1: a holder that is not inside serves any site that asks, itself too.
@@ -54,21 +55,22 @@ impl crate::contract::Message for Message {
     kinds! { Request: "REQUEST", Token: "TOKEN" }
 }
 
-/// What one site knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Fapp {
-    me: NodeId,
-    aging: Aging,
-    /// What the print lacks and is to be left out.
-    without: LeftOut,
-    /// The neighbour towards the token, or `me`.
-    holder: NodeId,
-    /// The local client is inside.
-    busy: bool,
-    /// Who wants the token: neighbours, or `me`; the most urgent first, of equals the oldest.
-    pl: Vec<Place>,
-    /// The best priority that the holder's side knows of.
-    told: Option<u32>,
+node! {
+    /// What one site knows.
+    pub(crate) struct Fapp of setup {
+        me: NodeId = setup.me,
+        aging: Aging = Aging::of(setup),
+        /// What the print lacks and is to be left out.
+        without: LeftOut = LeftOut::of(setup, RULES),
+        /// The neighbour towards the token, or `me`.
+        holder: NodeId = setup.towards_holder(),
+        /// The local client is inside.
+        busy: bool = false,
+        /// Who wants the token: neighbours, or `me`; the most urgent first, of equals the oldest.
+        pl: Vec<Place> = Vec::new(),
+        /// The best priority that the holder's side knows of.
+        told: Option<u32> = None,
+    }
 }
 
 /// A neighbour that wants the token, or oneself.
@@ -91,19 +93,7 @@ impl fmt::Debug for Place {
 ranked!(Place);
 
 impl Algorithm for Fapp {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            aging: Aging::of(setup),
-            without: LeftOut::of(setup, RULES),
-            holder: setup.towards_holder(),
-            busy: false,
-            pl: Vec::new(),
-            told: None,
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, request: Request, out: &mut Outbox<Message>) {
         let ages = !self.without.has(OWN_REQUEST_AGES);

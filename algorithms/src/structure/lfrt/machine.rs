@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use super::invariants;
 use super::message::{Asked, Message, Relay, Token, Waiting};
-use crate::contract::{Algorithm, Change, NodeId, Outbox, Request, Timer, ignores, invariants};
+use crate::contract::{
+    Algorithm, Change, NodeId, Outbox, Request, Timer, declared, ignores, invariants, node,
+};
 use crate::printed::LeftOut;
-use crate::setup::Setup;
 use crate::structure::precedence::{Precedence, Rank};
 
 /// kanrar-L1: a holder that is not inside serves any node that asks, itself too.
@@ -32,43 +33,44 @@ const RULES: &[&str] = &[
     WIDE_GOES_EVERYWHERE,
 ];
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Lfrt {
-    pub(super) me: NodeId,
-    nodes: u32,
-    precedence: Precedence,
-    /// What the print lacks and is to be left out.
-    without: LeftOut,
-    /// The neighbours that edges lead to: one of them is on the way to the token.
-    pub(super) out: BTreeSet<NodeId>,
-    /// The neighbours, in either direction, whose link is there.
-    pub(super) up: BTreeSet<NodeId>,
-    /// How often the local client has asked.
-    seq: u64,
-    /// The local client is inside.
-    pub(super) busy: bool,
-    /// Who asked, in order of arrival: the latest request of each that was heard of.
-    pub(super) lrq: Vec<Heard>,
-    pub(super) token: Option<Token>,
-    /// The largest hop of a token that was accepted here.
-    pub(super) max_hop: u64,
-    /// The token's `ln` when it last left.
-    pub(super) done: BTreeMap<NodeId, u64>,
-    /// The token that was sent last and to whom, until a later hop is heard of.
-    pub(super) sent: Option<(NodeId, Token)>,
-    /// The relay with the largest hop that was heard of.
-    pub(super) relay: Option<Relay>,
-    /// The number of the search that is going on, and whom it is for.
-    pub(super) find: Option<(u64, NodeId)>,
-    /// How many searches were begun here.
-    pub(super) nonce: u64,
-    /// The latest search of each holder that was heard of.
-    pub(super) seen_find: BTreeMap<NodeId, u64>,
-    /// How often in a row nobody could be found.
-    pub(super) retries: u32,
-    /// How long a search may take: there and back through everybody.
-    pub(super) patience: Duration,
+node! {
+    /// What one node knows.
+    pub(crate) struct Lfrt of setup {
+        pub(super) me: NodeId = setup.me,
+        nodes: u32 = setup.nodes(),
+        precedence: Precedence = Precedence::of(setup),
+        /// What the print lacks and is to be left out.
+        without: LeftOut = LeftOut::of(setup, RULES),
+        /// The neighbours that edges lead to: one of them is on the way to the token.
+        pub(super) out: BTreeSet<NodeId> = setup.neighbours().collect(),
+        /// The neighbours, in either direction, whose link is there.
+        pub(super) up: BTreeSet<NodeId> = setup.linked().collect(),
+        /// How often the local client has asked.
+        seq: u64 = 0,
+        /// The local client is inside.
+        pub(super) busy: bool = false,
+        /// Who asked, in order of arrival: the latest request of each that was heard of.
+        pub(super) lrq: Vec<Heard> = Vec::new(),
+        pub(super) token: Option<Token> = setup.is_holder().then(Token::default),
+        /// The largest hop of a token that was accepted here.
+        pub(super) max_hop: u64 = 0,
+        /// The token's `ln` when it last left.
+        pub(super) done: BTreeMap<NodeId, u64> = BTreeMap::new(),
+        /// The token that was sent last and to whom, until a later hop is heard of.
+        pub(super) sent: Option<(NodeId, Token)> = None,
+        /// The relay with the largest hop that was heard of.
+        pub(super) relay: Option<Relay> = None,
+        /// The number of the search that is going on, and whom it is for.
+        pub(super) find: Option<(u64, NodeId)> = None,
+        /// How many searches were begun here.
+        pub(super) nonce: u64 = 0,
+        /// The latest search of each holder that was heard of.
+        pub(super) seen_find: BTreeMap<NodeId, u64> = BTreeMap::new(),
+        /// How often in a row nobody could be found.
+        pub(super) retries: u32 = 0,
+        /// How long a search may take: there and back through everybody.
+        pub(super) patience: Duration = setup.setting.bound.saturating_mul(2 * setup.nodes()),
+    }
 }
 
 /// A request that was heard of, and from whom first; `me` for one's own.
@@ -79,31 +81,7 @@ pub(super) struct Heard {
 }
 
 impl Algorithm for Lfrt {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            precedence: Precedence::of(setup),
-            without: LeftOut::of(setup, RULES),
-            out: setup.neighbours().collect(),
-            up: setup.linked().collect(),
-            seq: 0,
-            busy: false,
-            lrq: Vec::new(),
-            token: setup.is_holder().then(Token::default),
-            max_hop: 0,
-            done: BTreeMap::new(),
-            sent: None,
-            relay: None,
-            find: None,
-            nonce: 0,
-            seen_find: BTreeMap::new(),
-            retries: 0,
-            patience: setup.setting.bound.saturating_mul(2 * setup.nodes()),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, request: Request, out: &mut Outbox<Message>) {
         self.seq += 1;

@@ -29,9 +29,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::machine::IDLE_HOLDER_SERVES;
-use crate::contract::{Algorithm, Change, NodeId, Outbox, Request, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, Change, NodeId, Outbox, Request, declared, ignores, invariants, kinds, node,
+};
 use crate::printed::LeftOut;
-use crate::setup::Setup;
 use crate::structure::precedence::{Precedence, Rank, ranked};
 
 /// kanrar-L2: the token goes to ORQ's first, the way its request came.
@@ -102,40 +103,27 @@ impl crate::contract::Message for Message {
     }
 }
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct PrintedLfrt {
-    me: NodeId,
-    nodes: u32,
-    precedence: Precedence,
-    without: LeftOut,
-    /// The neighbours that edges lead to.
-    out: BTreeSet<NodeId>,
-    busy: bool,
-    /// Who asked, and through whom the request came.
-    lrq: Vec<Entry>,
-    /// How many neighbours have bounced somebody's request.
-    count_bounce: BTreeMap<NodeId, usize>,
-    /// The queue that travels, if the token is here.
-    orq: Option<Vec<Entry>>,
+node! {
+    /// What one node knows.
+    pub(crate) struct PrintedLfrt of setup {
+        me: NodeId = setup.me,
+        nodes: u32 = setup.nodes(),
+        precedence: Precedence = Precedence::of(setup),
+        without: LeftOut = LeftOut::of(setup, RULES),
+        /// The neighbours that edges lead to.
+        out: BTreeSet<NodeId> = setup.neighbours().collect(),
+        busy: bool = false,
+        /// Who asked, and through whom the request came.
+        lrq: Vec<Entry> = Vec::new(),
+        /// How many neighbours have bounced somebody's request.
+        count_bounce: BTreeMap<NodeId, usize> = BTreeMap::new(),
+        /// The queue that travels, if the token is here.
+        orq: Option<Vec<Entry>> = setup.is_holder().then(Vec::new),
+    }
 }
 
 impl Algorithm for PrintedLfrt {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            precedence: Precedence::of(setup),
-            without: LeftOut::of(setup, RULES),
-            out: setup.neighbours().collect(),
-            busy: false,
-            lrq: Vec::new(),
-            count_bounce: BTreeMap::new(),
-            orq: setup.is_holder().then(Vec::new),
-        }
-    }
+    declared! { Message }
 
     /// Step 1 of the pseudo-code.
     fn request(&mut self, request: Request, out: &mut Outbox<Message>) {

@@ -5,9 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::invariants;
-use crate::contract::{Algorithm, NodeId, Outbox, Request, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, declared, ignores, invariants, kinds, node,
+};
 use crate::printed::LeftOut;
-use crate::setup::Setup;
 use crate::structure::precedence::{Precedence, Rank, ranked};
 
 /// kanrar-M1: a holder that is not inside serves any site that asks, itself too.
@@ -72,22 +73,23 @@ impl crate::contract::Message for Message {
     }
 }
 
-/// What one site knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Mra {
-    pub(super) me: NodeId,
-    nodes: u32,
-    precedence: Precedence,
-    /// What the print lacks and is to be left out.
-    without: LeftOut,
-    /// The neighbour towards the token, or `me`.
-    pub(super) holder: NodeId,
-    /// The local client is inside.
-    busy: bool,
-    /// Who waits, as far as this site was asked, in order of arrival, and the way to them.
-    pub(super) ldq: Vec<Way>,
-    /// The token, if it is here.
-    pub(super) token: Option<Token>,
+node! {
+    /// What one site knows.
+    pub(crate) struct Mra of setup {
+        pub(super) me: NodeId = setup.me,
+        nodes: u32 = setup.nodes(),
+        precedence: Precedence = Precedence::of(setup),
+        /// What the print lacks and is to be left out.
+        without: LeftOut = LeftOut::of(setup, RULES),
+        /// The neighbour towards the token, or `me`.
+        pub(super) holder: NodeId = setup.towards_holder(),
+        /// The local client is inside.
+        busy: bool = false,
+        /// Who waits, as far as this site was asked, in order of arrival, and the way to them.
+        pub(super) ldq: Vec<Way> = Vec::new(),
+        /// The token, if it is here.
+        pub(super) token: Option<Token> = setup.is_holder().then(Token::default),
+    }
 }
 
 /// Somebody who waits, and the neighbour its request came from; `me` for oneself.
@@ -106,20 +108,7 @@ impl fmt::Debug for Way {
 }
 
 impl Algorithm for Mra {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            precedence: Precedence::of(setup),
-            without: LeftOut::of(setup, RULES),
-            holder: setup.towards_holder(),
-            busy: false,
-            ldq: Vec::new(),
-            token: setup.is_holder().then(Token::default),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, request: Request, out: &mut Outbox<Message>) {
         self.file(self.me, self.me, request.priority, out);

@@ -21,9 +21,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::machine::{IDLE_HOLDER_SERVES, Waiting};
-use crate::contract::{Algorithm, NodeId, Outbox, Request, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, declared, ignores, invariants, kinds, node,
+};
 use crate::printed::LeftOut;
-use crate::setup::Setup;
 use crate::structure::precedence::Precedence;
 
 /// kanrar-M5: every id in RQ has a next hop, the neighbour that its request came from.
@@ -56,36 +57,24 @@ impl crate::contract::Message for Message {
     }
 }
 
-/// What one site knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct PrintedMra {
-    me: NodeId,
-    nodes: u32,
-    precedence: Precedence,
-    without: LeftOut,
-    holder: NodeId,
-    busy: bool,
-    /// Paths of ids, each from an originator (or a sender) to `me`.
-    ldq: Vec<Vec<NodeId>>,
-    /// The queue that travels, if the token is here.
-    rq: Option<Vec<Waiting>>,
+node! {
+    /// What one site knows.
+    pub(crate) struct PrintedMra of setup {
+        me: NodeId = setup.me,
+        nodes: u32 = setup.nodes(),
+        precedence: Precedence = Precedence::of(setup),
+        without: LeftOut = LeftOut::of(setup, &[IDLE_HOLDER_SERVES, ONLY_ORIGINATORS]),
+        holder: NodeId = setup.towards_holder(),
+        busy: bool = false,
+        /// Paths of ids, each from an originator (or a sender) to `me`.
+        ldq: Vec<Vec<NodeId>> = Vec::new(),
+        /// The queue that travels, if the token is here.
+        rq: Option<Vec<Waiting>> = setup.is_holder().then(Vec::new),
+    }
 }
 
 impl Algorithm for PrintedMra {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            precedence: Precedence::of(setup),
-            without: LeftOut::of(setup, &[IDLE_HOLDER_SERVES, ONLY_ORIGINATORS]),
-            holder: setup.towards_holder(),
-            busy: false,
-            ldq: Vec::new(),
-            rq: setup.is_holder().then(Vec::new),
-        }
-    }
+    declared! { Message }
 
     /// Step 1 of the pseudo-code.
     fn request(&mut self, request: Request, out: &mut Outbox<Message>) {

@@ -4,27 +4,14 @@ use super::BantaSimple;
 use super::defects::DEFECTS;
 use crate::erased::Of;
 use crate::params::Param;
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, Family, FormKind, Graph, LinkContract, LinkOrder,
-    Metric, More,
-};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "banta-simple",
-    title: "Banta, simple",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "banta-simple", title: "Banta, simple",
     paper: "P. Banta, \"Distributed mutual exclusion algorithms\", M.S. thesis, University of \
             Nevada, Las Vegas, 1993, chapter 4",
-    family: Family::Token,
-    cost: "N messages alone, about 3 when everybody asks, 0 for the holder",
-    explanation: EXPLANATION,
-    graph: Graph::Complete,
-    link_order: LinkOrder::Any,
-    link_contract: LinkContract::Patient,
-    token: Some("TOKEN"),
-    // What it has seen; the token's queue and history exist once.
-    state_bytes: |nodes| size_of::<BantaSimple>() as u64 + 8 * nodes,
-    machine: |_, _| &Of::<BantaSimple>::MACHINE,
-    more: More {
+    family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
+    more: {
         params: &[Param::choice(
             "rules",
             &["numbered", "preliminary"],
@@ -44,8 +31,11 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
             value: light,
             kind: FormKind::Mean,
         }],
-        ..More::NONE
     },
+    // What it has seen; the token's queue and history exist once.
+    state_bytes: |nodes| size_of::<BantaSimple>() as u64 + 8 * nodes,
+    cost: "N messages alone, about 3 when everybody asks, 0 for the holder",
+    explanation: EXPLANATION, machine: |_, _| &Of::<BantaSimple>::MACHINE,
 };
 
 const EXPLANATION: &str = "\
