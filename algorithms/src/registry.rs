@@ -93,7 +93,7 @@ macro_rules! info {
         paper: $paper:expr,
         family $family:ident, graph $graph:ident, order $order:ident, links $contract:ident,
         token $token:expr,
-        more: { $($more:tt)* },
+        more: { $($field:ident $(: $value:expr)?),* $(,)? },
         state_bytes: $state_bytes:expr,
         cost: $cost:expr,
         explanation: $explanation:expr,
@@ -112,7 +112,10 @@ macro_rules! info {
             token: $token,
             state_bytes: $state_bytes,
             machine: $machine,
-            more: $crate::registry::More { $($more)* ..$crate::registry::More::NONE },
+            more: $crate::registry::More {
+                $($field $(: $value)?,)*
+                ..$crate::registry::More::NONE
+            },
         }
     };
 }
@@ -239,6 +242,24 @@ pub struct ClosedForm {
     pub value: fn(&Circumstances<'_>) -> Option<f64>,
     /// Whether it holds exactly, on average, or as a bound.
     pub kind: FormKind,
+}
+
+impl ClosedForm {
+    /// A closed form for the messages of an entry.
+    pub const fn messages(
+        kind: FormKind,
+        formula: &'static str,
+        condition: &'static str,
+        value: fn(&Circumstances<'_>) -> Option<f64>,
+    ) -> Self {
+        Self {
+            metric: Metric::MessagesPerEntry,
+            formula,
+            condition,
+            value,
+            kind,
+        }
+    }
 }
 
 /// What a closed form predicts.

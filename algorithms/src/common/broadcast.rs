@@ -4,21 +4,19 @@
 use crate::registry::{Circumstances, ClosedForm, FormKind, Load, Metric};
 
 pub(crate) const FORMS: &[ClosedForm] = &[
-    ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "N-1",
-        condition: "one request at a time, by a node drawn uniformly",
-        value: light,
-        kind: FormKind::Mean,
-    },
-    ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "N",
-        condition: "everybody asks again the moment it leaves, constant hold > constant delay, \
-                    whole cycles",
-        value: saturated,
-        kind: FormKind::Exact,
-    },
+    ClosedForm::messages(
+        FormKind::Mean,
+        "N-1",
+        "one request at a time, by a node drawn uniformly",
+        light,
+    ),
+    ClosedForm::messages(
+        FormKind::Exact,
+        "N",
+        "everybody asks again the moment it leaves, constant hold > constant delay, \
+         whole cycles",
+        saturated,
+    ),
 ];
 
 /// It is the holder once in n times, and then enters for nothing.

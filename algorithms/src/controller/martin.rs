@@ -10,7 +10,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     paper: "A. J. Martin, \"Distributed mutual exclusion on a ring of processes\", Science of \
             Computer Programming 5, 1985",
     family Structure, graph Complete, order Any, links Patient, token Some("BECOME"),
-    more: { notes: &[("moves", "the role went one place round the ring")], forms: forms::MARTIN, },
+    more: { notes: &[("moves", "the role went one place round the ring")], forms: forms::MARTIN },
     // Its own request alone.
     state_bytes: |_| (size_of::<Ring>() + size_of::<u32>()) as u64,
     cost: "N-1 on average alone; 2 saturated",

@@ -27,7 +27,7 @@ use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
 };
 use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric, info};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "centralised", title: "A coordinator with a queue",
@@ -36,21 +36,19 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     family Coordinator, graph Complete, order Any, links Patient, token None,
     more: {
         forms: &[
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "3(N-1)/N",
-                condition: "one request at a time, by a node drawn uniformly",
-                value: light,
-                kind: FormKind::Mean,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "3(N-1)/N",
-                condition: "everybody asks again the moment it leaves, constant hold > constant \
-                            delay, whole cycles",
-                value: saturated,
-                kind: FormKind::Exact,
-            },
+            ClosedForm::messages(
+                FormKind::Mean,
+                "3(N-1)/N",
+                "one request at a time, by a node drawn uniformly",
+                light,
+            ),
+            ClosedForm::messages(
+                FormKind::Exact,
+                "3(N-1)/N",
+                "everybody asks again the moment it leaves, constant hold > constant \
+                 delay, whole cycles",
+                saturated,
+            ),
         ],
     },
     // The one long queue, shared out among all.

@@ -30,7 +30,7 @@ use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
 };
 use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "lamport", title: "Lamport's queue",
@@ -38,13 +38,12 @@ pub(crate) static INFO: AlgorithmInfo = info! {
             CACM 21(7), 1978",
     family Permission, graph Complete, order Fifo, links Patient, token None,
     more: {
-        forms: &[ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "3(N-1)",
-            condition: "without faults, where the window cuts no request in two",
-            value: messages_per_entry,
-            kind: FormKind::Exact,
-        }],
+        forms: &[ClosedForm::messages(
+            FormKind::Exact,
+            "3(N-1)",
+            "without faults, where the window cuts no request in two",
+            messages_per_entry,
+        )],
     },
     // The latest stamp of everybody, and a queue that may hold everybody.
     state_bytes: |nodes| size_of::<Lamport>() as u64 + 32 * nodes,

@@ -30,13 +30,14 @@ use crate::params::{Param, Params};
 use crate::permission::sanders::costs;
 use crate::permission::sanders::structure::{Set, Structure};
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
 use crate::setup::Setup;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "maekawa", title: "Maekawa",
     paper: "M. Maekawa, \"A sqrt(N) algorithm for mutual exclusion in decentralized systems\", ACM \
             TOCS 3(2), 1985",
+    // order: an INQUIRE that overtakes its LOCKED is taken for an old one.
     family Permission, graph Complete, order Fifo, links Patient, token None,
     more: {
         params: &[Param::text(
@@ -47,23 +48,20 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         refuses,
         defects: DEFECTS,
         forms: &[
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "3(K-1)",
-                condition: "quorums of one size K, one request at a time",
-                value: light,
-                kind: FormKind::Exact,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "3(K-1)",
-                condition: "without faults, K the smallest quorum, where the window cuts no request in two",
-                value: at_least,
-                kind: FormKind::AtLeast,
-            },
+            ClosedForm::messages(
+                FormKind::Exact,
+                "3(K-1)",
+                "quorums of one size K, one request at a time",
+                light,
+            ),
+            ClosedForm::messages(
+                FormKind::AtLeast,
+                "3(K-1)",
+                "without faults, K the smallest quorum, where the window cuts no request in two",
+                at_least,
+            ),
         ],
     },
-    // An INQUIRE that overtakes its LOCKED is taken for an old one.
     // A quorum may be everybody.
     state_bytes: |nodes| size_of::<Maekawa>() as u64 + 12 * nodes,
     cost: "3(K-1) to 5(K-1); K: 2 sqrt(N)-1 (grid), about sqrt(N) (plane)",

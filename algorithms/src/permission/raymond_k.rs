@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
 use crate::erased::Of;
 use crate::params::{Param, Params};
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
 use crate::setup::Setup;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
@@ -39,27 +39,9 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         )],
         admits: k,
         forms: &[
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "2(N-1)",
-                condition: "one request at a time",
-                value: alone,
-                kind: FormKind::Exact,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "2(N-1)",
-                condition: "whole requests",
-                value: most,
-                kind: FormKind::AtMost,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "2N-k-1",
-                condition: "whole requests",
-                value: least,
-                kind: FormKind::AtLeast,
-            },
+            ClosedForm::messages(FormKind::Exact, "2(N-1)", "one request at a time", alone),
+            ClosedForm::messages(FormKind::AtMost, "2(N-1)", "whole requests", most),
+            ClosedForm::messages(FormKind::AtLeast, "2N-k-1", "whole requests", least),
         ],
     },
     state_bytes: |nodes| size_of::<RaymondK>() as u64 + 16 * nodes,

@@ -52,6 +52,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "sanders", title: "Sanders, any information structure",
     paper: "B. A. Sanders, \"The information structure of distributed mutual exclusion \
             algorithms\", ACM TOCS 5(3), 1987",
+    // order: an INQUIRE that overtakes its GRANT is taken for an old one.
     family Permission, graph Complete, order Fifo, links Patient, token None,
     more: {
         params: PARAMS,
@@ -59,35 +60,31 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         crashes: 1,
         defects: defects::ALL,
         forms: &[
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "|I\\i| + 2|R\\i|",
-                condition: "the same for all nodes i; one request at a time, or rules that never take \
-                            a grant back",
-                value: exact,
-                kind: FormKind::Exact,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "mean of |I\\i| + 2|R\\i|",
-                condition: "one request at a time, by a node drawn uniformly",
-                value: light,
-                kind: FormKind::Mean,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "min |I\\i| + 2|R\\i|",
-                condition: "without faults, where the window cuts no request in two",
-                value: at_least,
-                kind: FormKind::AtLeast,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "max |I\\i| + 2|R\\i| + DM",
-                condition: "without faults, where the window cuts no request in two",
-                value: at_most,
-                kind: FormKind::AtMost,
-            },
+            ClosedForm::messages(
+                FormKind::Exact,
+                "|I\\i| + 2|R\\i|",
+                "the same for all nodes i; one request at a time, or rules that never take \
+                 a grant back",
+                exact,
+            ),
+            ClosedForm::messages(
+                FormKind::Mean,
+                "mean of |I\\i| + 2|R\\i|",
+                "one request at a time, by a node drawn uniformly",
+                light,
+            ),
+            ClosedForm::messages(
+                FormKind::AtLeast,
+                "min |I\\i| + 2|R\\i|",
+                "without faults, where the window cuts no request in two",
+                at_least,
+            ),
+            ClosedForm::messages(
+                FormKind::AtMost,
+                "max |I\\i| + 2|R\\i| + DM",
+                "without faults, where the window cuts no request in two",
+                at_most,
+            ),
             ClosedForm {
                 metric: Metric::SyncDelay,
                 formula: "max D",
@@ -98,7 +95,6 @@ pub(crate) static INFO: AlgorithmInfo = info! {
             },
         ],
     },
-    // An INQUIRE that overtakes its GRANT is taken for an old one.
     // With the structure 'complete', R is everybody.
     state_bytes: |nodes| size_of::<Sanders>() as u64 + 12 * nodes,
     cost: "|I\\i| + 2|R\\i| messages per entry, more in conflict",

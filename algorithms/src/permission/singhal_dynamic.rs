@@ -36,7 +36,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     paper: "M. Singhal, \"A dynamic information-structure mutual exclusion algorithm for \
             distributed systems\", IEEE TPDS 3(1), 1992",
     family Permission, graph Complete, order Any, links Patient, token None,
-    more: { defects: DEFECTS, forms: &[broadcast::two_each(FormKind::AtMost)], },
+    more: { defects: DEFECTS, forms: &[broadcast::two_each(FormKind::AtMost)] },
     // R and I may each be everybody.
     state_bytes: |nodes| size_of::<SinghalDynamic>() as u64 + 16 * nodes,
     cost: "0 to 2(N-1) messages per entry",

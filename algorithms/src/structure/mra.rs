@@ -44,7 +44,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
             Using Mutual Exclusion\", Springer 2018, sections 3.1 and 3.2",
     family Structure, graph Tree, order Fifo, links Patient, token Some("TOKEN"),
-    more: { notes: &[REGISTERED], defects: defects::MRA, forms: &[LIGHT], },
+    more: { notes: &[REGISTERED], defects: defects::MRA, forms: &[LIGHT] },
     // LDQ has an entry for everybody who waits behind this site: few on average, in a tree.
     state_bytes: |_| (size_of::<Mra>() + 8 * size_of::<machine::Waiting>()) as u64,
     cost: "2 x distance alone; no less under load",

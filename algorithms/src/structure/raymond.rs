@@ -37,14 +37,13 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         defects: DEFECTS,
         forms: &[
             LIGHT,
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "4(N-1)/N",
-                condition: "every site asks again the moment it leaves, constant hold >= constant \
-                            delay, whole cycles",
-                value: saturated,
-                kind: FormKind::Exact,
-            },
+            ClosedForm::messages(
+                FormKind::Exact,
+                "4(N-1)/N",
+                "every site asks again the moment it leaves, constant hold >= constant \
+                 delay, whole cycles",
+                saturated,
+            ),
         ],
     },
     // A queue of at most one's neighbours and oneself: four on average, in a tree.

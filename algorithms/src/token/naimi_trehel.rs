@@ -33,7 +33,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     paper: "M. Naimi, M. Trehel, A. Arnold, \"A log(N) distributed mutual exclusion algorithm \
             based on path reversal\", JPDC 34(1), 1996 (first 1987)",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
-    more: { defects: DEFECTS, forms: &[LIGHT], },
+    more: { defects: DEFECTS, forms: &[LIGHT] },
     state_bytes: |_| size_of::<NaimiTrehel>() as u64,
     cost: "H(N-1) ~ ln N messages on average alone, at most N",
     explanation: EXPLANATION, machine: |_, _| &Of::<NaimiTrehel>::MACHINE,

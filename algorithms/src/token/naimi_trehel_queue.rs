@@ -29,7 +29,7 @@ use crate::contract::{
 };
 use crate::erased::Of;
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric, info};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, info};
 use crate::token::naimi_trehel::LIGHT;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
@@ -42,14 +42,13 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         defects: DEFECTS,
         forms: &[
             LIGHT,
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "2",
-                condition: "everybody asks again the moment it leaves, constant hold > constant \
-                            delay, whole cycles",
-                value: saturated,
-                kind: FormKind::Exact,
-            },
+            ClosedForm::messages(
+                FormKind::Exact,
+                "2",
+                "everybody asks again the moment it leaves, constant hold > constant \
+                 delay, whole cycles",
+                saturated,
+            ),
         ],
     },
     // Its queue and the token's hold at most everybody once, all together.

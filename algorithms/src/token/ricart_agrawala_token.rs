@@ -37,7 +37,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     paper: "G. Ricart, A. K. Agrawala, author's response to \"On mutual exclusion in computer \
             networks\", CACM 26(2), 1983",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
-    more: { defects: DEFECTS, forms: broadcast::FORMS, },
+    more: { defects: DEFECTS, forms: broadcast::FORMS },
     // What was requested; what was served exists once.
     state_bytes: |nodes| size_of::<RicartAgrawalaToken>() as u64 + 8 * nodes,
     cost: "N messages per entry, 0 for the holder",

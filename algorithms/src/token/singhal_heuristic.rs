@@ -36,7 +36,7 @@ use crate::contract::{
 use crate::erased::Of;
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
 use crate::setup::Setup;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
@@ -53,13 +53,12 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         )],
         notes: &[("retries", "requests told to everybody, having waited long")],
         defects: DEFECTS,
-        forms: &[ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "(N+1)/2 - 1/N",
-            condition: "one request at a time, by a site drawn uniformly",
-            value: light,
-            kind: FormKind::Mean,
-        }],
+        forms: &[ClosedForm::messages(
+            FormKind::Mean,
+            "(N+1)/2 - 1/N",
+            "one request at a time, by a site drawn uniformly",
+            light,
+        )],
         uses_bound: true,
     },
     // SV and SN; the token's vectors exist once.

@@ -37,7 +37,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "suzuki-kasami", title: "Suzuki and Kasami",
     paper: "I. Suzuki, T. Kasami, \"A distributed mutual exclusion algorithm\", ACM TOCS 3(4), 1985",
     family Token, graph Complete, order Any, links Patient, token Some("PRIVILEGE"),
-    more: { defects: DEFECTS, forms: broadcast::FORMS, },
+    more: { defects: DEFECTS, forms: broadcast::FORMS },
     // RN; LN and Q exist once.
     state_bytes: |nodes| size_of::<SuzukiKasami>() as u64 + 8 * nodes,
     cost: "N messages per entry, 0 for the holder",

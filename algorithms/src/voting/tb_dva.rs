@@ -29,7 +29,7 @@ use crate::contract::{
     node,
 };
 use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
 use crate::voting::attempts::Stage;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
@@ -42,21 +42,19 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         notes: &[("attempts", "commits that an entry took")],
         small_world: "--wants 1,1,0 --timers patient",
         forms: &[
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "3(N-1)",
-                condition: "one request at a time, each elected at its first commit, constant delay, \
-                            constant hold above 0",
-                value: steady,
-                kind: FormKind::Exact,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "3(N-1)",
-                condition: "one request at a time, each elected at its first commit",
-                value: light,
-                kind: FormKind::AtMost,
-            },
+            ClosedForm::messages(
+                FormKind::Exact,
+                "3(N-1)",
+                "one request at a time, each elected at its first commit, constant delay, \
+                 constant hold above 0",
+                steady,
+            ),
+            ClosedForm::messages(
+                FormKind::AtMost,
+                "3(N-1)",
+                "one request at a time, each elected at its first commit",
+                light,
+            ),
         ],
         uses_bound: true,
         retries: |_| true,

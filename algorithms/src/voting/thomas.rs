@@ -27,9 +27,7 @@ use crate::contract::{
 use crate::erased::Of;
 use crate::params::{Param, Params};
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
-use crate::registry::{
-    AlgorithmInfo, Circumstances, ClosedForm, FormKind, LinkOrder, Metric, info,
-};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, LinkOrder, info};
 use crate::setup::Setup;
 use crate::voting::attempts::Stage;
 
@@ -60,13 +58,12 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         notes: &[("attempts", "rounds of votes that an entry took")],
         small_world: "--timers patient",
         defects: DEFECTS,
-        forms: &[ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "3(N-1)",
-            condition: "one request at a time, each served at its first attempt, links keep order",
-            value: light,
-            kind: FormKind::Exact,
-        }],
+        forms: &[ClosedForm::messages(
+            FormKind::Exact,
+            "3(N-1)",
+            "one request at a time, each served at its first attempt, links keep order",
+            light,
+        )],
         uses_bound: true,
         retries: |params| params.word("retry") != "off",
     },

@@ -33,7 +33,7 @@ mod voter;
 use crate::erased::{Machine, Of};
 use crate::params::{Param, Params};
 use crate::printed::Printed;
-use crate::registry::{Circumstances, ClosedForm, FormKind, Metric};
+use crate::registry::{Circumstances, ClosedForm, FormKind};
 
 /// Where it is from.
 pub(crate) const PAPER: &str = "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency control in \
@@ -79,27 +79,19 @@ pub(crate) const NOTES: &[(&str, &str)] = &[
 
 /// What an entry costs.
 pub(crate) const FORMS: &[ClosedForm] = &[
-    ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "3(N-1)",
-        condition: "one request at a time, constant delay, constant hold above 0",
-        value: alone_and_steady,
-        kind: FormKind::Exact,
-    },
-    ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "3(N-1)",
-        condition: "one request at a time",
-        value: alone,
-        kind: FormKind::AtLeast,
-    },
-    ClosedForm {
-        metric: Metric::MessagesPerEntry,
-        formula: "3(N-1) + N - majority",
-        condition: "one request at a time: votes that come after the exit go home by themselves",
-        value: alone_and_late,
-        kind: FormKind::AtMost,
-    },
+    ClosedForm::messages(
+        FormKind::Exact,
+        "3(N-1)",
+        "one request at a time, constant delay, constant hold above 0",
+        alone_and_steady,
+    ),
+    ClosedForm::messages(FormKind::AtLeast, "3(N-1)", "one request at a time", alone),
+    ClosedForm::messages(
+        FormKind::AtMost,
+        "3(N-1) + N - majority",
+        "one request at a time: votes that come after the exit go home by themselves",
+        alone_and_late,
+    ),
 ];
 
 fn alone(run: &Circumstances<'_>) -> Option<f64> {

@@ -3,7 +3,7 @@
 use super::defects::DEFECTS;
 use super::{BantaEfficient, forms, wait};
 use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, ClosedForm, FormKind, Metric, More};
+use crate::registry::{AlgorithmInfo, ClosedForm, FormKind, More};
 
 pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     name: "banta-efficient",
@@ -21,27 +21,24 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         notes: forms::NOTES,
         defects: DEFECTS,
         forms: &[
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "(1-z)(1+(N-1)/m) - s + f",
-                condition: "m entries per cycle, z idle, s own and f stray requests, as noted",
-                value: |run| run.whole_requests.then(|| forms::noted(run, 1.0))?,
-                kind: FormKind::Exact,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "(1-z)(1+(N-1)/m) - s + f",
-                condition: "the same in a window that cuts cycles",
-                value: |run| (!run.whole_requests).then(|| forms::noted(run, 1.0))?,
-                kind: FormKind::Mean,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "N/m + 1",
-                condition: "the thesis's Theorem 5.1",
-                value: |run| forms::theorem(run, 1.0),
-                kind: FormKind::Printed,
-            },
+            ClosedForm::messages(
+                FormKind::Exact,
+                "(1-z)(1+(N-1)/m) - s + f",
+                "m entries per cycle, z idle, s own and f stray requests, as noted",
+                |run| run.whole_requests.then(|| forms::noted(run, 1.0))?,
+            ),
+            ClosedForm::messages(
+                FormKind::Mean,
+                "(1-z)(1+(N-1)/m) - s + f",
+                "the same in a window that cuts cycles",
+                |run| (!run.whole_requests).then(|| forms::noted(run, 1.0))?,
+            ),
+            ClosedForm::messages(
+                FormKind::Printed,
+                "N/m + 1",
+                "the thesis's Theorem 5.1",
+                |run| forms::theorem(run, 1.0),
+            ),
         ],
         uses_bound: true,
         ..More::NONE

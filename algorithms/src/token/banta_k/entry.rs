@@ -5,7 +5,7 @@ use super::drain::Drain;
 use super::pipeline::Pipeline;
 use crate::erased::Of;
 use crate::params::{Param, Params};
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, More};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, More};
 use crate::token::banta_efficient::{forms, wait};
 
 pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
@@ -38,29 +38,24 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         notes: forms::NOTES,
         defects: DEFECTS,
         forms: &[
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "(1-z)(2+(N-2)/m) - s + f",
-                condition: "drain; m entries per cycle, z idle, s own and f stray requests, as noted",
-                value: |run| (drains(run) && run.whole_requests).then(|| forms::noted(run, 2.0))?,
-                kind: FormKind::Exact,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "(1-z)(2+(N-2)/m) - s + f",
-                condition: "drain; the same in a window that cuts cycles",
-                value: |run| {
-                    (drains(run) && !run.whole_requests).then(|| forms::noted(run, 2.0))?
-                },
-                kind: FormKind::Mean,
-            },
-            ClosedForm {
-                metric: Metric::MessagesPerEntry,
-                formula: "N/m + 2",
-                condition: "the thesis's Theorem 6.1",
-                value: |run| forms::theorem(run, 2.0),
-                kind: FormKind::Printed,
-            },
+            ClosedForm::messages(
+                FormKind::Exact,
+                "(1-z)(2+(N-2)/m) - s + f",
+                "drain; m entries per cycle, z idle, s own and f stray requests, as noted",
+                |run| (drains(run) && run.whole_requests).then(|| forms::noted(run, 2.0))?,
+            ),
+            ClosedForm::messages(
+                FormKind::Mean,
+                "(1-z)(2+(N-2)/m) - s + f",
+                "drain; the same in a window that cuts cycles",
+                |run| (drains(run) && !run.whole_requests).then(|| forms::noted(run, 2.0))?,
+            ),
+            ClosedForm::messages(
+                FormKind::Printed,
+                "N/m + 2",
+                "the thesis's Theorem 6.1",
+                |run| forms::theorem(run, 2.0),
+            ),
         ],
         uses_bound: true,
         ..More::NONE

@@ -4,7 +4,7 @@ use super::BantaSimple;
 use super::defects::DEFECTS;
 use crate::erased::Of;
 use crate::params::Param;
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "banta-simple", title: "Banta, simple",
@@ -24,13 +24,12 @@ pub(crate) static INFO: AlgorithmInfo = info! {
             ("stale", "updates that came after a newer one"),
         ],
         defects: DEFECTS,
-        forms: &[ClosedForm {
-            metric: Metric::MessagesPerEntry,
-            formula: "N-1",
-            condition: "one request at a time, by a site drawn uniformly",
-            value: light,
-            kind: FormKind::Mean,
-        }],
+        forms: &[ClosedForm::messages(
+            FormKind::Mean,
+            "N-1",
+            "one request at a time, by a site drawn uniformly",
+            light,
+        )],
     },
     // What it has seen; the token's queue and history exist once.
     state_bytes: |nodes| size_of::<BantaSimple>() as u64 + 8 * nodes,
