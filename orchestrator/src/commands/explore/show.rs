@@ -6,7 +6,7 @@ use algorithms::NodeId;
 use algorithms::registry::LinkOrder;
 use model::time::rounded_us;
 use simulator::explore::{
-    Ending, Finding, Kind, Mishap, Options, Outcome, Report, Schedule, Timers, TakenStep,
+    Ending, Finding, Kind, Mishap, Options, Outcome, Report, Schedule, TakenStep, Timers,
 };
 
 use super::World;
