@@ -121,7 +121,8 @@ macro_rules! info {
 }
 pub(crate) use info;
 
-/// What most algorithms do without. An algorithm names what it has and ends with `..More::NONE`.
+/// What most algorithms do without. An algorithm names what it has; `info!`, or else
+/// `..More::NONE`, fills in the rest.
 pub struct More {
     /// The numbers of nodes it admits.
     pub sizes: Sizes,
