@@ -6,7 +6,7 @@
 //!
 //! The order is the point: what others could see of an event is in the file before they can see it.
 //! Nothing is decided here: that is done in [`members`](member::members) and
-//! [`transport`](transport). This crate owns the socket, the clock, the files and the control channel.
+//! [`transport`]. This crate owns the socket, the clock, the files and the control channel.
 //!
 //! ```
 //! use model::event::What;

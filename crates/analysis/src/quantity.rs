@@ -1,6 +1,6 @@
 //! What a run measured, by name: the columns of `summary.csv` and the quantities below.
 //!
-//! A quantity is one row of [`QUANTITIES`]. How its name is read, how it is computed, its place in
+//! A quantity is one row of `QUANTITIES`. How its name is read, how it is computed, its place in
 //! error messages and its line in `docs/sweeps.md` follow from it.
 
 use std::collections::BTreeMap;

@@ -4,8 +4,8 @@
 //!   launch ──► hello ──► start ──► ready ──► go ──► (play) ──► finish ──► done ──► merge
 //! ```
 //!
-//! [`child`] is one process, [`supervisor`] is all of them from launch to finish, [`settled`] decides
-//! when nothing moves any more, [`faults`] kills, pauses and restarts, and [`merge`] makes one account
+//! [`child`] is one process, `supervisor` is all of them from launch to finish, `settled` decides
+//! when nothing moves any more, `faults` kills, pauses and restarts, and `merge` makes one account
 //! of the files they left. All processes are on this host; what a member does is decided in `node` and
 //! `member`, not here.
 //!

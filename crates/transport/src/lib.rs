@@ -43,7 +43,7 @@
 //!
 //! # On the wire
 //!
-//! A datagram is a sealed [`frame`](crate::frame) whose body is a head and any number of segments:
+//! A datagram is a sealed [`frame`] whose body is a head and any number of segments:
 //!
 //! ```text
 //! ┌────────────────────────────────────────────────┬─────────────────────────────────┬─────┐
