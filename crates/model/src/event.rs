@@ -243,20 +243,18 @@ kinds_of_event! {
     },
     /// A fault comes into force: a row of `faults.csv` that acted.
     Fault {
-        /// What the fault is, as in `faults.csv`.
-        fault: String,
-        /// Whom or what the fault hits.
-        target: String,
-        /// What else is known of the fault.
+        /// The fault, and whom or what it hits.
+        #[serde(flatten)]
+        name: Box<FaultName>,
+        /// What else is known of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remark: Option<String>,
     },
     /// A fault is over.
     FaultOver {
-        /// What the fault was, as in `faults.csv`.
-        fault: String,
-        /// Whom or what the fault hit.
-        target: String,
+        /// The fault, and whom or what it hit.
+        #[serde(flatten)]
+        name: Box<FaultName>,
     },
 }
 
@@ -275,6 +273,15 @@ pub mod binary {
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<What, D::Error> {
         Read::deserialize(deserializer).map(What::from)
     }
+}
+
+/// A fault as events tell it. It is boxed there: members make millions of events, and few of this kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultName {
+    /// What it is, as in `faults.csv`.
+    pub fault: String,
+    /// Whom or what it hits.
+    pub target: String,
 }
 
 /// A message as events tell it. Where the run is not traced only its kind is known.
@@ -322,13 +329,15 @@ impl Event {
             return Vec::new();
         }
         let node = outcome.victim();
-        let (fault, target) = (outcome.name(faults), outcome.target.to_string());
+        let name = Box::new(FaultName {
+            fault: outcome.name(faults),
+            target: outcome.target.to_string(),
+        });
         let mut events = vec![Event {
             time_ns: began_ns,
             node,
             what: What::Fault {
-                fault: fault.clone(),
-                target: target.clone(),
+                name: name.clone(),
                 remark: outcome.remark.clone(),
             },
         }];
@@ -336,7 +345,7 @@ impl Event {
         events.extend(until_ns.map(|time_ns| Event {
             time_ns,
             node,
-            what: What::FaultOver { fault, target },
+            what: What::FaultOver { name },
         }));
         events
     }
@@ -465,6 +474,12 @@ mod tests {
         assert_eq!(line, expected);
         let back: Event = serde_json::from_str(&line).expect("it was just written");
         assert_eq!(back, receive());
+    }
+
+    /// The simulator moves one for every step of every member.
+    #[test]
+    fn an_event_is_small() {
+        assert!(size_of::<What>() <= 48, "{} bytes", size_of::<What>());
     }
 
     #[test]

@@ -345,6 +345,7 @@ pub enum Span {
 
 impl Span {
     /// One such length of time, in nanoseconds; no longer than a text can say.
+    #[inline]
     pub fn draw_ns(self, draw: &mut Draw) -> u64 {
         let ns = match self {
             Span::Constant(ns) => ns,

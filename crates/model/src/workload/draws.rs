@@ -23,6 +23,7 @@ pub enum Purpose {
 }
 
 /// The stream for the n-th draw of a purpose at a node.
+#[inline]
 pub fn draw(seed: u64, purpose: Purpose, node: NodeId, nth: u64) -> Draw {
     Draw::new([seed, purpose as u64, u64::from(node.0), nth])
 }

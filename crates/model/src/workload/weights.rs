@@ -32,6 +32,7 @@ impl Weights {
     }
 
     /// The node's weight; 1 if all are alike.
+    #[inline]
     pub fn of(&self, node: NodeId) -> f64 {
         match self.given.len() {
             0 => 1.0,
@@ -50,6 +51,7 @@ impl Weights {
     }
 
     /// A gap between two requests at this node; `None` if it never asks.
+    #[inline]
     pub fn stretch(&self, node: NodeId, gap_ns: u64) -> Option<u64> {
         if self.given.is_empty() {
             return Some(gap_ns);
