@@ -27,33 +27,33 @@ pub enum Delay {
     },
     /// Anything between mean − jitter and mean + jitter.
     Uniform {
-        /// The mean.
+        /// The mean delay, in nanoseconds.
         mean_ns: u64,
         /// How far from the mean a delay may be.
         jitter_ns: u64,
     },
     /// The distribution is bell-shaped and cut off at zero.
     Normal {
-        /// The mean.
+        /// The mean delay, in nanoseconds.
         mean_ns: u64,
         /// The standard deviation.
         jitter_ns: u64,
     },
     /// The distribution is exponential: mostly short delays, sometimes long ones.
     Exponential {
-        /// The mean.
+        /// The mean delay, in nanoseconds.
         mean_ns: u64,
     },
     /// Hardly ever below a sharp edge, rarely very long (α = 3).
     Pareto {
-        /// The mean.
+        /// The mean delay, in nanoseconds.
         mean_ns: u64,
         /// The standard deviation.
         jitter_ns: u64,
     },
     /// The logarithm of the delay is bell-shaped.
     Lognormal {
-        /// The mean.
+        /// The mean delay, in nanoseconds.
         mean_ns: u64,
         /// The standard deviation.
         jitter_ns: u64,

@@ -15,7 +15,7 @@ use crate::result_table::warn;
 use crate::scenario::Resolved;
 use crate::{Failure, repeat_line, report};
 
-/// Where results are kept unless said otherwise, below the current directory.
+/// The default directory of results, below the current one.
 pub(crate) const RESULTS: &str = "results";
 
 /// The directory of a run that is under way. Its name is taken; what is below it appears when it is
