@@ -56,7 +56,7 @@ impl Contention {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{death, entry, run, waiting};
+    use crate::fixtures::{death, entry, run, served, waiting};
 
     /// How many entries were contended, and the most members that wanted in at once.
     fn measured(run: &Run) -> (u64, u32) {
@@ -66,28 +66,24 @@ mod tests {
 
     #[test]
     fn a_request_that_comes_while_another_is_inside_or_waits_is_contended() {
-        let run = run(vec![
-            entry(0, 0, 0, 10),
-            entry(1, 5, 10, 20),  // 0 is inside
-            entry(2, 8, 20, 30),  // 0 is inside, 1 waits
-            entry(0, 30, 30, 31), // all are gone
+        let run = served([
+            (0, 0, 0, 10),
+            (1, 5, 10, 20),  // 0 is inside
+            (2, 8, 20, 30),  // 0 is inside, 1 waits
+            (0, 30, 30, 31), // all are gone
         ]);
         assert_eq!(measured(&run), (2, 3));
     }
 
     #[test]
     fn ones_own_requests_are_no_competition() {
-        let run = run(vec![entry(0, 0, 0, 10), entry(0, 5, 10, 20)]);
+        let run = served([(0, 0, 0, 10), (0, 5, 10, 20)]);
         assert_eq!(measured(&run), (0, 1));
     }
 
     #[test]
     fn of_simultaneous_requests_only_the_first_finds_nobody() {
-        let run = run(vec![
-            entry(0, 0, 1, 2),
-            entry(1, 0, 3, 4),
-            entry(2, 0, 5, 6),
-        ]);
+        let run = served([(0, 0, 1, 2), (1, 0, 3, 4), (2, 0, 5, 6)]);
         assert_eq!(Contention::of(&run).contended, 2);
     }
 

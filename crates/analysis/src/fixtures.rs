@@ -74,6 +74,14 @@ pub(crate) fn waiting(node: u32, arrived_ns: u64) -> RequestRow {
     }
 }
 
+/// A run that finished with these requests, each served: the node, when the request arrived, when its
+/// client entered and when it left.
+pub(crate) fn served<const N: usize>(entries: [(u32, u64, u64, u64); N]) -> Run {
+    let row =
+        |(node, arrived_ns, entered_ns, left_ns)| entry(node, arrived_ns, entered_ns, left_ns);
+    run(entries.map(row).into())
+}
+
 /// A run that finished with these requests, at the last exit.
 pub(crate) fn run(requests: Vec<RequestRow>) -> Run {
     let ended_ns = requests.iter().filter_map(|row| row.left_ns).max();
@@ -119,14 +127,7 @@ pub(crate) fn death(node: u32, at_ns: u64) -> FaultOutcome {
 
 /// Faults in a group of so many.
 pub(crate) fn faults<const N: usize>(nodes: u32, texts: [&str; N]) -> chaos::Timeline {
-    let group = chaos::timeline::Group {
-        nodes,
-        edges: chaos::partition::Edges::Complete { nodes },
-        kinds: None,
-        token: None,
-        seed: 1,
-        read: &|_| Err("there are no files".to_owned()),
-    };
+    let group = chaos::timeline::Group::complete(nodes, 1);
     let entry = |text| chaos::FaultSpec::parse(text, &group.scope()).expect("a fault");
     chaos::Timeline::resolve(&texts.map(entry), &group).expect("faults that fit")
 }

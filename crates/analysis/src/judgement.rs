@@ -340,10 +340,10 @@ mod tests {
     use model::workload::OneAtATime;
 
     use super::*;
-    use crate::fixtures::{entry, fault, faults, never, plan, run, toy, waiting};
+    use crate::fixtures::{entry, fault, faults, never, plan, run, served, toy, waiting};
 
     fn contended() -> Run {
-        run(vec![entry(0, 0, 1, 5), entry(1, 0, 6, 9)])
+        served([(0, 0, 1, 5), (1, 0, 6, 9)])
     }
 
     fn judged(plan: &Plan, run: &Run) -> Judgement {
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn each_verdict_has_its_conclusion() {
         assert_eq!(verdicts(&contended()), (Verdict::Holds, Verdict::Holds));
-        let overlap = run(vec![entry(0, 0, 1, 5), entry(1, 0, 4, 9)]);
+        let overlap = served([(0, 0, 1, 5), (1, 0, 4, 9)]);
         assert_eq!(verdicts(&overlap), (Verdict::Violated, Verdict::Violated));
         let mut late = contended();
         late.end = End::TimeLimit;
@@ -406,14 +406,14 @@ mod tests {
 
     #[test]
     fn a_violation_outweighs_what_is_inconclusive() {
-        let mut run = run(vec![entry(0, 0, 1, 5), entry(1, 0, 4, 9)]);
+        let mut run = served([(0, 0, 1, 5), (1, 0, 4, 9)]);
         run.end = End::TimeLimit;
         assert_eq!(verdicts(&run), (Verdict::Violated, Verdict::Violated));
     }
 
     #[test]
     fn what_was_not_exercised_does_not_count_against_the_rest() {
-        let alone = run(vec![entry(0, 0, 1, 5), entry(1, 6, 7, 9)]);
+        let alone = served([(0, 0, 1, 5), (1, 6, 7, 9)]);
         let judgement = judged(&plan("raymond", 2), &alone);
         assert_eq!(judgement.verdict, Verdict::Holds);
         assert!(judgement.reasons[0].starts_with("safety not exercised"));
@@ -427,6 +427,11 @@ mod tests {
         );
     }
 
+    /// What is said of a fault that did nothing.
+    fn idle(fault: &str) -> String {
+        format!("the fault {fault} was asked for and never did anything")
+    }
+
     #[test]
     fn a_fault_that_never_acted_makes_it_inconclusive() {
         let mut run = contended();
@@ -438,15 +443,9 @@ mod tests {
         let judgement = judged(&plan, &run);
         assert_eq!(judgement.verdict, Verdict::Inconclusive);
         assert_eq!(judgement.conclusion(), Verdict::Inconclusive);
-        assert_eq!(
-            judgement.reasons,
-            ["the fault 'loss 30%' on 0->1 was asked for and never did anything"]
-        );
+        assert_eq!(judgement.reasons, [idle("'loss 30%' on 0->1")]);
         run.faults = vec![never(&plan.faults, "kill 1")];
-        assert_eq!(
-            judged(&plan, &run).reasons,
-            ["the fault 'at 1h kill 1' was asked for and never did anything"]
-        );
+        assert_eq!(judged(&plan, &run).reasons, [idle("'at 1h kill 1'")]);
     }
 
     /// One that acted does not vouch for another of the same verb.
@@ -467,7 +466,7 @@ mod tests {
         assert_eq!(judgement.verdict, Verdict::Inconclusive);
         assert_eq!(
             judgement.reasons,
-            ["the fault 'lose message REQUEST from 1 #99' was asked for and never did anything"]
+            [idle("'lose message REQUEST from 1 #99'")]
         );
     }
 
@@ -483,7 +482,7 @@ mod tests {
         let reasons = judged(&plan("raymond", 2), &run).reasons;
         assert_eq!(reasons[0], "the testbed failed: member 1 died unasked");
         assert!(reasons[1].contains("was cut short"), "{reasons:?}");
-        let mut overlap = self::run(vec![entry(0, 0, 1, 5), entry(1, 0, 4, 9)]);
+        let mut overlap = served([(0, 0, 1, 5), (1, 0, 4, 9)]);
         overlap.failure = run.failure;
         assert_eq!(verdicts(&overlap), (Verdict::Violated, Verdict::Violated));
     }
@@ -505,7 +504,7 @@ mod tests {
         run.faults = vec![never(&plan.faults, "restart")];
         assert_eq!(
             judged(&plan, &run).reasons,
-            ["the fault 'at 20ns restart 1 after 1s' was asked for and never did anything"]
+            [idle("'at 20ns restart 1 after 1s'")]
         );
     }
 

@@ -216,7 +216,9 @@ mod tests {
     use model::run::{Happened, MessageRow};
 
     use super::*;
-    use crate::fixtures::{death, entry, fault, faults, never, plan, registered, run, waiting};
+    use crate::fixtures::{
+        death, entry, fault, faults, never, plan, registered, run, served, waiting,
+    };
 
     fn judged(run: &Run) -> Property {
         judged_with([], run)
@@ -241,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_finished_run_in_which_all_were_served_is_live() {
-        assert_eq!(judged(&run(vec![entry(0, 0, 1, 5)])), Property::Holds);
+        assert_eq!(judged(&served([(0, 0, 1, 5)])), Property::Holds);
     }
 
     #[test]
@@ -269,7 +271,7 @@ mod tests {
 
     #[test]
     fn messages_without_end_leave_it_open_if_nobody_waits() {
-        let mut run = run(vec![entry(0, 0, 1, 5)]);
+        let mut run = served([(0, 0, 1, 5)]);
         run.end = End::LiveLock;
         let property = judged(&run);
         assert!(property.is_inconclusive());
@@ -285,9 +287,9 @@ mod tests {
     fn a_run_that_still_moved_says_nothing() {
         assert!(judged(&stuck(End::TimeLimit)).is_inconclusive());
         assert!(judged(&stuck(End::Interrupted)).is_inconclusive());
-        let mut served = run(vec![entry(0, 0, 1, 5)]);
-        served.end = End::TimeLimit;
-        assert!(judged(&served).is_inconclusive());
+        let mut limited = served([(0, 0, 1, 5)]);
+        limited.end = End::TimeLimit;
+        assert!(judged(&limited).is_inconclusive());
     }
 
     #[test]
@@ -308,7 +310,7 @@ mod tests {
             judged(&run(vec![])),
             Property::NotExercised { .. }
         ));
-        let mut uninvited = run(vec![entry(0, 1, 1, 2)]);
+        let mut uninvited = served([(0, 1, 1, 2)]);
         uninvited.requests[0].uninvited = true;
         assert!(matches!(judged(&uninvited), Property::NotExercised { .. }));
     }

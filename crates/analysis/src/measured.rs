@@ -67,17 +67,13 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{entry, plan, run};
+    use crate::fixtures::{plan, served};
 
     #[test]
     fn a_window_begins_after_the_exit_that_ends_the_warm_up() {
         let mut plan = plan("raymond", 2);
         plan.warm_up_entries = 1;
-        let mut run = run(vec![
-            entry(0, 0, 1, 5),
-            entry(1, 0, 6, 9),
-            entry(0, 5, 10, 12),
-        ]);
+        let mut run = served([(0, 0, 1, 5), (1, 0, 6, 9), (0, 5, 10, 12)]);
         run.window.from_ns = 5;
         run.window.until_ns = 9;
         let measured = Measured::of(&plan, &run);

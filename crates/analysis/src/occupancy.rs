@@ -48,15 +48,11 @@ pub(crate) fn stays(run: &Run) -> Vec<Stay> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{death, entry, run};
+    use crate::fixtures::{death, served};
 
     #[test]
     fn an_entry_without_exit_lasts_until_the_death_or_the_end() {
-        let mut run = run(vec![
-            entry(0, 0, 5, 9),
-            entry(1, 0, 10, 0),
-            entry(2, 0, 20, 0),
-        ]);
+        let mut run = served([(0, 0, 5, 9), (1, 0, 10, 0), (2, 0, 20, 0)]);
         run.requests[1].left_ns = None;
         run.requests[2].left_ns = None;
         run.ended_ns = 100;
@@ -70,7 +66,7 @@ mod tests {
 
     #[test]
     fn nobody_knows_how_long_an_abandoned_entry_lasted() {
-        let mut run = run(vec![entry(0, 0, 5, 0), entry(1, 0, 10, 20)]);
+        let mut run = served([(0, 0, 5, 0), (1, 0, 10, 20)]);
         run.requests[0].left_ns = None;
         run.ended_ns = 100;
         run.end = End::Abandoned;

@@ -235,28 +235,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fixtures::{entry, run, waiting};
+    use crate::fixtures::{entry, run, served, waiting};
 
     #[test]
     fn overtakes_are_pairs() {
         // The last to ask is the first to enter: it overtakes both others.
-        let run = run(vec![
-            entry(0, 0, 30, 31),
-            entry(1, 1, 40, 41),
-            entry(2, 2, 20, 21),
-        ]);
+        let run = served([(0, 0, 30, 31), (1, 1, 40, 41), (2, 2, 20, 21)]);
         assert_eq!(overtakes(&run), 2);
     }
 
     #[test]
     fn simultaneous_requests_cannot_overtake_each_other() {
-        let run = run(vec![entry(0, 5, 30, 31), entry(1, 5, 20, 21)]);
+        let run = served([(0, 5, 30, 31), (1, 5, 20, 21)]);
         assert_eq!(overtakes(&run), 0);
     }
 
     #[test]
     fn an_uninvited_entry_overtakes_nobody() {
-        let mut run = run(vec![entry(0, 0, 30, 31), entry(1, 20, 20, 21)]);
+        let mut run = served([(0, 0, 30, 31), (1, 20, 20, 21)]);
         assert_eq!(overtakes(&run), 1);
         run.requests[1].uninvited = true;
         assert_eq!(overtakes(&run), 0);
@@ -264,11 +260,7 @@ mod tests {
 
     #[test]
     fn registrations_count_where_they_are_noted() {
-        let mut run = run(vec![
-            entry(0, 0, 30, 31),
-            entry(1, 0, 20, 21),
-            entry(2, 0, 40, 41),
-        ]);
+        let mut run = served([(0, 0, 30, 31), (1, 0, 20, 21), (2, 0, 40, 41)]);
         assert_eq!(registration_inversions(&run), None);
         run.requests[0].registered = Some(1);
         run.requests[1].registered = Some(2);
@@ -325,12 +317,12 @@ mod tests {
 
     #[test]
     fn passed_over_counts_entries_of_others_between_request_and_entry() {
-        let run = run(vec![
-            entry(0, 0, 50, 51),
-            entry(1, 0, 10, 11),  // passes 0
-            entry(1, 11, 20, 21), // passes 0 again
-            entry(2, 0, 60, 61),  // passed by three, two of them node 1's
-            entry(0, 5, 70, 71),  // own earlier entry does not count
+        let run = served([
+            (0, 0, 50, 51),
+            (1, 0, 10, 11),  // passes 0
+            (1, 11, 20, 21), // passes 0 again
+            (2, 0, 60, 61),  // passed by three, two of them node 1's
+            (0, 5, 70, 71),  // own earlier entry does not count
         ]);
         assert_eq!(passed_over_max(&run), Some(3));
         assert_eq!(passed_over_max(&Run::default()), None);

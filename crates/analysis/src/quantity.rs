@@ -473,7 +473,7 @@ mod tests {
     use model::run::MessageRow;
 
     use super::*;
-    use crate::fixtures::{entry, faults, plan, run};
+    use crate::fixtures::{faults, plan, served};
 
     fn value(name: &str, run: &Run) -> Option<f64> {
         let plan = Plan {
@@ -487,10 +487,10 @@ mod tests {
     }
 
     fn sample() -> Run {
-        let mut run = run(vec![
-            entry(0, 0, 1_000, 5_000),
-            entry(1, 1_000, 7_000, 9_000),
-            entry(2, 2_000, 12_000, 13_000),
+        let mut run = served([
+            (0, 0, 1_000, 5_000),
+            (1, 1_000, 7_000, 9_000),
+            (2, 2_000, 12_000, 13_000),
         ]);
         run.requests[2].priority = 4;
         (run.requests[1].registered, run.requests[2].registered) = (Some(2), Some(1));

@@ -103,7 +103,7 @@ pub(crate) fn check(run: &Run, crowd: &Crowd, admitted: u32, wanting: u32) -> Pr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{entry, run};
+    use crate::fixtures::{entry, run, served};
     use crate::occupancy::stays;
 
     fn crowd(requests: &[(u32, u64, u64)], admitted: u32) -> Crowd {
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_the_engine_saw_within_a_nanosecond_counts() {
-        let mut run = run(vec![entry(0, 0, 1, 5), entry(1, 0, 5, 9)]);
+        let mut run = served([(0, 0, 1, 5), (1, 0, 5, 9)]);
         let crowd = Crowd::of(&stays(&run), 1);
         assert_eq!(check(&run, &crowd, 1, 2), Property::Holds);
         run.most_inside = Some(2);
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_refused_witness_is_a_violation_even_if_the_clocks_see_none() {
-        let mut run = run(vec![entry(0, 0, 1, 5), entry(1, 0, 6, 9)]);
+        let mut run = served([(0, 0, 1, 5), (1, 0, 6, 9)]);
         run.requests[1].witness_refused = true;
         let crowd = Crowd::of(&stays(&run), 1);
         assert!(check(&run, &crowd, 1, 2).is_violated());
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn without_competition_nothing_was_shown() {
-        let run = run(vec![entry(0, 0, 1, 5), entry(1, 10, 16, 19)]);
+        let run = served([(0, 0, 1, 5), (1, 10, 16, 19)]);
         let crowd = Crowd::of(&stays(&run), 1);
         let property = check(&run, &crowd, 1, 1);
         assert!(matches!(property, Property::NotExercised { .. }));

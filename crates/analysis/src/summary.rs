@@ -196,17 +196,17 @@ mod tests {
     use model::run::{MessageRow, Run, StateBytes, TransportRow};
 
     use super::*;
-    use crate::fixtures::{entry, fault, faults, plan, run, waiting};
+    use crate::fixtures::{entry, fault, faults, plan, run, served, waiting};
 
     const US: u64 = 1_000;
 
     /// Four entries of three nodes in 40 µs, in order of arrival; the second is overtaken.
     fn four_entries() -> Run {
-        let mut run = run(vec![
-            entry(0, 0, 0, 10 * US),
-            entry(2, US, 21 * US, 30 * US),
-            entry(1, 2 * US, 12 * US, 20 * US),
-            entry(0, 25 * US, 33 * US, 40 * US),
+        let mut run = served([
+            (0, 0, 0, 10 * US),
+            (2, US, 21 * US, 30 * US),
+            (1, 2 * US, 12 * US, 20 * US),
+            (0, 25 * US, 33 * US, 40 * US),
         ]);
         let row = MessageRow {
             sent: 14,

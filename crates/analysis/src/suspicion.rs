@@ -65,11 +65,11 @@ mod tests {
     use model::run::FaultOutcome;
 
     use super::*;
-    use crate::fixtures::{entry, run};
+    use crate::fixtures::served;
 
     #[test]
     fn a_violation_says_whether_it_came_after_one() {
-        let mut run = run(vec![entry(0, 0, 1, 5)]);
+        let mut run = served([(0, 0, 1, 5)]);
         assert_eq!((before(&run, 100), warning(&run)), (String::new(), None));
         run.faults = vec![FaultOutcome::false_suspicion(40, NodeId(0), NodeId(2))];
         assert_eq!(before(&run, 39), "");

@@ -36,10 +36,10 @@ pub struct TheoryLine {
     pub expected: f64,
     /// The value that was measured.
     pub measured: f64,
-    /// The measured value less the expected one.
-    pub difference: f64,
     /// For a mean, the 99.9 % interval of what was measured; empty where the run does not give one.
     pub interval: Option<Interval>,
+    /// The measured value less the expected one.
+    pub difference: f64,
     /// Whether the two agree; empty where the run does not decide.
     pub agrees: Option<bool>,
 }
@@ -274,7 +274,7 @@ mod tests {
     use model::workload::{Closed, OneAtATime};
 
     use super::*;
-    use crate::fixtures::{death, entry, faults, plan, run, toy};
+    use crate::fixtures::{death, entry, faults, plan, run, served, toy};
     use crate::judgement::judge;
 
     /// An algorithm with one closed form.
@@ -414,11 +414,7 @@ mod tests {
 
     #[test]
     fn the_synchronisation_delay_is_measured_in_link_delays() {
-        let mut run = run(vec![
-            entry(0, 0, 1, 5),
-            entry(1, 0, 9, 12),
-            entry(0, 7, 16, 20),
-        ]);
+        let mut run = served([(0, 0, 1, 5), (1, 0, 9, 12), (0, 7, 16, 20)]);
         run.link_delay_sum_ns = 20;
         run.link_delay_count = 5;
         let form = with_form(FormKind::Exact, Metric::SyncDelay, |_| Some(1.0));

@@ -102,7 +102,7 @@ pub(crate) fn handovers(run: &Run, stays: &[Stay], admitted: u32) -> Vec<Handove
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{entry, plan, run};
+    use crate::fixtures::{plan, served};
     use crate::occupancy::stays;
 
     fn delays(run: &Run, admitted: u32) -> Vec<u64> {
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn waits_begin_at_arrival_not_at_asking() {
-        let mut run = run(vec![entry(0, 1_000, 5_000, 9_000)]);
+        let mut run = served([(0, 1_000, 5_000, 9_000)]);
         run.requests[0].asked_ns = Some(4_000);
         let measured = Measured::of(&plan("raymond", 1), &run);
         assert_eq!(Times::waits(&run, &measured).max_us(), Some(4.0));
@@ -139,11 +139,11 @@ mod tests {
 
     #[test]
     fn a_handover_needs_somebody_who_already_waits() {
-        let run = run(vec![
-            entry(0, 0, 0, 10),
-            entry(1, 5, 13, 20),  // waited: 3
-            entry(2, 20, 24, 30), // asked when 1 left, not before
-            entry(0, 25, 31, 40), // waited: 1
+        let run = served([
+            (0, 0, 0, 10),
+            (1, 5, 13, 20),  // waited: 3
+            (2, 20, 24, 30), // asked when 1 left, not before
+            (0, 25, 31, 40), // waited: 1
         ]);
         assert_eq!(delays(&run, 1), [3, 1]);
         assert_eq!(delays(&run, 2), [] as [u64; 0]);
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_client_still_in_its_members_queue_does_not_wait_for_the_algorithm() {
-        let mut run = run(vec![entry(0, 0, 0, 10), entry(0, 5, 13, 20)]);
+        let mut run = served([(0, 0, 0, 10), (0, 5, 13, 20)]);
         assert_eq!(delays(&run, 1), [3]);
         run.requests[1].asked_ns = Some(10);
         assert_eq!(delays(&run, 1), [] as [u64; 0]);
@@ -159,11 +159,7 @@ mod tests {
 
     #[test]
     fn there_is_no_handover_between_two_who_were_inside_at_once() {
-        let run = run(vec![
-            entry(0, 0, 0, 10),
-            entry(1, 0, 9, 20),
-            entry(2, 0, 21, 22),
-        ]);
+        let run = served([(0, 0, 0, 10), (1, 0, 9, 20), (2, 0, 21, 22)]);
         assert_eq!(delays(&run, 1), [1]);
     }
 }

@@ -32,12 +32,8 @@ pub(crate) fn check(info: &AlgorithmInfo, plan: &Plan, run: &Run) -> Property {
 fn uninvited(run: &Run) -> Option<String> {
     let is_uninvited =
         |row: &&RequestRow| row.uninvited || (row.entered_ns.is_some() && row.asked_ns.is_none());
-    let first = run.requests.iter().find(is_uninvited)?;
-    let at = exact_ns(first.entered_ns.unwrap_or(first.arrived_ns));
-    Some(format!(
-        "node {} entered without having asked, at {at}",
-        first.node
-    ))
+    let row = run.requests.iter().find(is_uninvited)?;
+    Some(told(row, "entered without having asked", row.entered_ns))
 }
 
 fn misplaced_exit(run: &Run) -> Option<String> {
@@ -46,11 +42,13 @@ fn misplaced_exit(run: &Run) -> Option<String> {
             || row.left_ns.is_some() && row.entered_ns.is_none()
     };
     let row = run.requests.iter().find(misplaced)?;
-    let at = exact_ns(row.left_ns.unwrap_or(row.arrived_ns));
-    Some(format!(
-        "node {} left without being inside, at {at}",
-        row.node
-    ))
+    Some(told(row, "left without being inside", row.left_ns))
+}
+
+/// What the member of a request did, and when; at its arrival, if nothing else is known.
+fn told(row: &RequestRow, did: &str, at_ns: Option<u64>) -> String {
+    let at = exact_ns(at_ns.unwrap_or(row.arrived_ns));
+    format!("node {} {did}, at {at}", row.node)
 }
 
 fn protocol_errors(run: &Run) -> Option<String> {
@@ -129,14 +127,14 @@ mod tests {
     use model::run::MessageRow;
 
     use super::*;
-    use crate::fixtures::{death, entry, plan, registered, run, waiting};
+    use crate::fixtures::{death, entry, plan, registered, run, served, waiting};
 
     fn judged(run: &Run) -> Property {
         check(registered("raymond"), &plan("raymond", 3), run)
     }
 
     fn privileges(rows: &[(u32, u32, u64, u64)]) -> Run {
-        let mut run = run(vec![entry(0, 0, 1, 2)]);
+        let mut run = served([(0, 0, 1, 2)]);
         for &(from, to, sent, received) in rows {
             let key = (NodeId(from), Some(NodeId(to)), "PRIVILEGE");
             let row = MessageRow {
@@ -175,25 +173,25 @@ mod tests {
 
     #[test]
     fn entering_uninvited_breaks_them() {
-        let mut flagged = run(vec![entry(0, 1, 1, 5)]);
+        let mut flagged = served([(0, 1, 1, 5)]);
         flagged.requests[0].uninvited = true;
         assert!(judged(&flagged).is_violated());
-        let mut unasked = run(vec![entry(0, 1, 1, 5)]);
+        let mut unasked = served([(0, 1, 1, 5)]);
         unasked.requests[0].asked_ns = None;
         assert!(judged(&unasked).is_violated());
     }
 
     #[test]
     fn leaving_without_being_inside_breaks_them() {
-        let mut never_in = run(vec![entry(0, 1, 1, 5)]);
+        let mut never_in = served([(0, 1, 1, 5)]);
         never_in.requests[0].entered_ns = None;
         assert!(judged(&never_in).is_violated());
-        assert!(judged(&run(vec![entry(0, 1, 6, 5)])).is_violated());
+        assert!(judged(&served([(0, 1, 6, 5)])).is_violated());
     }
 
     #[test]
     fn a_protocol_error_breaks_them_and_is_quoted() {
-        let mut run = run(vec![entry(0, 0, 1, 5)]);
+        let mut run = served([(0, 0, 1, 5)]);
         run.protocol_error_count = 2;
         run.protocol_errors = vec![(7, NodeId(1), "a privilege from nowhere".to_owned())];
         let why = judged(&run).why().unwrap().to_owned();

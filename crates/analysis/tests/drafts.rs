@@ -13,12 +13,18 @@ fn place() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
+/// A draft with a file `x`.
+fn draft_with_x(target: &Path) -> files::Draft {
+    let draft = files::Draft::begin(target).unwrap();
+    fs::write(draft.path().join("x"), "y").unwrap();
+    draft
+}
+
 #[test]
 fn a_result_appears_only_when_it_is_published() {
     let place = place();
     let target = place.path().join("run");
-    let draft = files::Draft::begin(&target).unwrap();
-    fs::write(draft.path().join("x"), "y").unwrap();
+    let draft = draft_with_x(&target);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let usual = mode(&target);
     assert_eq!(mode(draft.path()), 0o700, "nobody else can enter it");
@@ -58,8 +64,7 @@ fn a_name_that_leads_nowhere_is_taken() {
 fn a_result_whose_name_is_filled_meanwhile_gets_the_next() {
     let place = place();
     let target = place.path().join("run");
-    let draft = files::Draft::begin(&target).unwrap();
-    fs::write(draft.path().join("x"), "y").unwrap();
+    let draft = draft_with_x(&target);
     fs::write(target.join("other"), "somebody else's").unwrap();
     fs::create_dir(target.with_file_name("run.2")).unwrap();
     let third = target.with_file_name("run.3");

@@ -290,7 +290,7 @@ impl std::fmt::Display for Fates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{entry, fault, faults, plan, run};
+    use crate::fixtures::{fault, faults, plan, served};
 
     fn traced() -> Plan {
         Plan {
@@ -318,7 +318,7 @@ mod tests {
         for at_ns in [10, 20, 20, 30] {
             events.add(&enter(0, at_ns));
         }
-        let mut run = run(vec![entry(0, 1, 10, 11)]);
+        let mut run = served([(0, 1, 10, 11)]);
         let mut plan = traced();
         plan.faults = faults(2, ["cut 0-1"]);
         let cut = |times| fault(&plan.faults, "cut 0-1", times, 1);
@@ -359,7 +359,7 @@ mod tests {
             },
             ..enter(0, 11)
         });
-        let mut run = run(vec![entry(0, 1, 10, 11), entry(1, 1, 12, 13)]);
+        let mut run = served([(0, 1, 10, 11), (1, 1, 12, 13)]);
         events
             .finish(&traced(), &mut run)
             .expect("it can be written");

@@ -151,7 +151,7 @@ mod tests {
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 
     use super::*;
-    use crate::fixtures::{entry, plan, run};
+    use crate::fixtures::{plan, served};
 
     #[test]
     fn intervals_are_round_and_few() {
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(zero(Engine::Sim, started), SystemTime::UNIX_EPOCH);
         let mut bytes = Vec::new();
         let began = zero(Engine::Cluster, started);
-        let run = run(vec![entry(0, 0, 0, 1_000_000)]);
+        let run = served([(0, 0, 0, 1_000_000)]);
         log(
             &mut bytes,
             &plan("raymond", 2),
@@ -186,10 +186,10 @@ mod tests {
 
     #[test]
     fn the_log_gives_back_what_was_measured() {
-        let run = run(vec![
-            entry(0, 0, 0, 1_000_000),
-            entry(1, 0, 1_500_000, 2_500_000),
-            entry(0, 1_000_000, 3_000_000, 4_000_000),
+        let run = served([
+            (0, 0, 0, 1_000_000),
+            (1, 0, 1_500_000, 2_500_000),
+            (0, 1_000_000, 3_000_000, 4_000_000),
         ]);
         let mut bytes = Vec::new();
         let zero = SystemTime::UNIX_EPOCH;
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn round_trips_are_in_the_interval_in_which_they_ended() {
-        let mut run = run(vec![entry(0, 5, 5, 9)]);
+        let mut run = served([(0, 5, 5, 9)]);
         for (at_ns, trip_ns) in [(700, 90), (1_000_001, 40), (999_999, 30)] {
             run.round_trips.add(at_ns, trip_ns);
         }
@@ -250,7 +250,7 @@ mod tests {
             let length_ns = interval_ns(ended_ns);
             assert_eq!(length_ns % trips.interval_ns(), 0, "{ended_ns}");
         }
-        let mut run = run(vec![entry(0, 5, 5, 249_000_000)]);
+        let mut run = served([(0, 5, 5, 249_000_000)]);
         run.round_trips.add(250_000_000, 1);
         let mut bytes = Vec::new();
         let zero = SystemTime::UNIX_EPOCH;
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn an_uninvited_entry_waited_for_nothing() {
-        let mut run = run(vec![entry(0, 5, 5, 9), entry(1, 20, 20, 21)]);
+        let mut run = served([(0, 5, 5, 9), (1, 20, 20, 21)]);
         run.requests[1].uninvited = true;
         let intervals = intervals(&plan("raymond", 2), &run, 1_000_000);
         assert_eq!(lengths(&intervals[&(0, "wait")]), [0]);

@@ -107,15 +107,12 @@ mod tests {
 
     use super::*;
     use crate::files::Provenance;
-    use crate::fixtures::{entry, plan, run};
+    use crate::fixtures::{plan, served};
 
     /// The log of a small run, and what is said of it after an edit.
     fn after(edit: impl Fn(&str) -> Vec<u8>) -> Vec<String> {
         let dir = tempfile::tempdir().expect("a directory");
-        let mut run = run(vec![
-            entry(0, 0, 0, 1_000_000),
-            entry(1, 0, 1_500_000, 2_500_000),
-        ]);
+        let mut run = served([(0, 0, 0, 1_000_000), (1, 0, 1_500_000, 2_500_000)]);
         run.round_trips.add(2_000_000, 700);
         let plan = plan("raymond", 2);
         super::super::write(dir.path(), &plan, &run, &Provenance::default())
