@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::delay::normal_rank;
 use crate::draw::Draw;
-use crate::fate::{Carried, Fate};
+use crate::fate::Carried;
+use crate::fault::Packet;
 use crate::language::Word;
 use crate::percent::Percent;
 
@@ -74,17 +75,22 @@ impl Chance {
         }
     }
 
-    /// Does something to each copy that it happens to, and says whether that did anything.
+    /// Does something to each copy that it happens to, given its length, and says whether that did
+    /// anything.
     ///
     /// The memory moves by one packet, however many copies there are, even if none is left; so what
     /// other faults do to a packet changes nothing for the next.
     pub(crate) fn strike(
         &self,
         memory: &mut Deviation,
-        fate: &mut Fate,
-        draw: &mut Draw,
-        mut act: impl FnMut(&mut Carried, &mut Draw) -> bool,
+        packet: &mut Packet<'_>,
+        mut act: impl FnMut(&mut Carried, u32, &mut Draw) -> bool,
     ) -> bool {
+        let Packet {
+            datagram,
+            fate,
+            draw,
+        } = packet;
         let before = *memory;
         let mut happens = self.happens(memory, draw);
         let mut acted = false;
@@ -92,7 +98,7 @@ impl Chance {
             if number > 0 {
                 happens = self.happens(&mut before.clone(), draw);
             }
-            acted |= happens && act(copy, draw);
+            acted |= happens && act(copy, copy.length(datagram.size), draw);
         }
         acted
     }

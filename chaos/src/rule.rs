@@ -15,14 +15,14 @@ pub struct Rule {
     /// What all its draws are made from. It comes from the fault's own text, never from its place
     /// in a list, so that other rules can come and go.
     pub identity: u64,
+    /// The step of the timeline that it came from, if it came from one.
+    pub step: Option<usize>,
     /// The fault that happens to packets.
     pub fault: AnyFault,
     /// The links that it is on.
     pub reach: Reach,
     /// When it is in force.
     pub window: TimeWindow,
-    /// The step of the timeline that it came from, if it came from one.
-    pub step: Option<usize>,
     /// Within the window it comes and goes for each edge apart.
     pub churn: Option<Churn>,
 }

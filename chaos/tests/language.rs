@@ -22,6 +22,7 @@ use proptest::prelude::*;
 /// The examples of the design and of netem's manual.
 const GOOD: &[&str] = &[
     "at 2s cut 3-4 for 1s",
+    "at 0s cut 4 random edges",
     "at 1s partition 0,1|2,3,4 until 3s",
     "at 1s partition halves until 3s",
     "at 1s partition ring",
@@ -31,7 +32,6 @@ const GOOD: &[&str] = &[
     "every 2s for 100ms loss 30% on all",
     "at 3s restart 5 after 500ms",
     "churn edges fail 5s repair 1s",
-    "at 0s cut 4 random edges",
     "lose message REPLY #1",
     "delay message REQ origin 3 by 40ms",
     "delay message REQ origin 3 by 4T",
@@ -168,14 +168,19 @@ fn what_cannot_be_read_is_pointed_at() {
     insta::assert_snapshot!(shown.collect::<String>());
 }
 
+/// A scope of as many members as there are names.
+fn named(names: &[String]) -> Scope<'_> {
+    Scope {
+        nodes: Some(names.len() as u32),
+        names,
+        ..Scope::default()
+    }
+}
+
 #[test]
 fn members_may_have_names() {
     let names = ["alice".to_owned(), "bob".to_owned()];
-    let scope = Scope {
-        nodes: Some(2),
-        names: &names,
-        ..Scope::default()
-    };
+    let scope = named(&names);
     let read = |text| FaultSpec::parse(text, &scope).map(|spec| spec.to_string());
     assert_eq!(read("loss 5% on alice->bob").unwrap(), "loss 5% on 0->1");
     assert_eq!(read("partition alice|bob").unwrap(), "partition 0|1");
@@ -189,10 +194,8 @@ fn members_may_have_names() {
 fn a_proxy_refuses_by_name_what_needs_an_orchestrator() {
     let names = ["alice".to_owned(), "bob".to_owned()];
     let scope = Scope {
-        nodes: Some(2),
-        names: &names,
         links_only: true,
-        ..Scope::default()
+        ..named(&names)
     };
     let shown = [
         "kill alice",

@@ -328,11 +328,8 @@ fn reordering_without_a_delay_does_nothing_and_says_so() {
 #[test]
 fn corruption_flips_so_many_different_bits_anywhere() {
     let fates = fates(&["corrupt 20% bits 3"], 100_000);
-    let hit = fates
-        .iter()
-        .map(|fate| &fate.copies[0].flips)
-        .filter(|flips| !flips.is_empty());
-    let hit = hit.collect::<Vec<_>>();
+    let flips = fates.iter().map(|fate| &fate.copies[0].flips);
+    let hit = flips.filter(|flips| !flips.is_empty()).collect::<Vec<_>>();
     assert_binomial(hit.len(), 100_000, 0.2);
     let mut by_bit = vec![0; 800];
     for flips in &hit {

@@ -135,16 +135,12 @@ fn measured_delays_come_back_as_they_were_measured() {
     let rows = (0..3_000).map(|n| format!("{n},{}\n", value(n)));
     let text = format!("# pings\nseq,rtt_ms\n{}", rows.collect::<String>());
     let group = Group {
-        nodes: 2,
-        edges: Edges::Complete { nodes: 2 },
-        kinds: None,
-        token: None,
-        seed: SEED,
         read: &|file| match file {
             "pings.csv" => Ok(text.clone()),
             "few.csv" => Ok("rtt_us\n0\n10\n".to_owned()),
             _ => Err("there is no such file".to_owned()),
         },
+        ..Group::complete(2, SEED)
     };
     let resolve = |fault: &str| Timeline::resolve(&[fault.parse().unwrap()], &group);
     let mut network = resolve("delay empirical pings.csv:rtt_ms")
@@ -198,12 +194,8 @@ fn what_is_wrong_with_a_file_never_quotes_it() {
     ];
     for text in texts {
         let group = Group {
-            nodes: 3,
-            edges: Edges::Complete { nodes: 3 },
-            kinds: None,
-            token: None,
-            seed: SEED,
             read: &|_| Ok(text.to_owned()),
+            ..Group::complete(3, SEED)
         };
         for fault in ["delay empirical f:rtt_ms", "delay matrix f"] {
             let wrong = Timeline::resolve(&[fault.parse().unwrap()], &group).unwrap_err();

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Fault, Packet};
 use crate::chance::{Chance, Deviation};
 use crate::language::{Cursor, FaultError};
+use crate::{Carried, Draw};
 
 /// Bits of the packet are turned over: one, as in netem, or several different ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,19 +30,19 @@ impl Fault for Corrupt {
     }
 
     fn apply(&self, memory: &mut Deviation, packet: &mut Packet<'_>) -> bool {
-        self.chance
-            .strike(memory, packet.fate, packet.draw, |copy, draw| {
-                let bits = copy.length(packet.datagram.size).saturating_mul(8);
-                let flipped_before = copy.flips.len();
-                let wanted = flipped_before + self.bits.min(bits) as usize;
-                while copy.flips.len() < wanted.min(bits as usize) {
-                    let bit = draw.below(u64::from(bits)) as u32;
-                    if !copy.flips.contains(&bit) {
-                        copy.flips.push(bit);
-                    }
+        let flip = |copy: &mut Carried, length: u32, draw: &mut Draw| {
+            let bits = length.saturating_mul(8);
+            let flipped_before = copy.flips.len();
+            let wanted = flipped_before + self.bits.min(bits) as usize;
+            while copy.flips.len() < wanted.min(bits as usize) {
+                let bit = draw.below(u64::from(bits)) as u32;
+                if !copy.flips.contains(&bit) {
+                    copy.flips.push(bit);
                 }
-                copy.flips.len() > flipped_before
-            })
+            }
+            copy.flips.len() > flipped_before
+        };
+        self.chance.strike(memory, packet, flip)
     }
 }
 

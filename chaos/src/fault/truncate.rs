@@ -26,33 +26,28 @@ impl Fault for Truncate {
     }
 
     fn apply(&self, memory: &mut Deviation, packet: &mut Packet<'_>) -> bool {
-        self.chance
-            .strike(memory, packet.fate, packet.draw, |copy, draw| {
-                let length = copy.length(packet.datagram.size);
-                let keep = match self.to {
-                    Some(bytes) => bytes,
-                    None => draw.below(u64::from(length).max(1)) as u32,
-                };
-                let shorter = keep < length;
-                if shorter {
-                    copy.keep = Some(keep);
-                }
-                shorter
-            })
+        self.chance.strike(memory, packet, |copy, length, draw| {
+            let keep = match self.to {
+                Some(bytes) => bytes,
+                None => draw.below(u64::from(length).max(1)) as u32,
+            };
+            let shorter = keep < length;
+            if shorter {
+                copy.keep = Some(keep);
+            }
+            shorter
+        })
     }
 }
 
-fn parse_to(cursor: &mut Cursor<'_>) -> Result<Option<u32>, FaultError> {
-    if !cursor.takes("to") {
-        return Ok(None);
-    }
+fn parse_bytes(cursor: &mut Cursor<'_>) -> Result<u32, FaultError> {
     let bytes = match cursor.peek() {
         Token::Number(number, "") => number.parse().ok(),
         _ => None,
     };
-    let bytes: u32 = bytes.ok_or_else(|| cursor.unfit("write how many bytes are left"))?;
+    let bytes = bytes.ok_or_else(|| cursor.unfit("write how many bytes are left"))?;
     cursor.take();
-    Ok(Some(bytes))
+    Ok(bytes)
 }
 
 fault_info! { Truncate at Length;
@@ -61,10 +56,12 @@ fault_info! { Truncate at Length;
 }
 
 fn parse(cursor: &mut Cursor<'_>) -> Result<Truncate, FaultError> {
-    Ok(Truncate {
-        chance: cursor.chance()?,
-        to: parse_to(cursor)?,
-    })
+    let chance = cursor.chance()?;
+    let to = match cursor.takes("to") {
+        true => Some(parse_bytes(cursor)?),
+        false => None,
+    };
+    Ok(Truncate { chance, to })
 }
 
 impl fmt::Display for Truncate {

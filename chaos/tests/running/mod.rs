@@ -1,7 +1,7 @@
 //! A running `chaos`, and requests to it.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
@@ -11,10 +11,10 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A running proxy between two sockets; it is gone when this is.
 pub(crate) struct Running {
-    pub child: Child,
-    pub out: BufReader<ChildStdout>,
     pub members: Vec<UdpSocket>,
     pub aliases: Vec<String>,
+    pub child: Child,
+    pub out: BufReader<ChildStdout>,
     pub api: String,
     pub token: String,
 }
@@ -107,8 +107,7 @@ impl Running {
             "{method} {path} HTTP/1.1\r\nHost: chaos\r\n{head}Content-Length: {length}\r\n\r\n{body}"
         )
         .expect("a request");
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).expect("a reply");
+        let reply = std::io::read_to_string(stream).expect("a reply");
         let status = reply.split(' ').nth(1).and_then(|word| word.parse().ok());
         let (head, body) = reply.split_once("\r\n\r\n").unwrap_or((&reply, ""));
         let head = head.to_ascii_lowercase();
