@@ -187,13 +187,12 @@ impl RoundTrips {
 mod tests {
     use super::*;
 
-    const MS: u64 = 1_000_000;
-
     const TIMING: Timing = Timing {
         floor_ns: 4 * MS,
         cap_ns: 300 * MS,
         ..Timing::LOOPBACK
     };
+    const MS: u64 = 1_000_000;
 
     fn measured(samples: &[u64]) -> RoundTrips {
         let mut trips = RoundTrips::default();

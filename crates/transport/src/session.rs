@@ -340,7 +340,14 @@ mod tests {
         end.hear(now, number, say, &CONFIG)
     }
 
-    /// An end that has waited in vain and proposes, and the other one, still up.
+    /// One end says this, and the other hears it with that result.
+    #[track_caller]
+    fn pass(from: &mut Session, to: &mut Session, now: u64, said: (u32, Say), turn: Turn) {
+        assert_eq!(speak(from, now), Some(said));
+        assert_eq!(hear(to, now, said), Ok(turn));
+    }
+
+    /// An end that waited for an answer, heard none and proposes, and the other one, still up.
     fn after_silence() -> (Session, Session) {
         let (mut a, b) = (Session::first(0), Session::first(1));
         a.said(0, Say::Carry, true);
@@ -353,13 +360,10 @@ mod tests {
     #[test]
     fn three_steps_begin_a_session() {
         let (mut a, mut b) = after_silence();
-        assert_eq!(speak(&mut a, SILENCE), Some((2, Say::Open)));
-        assert_eq!(hear(&mut b, SILENCE, (2, Say::Open)), Ok(Turn::Ended));
-        assert_eq!(speak(&mut b, SILENCE), Some((2, Say::Accept)));
-        assert_eq!(hear(&mut a, SILENCE, (2, Say::Accept)), Ok(Turn::Began));
+        pass(&mut a, &mut b, SILENCE, (2, Say::Open), Turn::Ended);
+        pass(&mut b, &mut a, SILENCE, (2, Say::Accept), Turn::Began);
         assert!(a.is_up() && !b.is_up());
-        assert_eq!(speak(&mut a, SILENCE), Some((2, Say::Ping)));
-        assert_eq!(hear(&mut b, SILENCE, (2, Say::Ping)), Ok(Turn::Began));
+        pass(&mut a, &mut b, SILENCE, (2, Say::Ping), Turn::Began);
         assert!(b.is_up());
         assert_eq!(hear(&mut a, SILENCE, (2, Say::Carry)), Ok(Turn::Same));
         assert_eq!((a.deadline(&CONFIG), b.deadline(&CONFIG)), (None, None));
@@ -377,20 +381,16 @@ mod tests {
         // Open is lost.
         assert_eq!(speak(&mut a, SILENCE), Some((2, Say::Open)));
         let now = wait(&mut a);
-        assert_eq!(speak(&mut a, now), Some((2, Say::Open)));
-        assert_eq!(hear(&mut b, now, (2, Say::Open)), Ok(Turn::Ended));
+        pass(&mut a, &mut b, now, (2, Say::Open), Turn::Ended);
         // Accept is lost.
         assert_eq!(speak(&mut b, now), Some((2, Say::Accept)));
         let now = wait(&mut a);
-        assert_eq!(speak(&mut a, now), Some((2, Say::Open)));
-        assert_eq!(hear(&mut b, now, (2, Say::Open)), Ok(Turn::Handshake));
-        assert_eq!(speak(&mut b, now), Some((2, Say::Accept)));
-        assert_eq!(hear(&mut a, now, (2, Say::Accept)), Ok(Turn::Began));
+        pass(&mut a, &mut b, now, (2, Say::Open), Turn::Handshake);
+        pass(&mut b, &mut a, now, (2, Say::Accept), Turn::Began);
         // Ping is lost.
         assert_eq!(speak(&mut a, now), Some((2, Say::Ping)));
         let now = wait(&mut a);
-        assert_eq!(speak(&mut a, now), Some((2, Say::Ping)));
-        assert_eq!(hear(&mut b, now, (2, Say::Ping)), Ok(Turn::Began));
+        pass(&mut a, &mut b, now, (2, Say::Ping), Turn::Began);
     }
 
     #[test]
@@ -423,23 +423,14 @@ mod tests {
 
     #[test]
     fn nothing_but_its_next_step_moves_a_handshake() {
+        use Say::{Accept, Carry, Open, Ping};
         let refused = Err(Rejected::OtherSession);
         let (mut a, mut b) = after_silence();
-        for step in [
-            (0, Say::Carry),
-            (2, Say::Carry),
-            (2, Say::Ping),
-            (4, Say::Accept),
-        ] {
+        for step in [(0, Carry), (2, Carry), (2, Ping), (4, Accept)] {
             assert_eq!(hear(&mut a, SILENCE, step), refused, "{step:?}");
         }
-        hear(&mut b, SILENCE, (2, Say::Open)).expect("a larger number is heard");
-        for step in [
-            (0, Say::Carry),
-            (0, Say::Open),
-            (2, Say::Accept),
-            (4, Say::Ping),
-        ] {
+        hear(&mut b, SILENCE, (2, Open)).expect("a larger number is heard");
+        for step in [(0, Carry), (0, Open), (2, Accept), (4, Ping)] {
             assert_eq!(hear(&mut b, SILENCE, step), refused, "{step:?}");
         }
     }

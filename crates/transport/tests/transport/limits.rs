@@ -65,9 +65,7 @@ fn a_burst_stays_within_the_window() {
     assert!(bytes > config.window_bytes / 2, "{bytes}");
     assert!(bytes < config.window_bytes * 9 / 8, "{bytes}");
     // After a timeout it is two datagrams at a time.
-    let before = world.sent.len();
-    world.run_for(60 * MS);
-    assert_eq!(world.sent.len(), before + 2);
+    assert_eq!(world.sent_within(60 * MS), 2);
 }
 
 #[test]
@@ -142,17 +140,22 @@ fn empty_messages_are_messages() {
         world.send(A, B, b"");
     }
     world.run_for(10_000 * MS);
-    assert_eq!(world.messages(B).count(), 500);
     assert!(world.settled());
+    assert_eq!(world.messages(B).count(), 500);
+}
+
+/// A configuration whose links deliver in this order.
+fn in_order(order: LinkOrder) -> Config {
+    Config {
+        order,
+        ..Config::default()
+    }
 }
 
 #[test]
 fn a_stream_both_ways_survives_a_third_of_everything_going_wrong() {
     for order in [LinkOrder::Fifo, LinkOrder::Any] {
-        let config = Config {
-            order,
-            ..Config::default()
-        };
+        let config = in_order(order);
         let weather = Weather {
             loss: 30,
             duplicate: 30,
@@ -210,10 +213,7 @@ fn members_of_a_large_group_share_no_state() {
 #[test]
 fn a_path_that_turns_out_narrow_gets_shorter_datagrams() {
     for order in [LinkOrder::Fifo, LinkOrder::Any] {
-        let config = Config {
-            order,
-            ..Config::default()
-        };
+        let config = in_order(order);
         let mut world = World::new(config, 2, Weather::FAIR, 3);
         world.cut.insert((A, B));
         world.send(A, B, &token(5_000));

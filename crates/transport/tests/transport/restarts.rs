@@ -76,6 +76,15 @@ proptest! {
     }
 }
 
+/// What A sends now is the only thing that B is told.
+#[track_caller]
+fn assert_arrives(world: &mut World, message: &[u8]) {
+    world.send(A, B, message);
+    world.run_for(100 * MS);
+    let expected = Told::Message(A, message.to_vec());
+    assert_eq!(world.told[B.index()], [expected]);
+}
+
 #[test]
 fn a_restarted_peer_is_noticed_by_a_peer_that_still_speaks_to_the_old_one() {
     let mut world = world(1);
@@ -89,10 +98,7 @@ fn a_restarted_peer_is_noticed_by_a_peer_that_still_speaks_to_the_old_one() {
     assert_eq!(world.member(A).counters().messages_lost, 1);
     let stale = Rejected::StaleDestination;
     assert_eq!(world.member(B).counters().rejected_for(stale), 1);
-    world.send(A, B, b"to the new one");
-    world.run_for(100 * MS);
-    let expected = Told::Message(A, b"to the new one".to_vec());
-    assert_eq!(world.told[B.index()], [expected]);
+    assert_arrives(&mut world, b"to the new one");
 }
 
 #[test]
@@ -134,10 +140,7 @@ fn who_was_told_of_a_restart_loses_nothing_by_it() {
     let mut world = world(1);
     world.restart(B);
     world.meet(A, B);
-    world.send(A, B, b"to the new one");
-    world.run_for(100 * MS);
-    let expected = Told::Message(A, b"to the new one".to_vec());
-    assert_eq!(world.told[B.index()], [expected]);
+    assert_arrives(&mut world, b"to the new one");
     assert_eq!(world.member(A).counters().messages_lost, 0);
 }
 
@@ -152,18 +155,13 @@ fn nothing_is_kept_or_repeated_for_the_dead() {
     world.send(A, B, b"later still");
     assert!(world.settled());
     assert_eq!(world.member(A).counters().messages_lost, 2);
-    let before = world.sent.len();
-    world.run_for(10_000 * MS);
-    assert_eq!(world.sent.len(), before);
+    assert_eq!(world.sent_within(10_000 * MS), 0);
     // Its next incarnation is a peer like any other.
     world.heal();
     world.restart(B);
     world.send(B, A, b"here again");
     world.run_for(100 * MS);
-    world.send(A, B, b"welcome");
-    world.run_for(100 * MS);
-    let expected = Told::Message(A, b"welcome".to_vec());
-    assert_eq!(world.told[B.index()], [expected]);
+    assert_arrives(&mut world, b"welcome");
 }
 
 /// A history is only evidence if it restarts somebody who was spoken to.

@@ -190,6 +190,13 @@ impl World {
         self.run_until(self.now + ns);
     }
 
+    /// Lets this much time pass, and says how many datagrams were sent in it.
+    pub(crate) fn sent_within(&mut self, ns: u64) -> usize {
+        let before = self.sent.len();
+        self.run_for(ns);
+        self.sent.len() - before
+    }
+
     /// Hands a datagram to a member as if it had arrived.
     pub(crate) fn inject(&mut self, to: NodeId, datagram: &[u8]) {
         let told = &mut self.told[to.index()];
