@@ -13,7 +13,7 @@ use crate::record::Record;
 use crate::recorder::Recorder;
 use member::members::Members;
 use model::run::TransportRow;
-use transport::header;
+use transport::{Transport, header};
 
 /// How many batches are received in a row before the transport is told the time.
 const BATCHES_PER_TICK: usize = 64;
@@ -72,21 +72,10 @@ impl Member {
     }
 
     fn take_batch(&mut self, inbox: &Inbox, places: usize) {
-        let now_ns = self.now_ns();
-        let mut sink = Sink {
-            members: &mut self.members,
-            arrivals: &mut self.arrivals,
-            recorder: &mut self.recorder,
-            numbered: self.numbered,
-            now_ns,
-        };
+        let (at_ns, transport, mut sink) = self.transport_and_sink(self.now_ns());
         for (from, datagram) in inbox.datagrams(places) {
             trace!(%from, bytes = datagram.len(), "a frame arrives");
-            let received = self
-                .transport
-                .receive(self.zero_ns + now_ns, datagram, &mut |event| {
-                    sink.take(event);
-                });
+            let received = transport.receive(at_ns, datagram, &mut |event| sink.take(event));
             // It has been counted by its reason.
             if let Err(reason) = received {
                 debug!(%from, ?reason, "a datagram is not believed");
@@ -96,15 +85,20 @@ impl Member {
 
     /// Tells the transport the time.
     pub(super) fn tick(&mut self, now_ns: u64) {
-        let mut sink = Sink {
+        let (at_ns, transport, mut sink) = self.transport_and_sink(now_ns);
+        transport.tick(at_ns, &mut |event| sink.take(event));
+    }
+
+    /// The time by the transport's clock, the transport, and what takes what it brings.
+    fn transport_and_sink(&mut self, now_ns: u64) -> (u64, &mut Transport, Sink<'_>) {
+        let sink = Sink {
             members: &mut self.members,
             arrivals: &mut self.arrivals,
             recorder: &mut self.recorder,
             numbered: self.numbered,
             now_ns,
         };
-        self.transport
-            .tick(self.zero_ns + now_ns, &mut |event| sink.take(event));
+        (self.zero_ns + now_ns, &mut self.transport, sink)
     }
 
     /// Sends what the transport has to send.

@@ -74,14 +74,13 @@ impl Member {
         members.handle(now_ns, self.me, event, &mut effects);
         for effect in effects.drain(..) {
             match effect {
+                Effect::Tell(what) => self.tell(now_ns, what)?,
                 Effect::Send {
                     to,
                     message,
                     charge,
                     held_ns,
-                } => {
-                    self.send(now_ns, held_ns, to, message, charge)?;
-                }
+                } => self.send(now_ns, held_ns, to, message, charge)?,
                 Effect::Lose { to, message } => self.lose(now_ns, to, message),
                 Effect::Hit { step } => self.hits.push(step),
                 Effect::Post { message } => {
@@ -89,7 +88,6 @@ impl Member {
                     self.arrivals.push_back(Arrival::Posted { message });
                 }
                 Effect::Arm { at_ns, alarm } => self.alarms.add(at_ns, alarm),
-                Effect::Tell(what) => self.tell(now_ns, what)?,
             }
         }
         self.effects = effects;
