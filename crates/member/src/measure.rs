@@ -175,13 +175,17 @@ mod tests {
         }
     }
 
+    /// The window of a run with exits until the given moment, and others while clients retire.
+    fn drained(mut measure: Measure, retired_ns: u64, last_ns: u64, ended_ns: u64) -> Window {
+        exits(&mut measure, 1..=retired_ns);
+        measure.retired();
+        exits(&mut measure, retired_ns + 1..=last_ns);
+        measure.window(ended_ns)
+    }
+
     #[test]
     fn without_a_warm_up_everything_counts() {
-        let mut measure = measure(0, 3, Quota::PerNode(1));
-        exits(&mut measure, 1..=4);
-        measure.retired();
-        exits(&mut measure, 5..=5);
-        let window = measure.window(9);
+        let window = drained(measure(0, 3, Quota::PerNode(1)), 4, 5, 9);
         assert_eq!((window.from_ns, window.until_ns), (0, 9));
         assert_eq!((window.entries, window.messages), (5, 10));
         assert_eq!(window.notes["hops"].sum, 15);
@@ -189,14 +193,10 @@ mod tests {
 
     #[test]
     fn a_window_ends_after_whole_cycles_before_the_drain() {
-        let mut measure = measure(2, 3, Quota::PerNode(9));
-        exits(&mut measure, 1..=12);
-        measure.retired();
-        exits(&mut measure, 13..=20);
-        let window = measure.window(20);
+        let window = drained(measure(2, 3, Quota::PerNode(9)), 12, 20, 20);
         assert_eq!((window.from_ns, window.until_ns), (2, 11));
-        assert_eq!((window.entries, window.messages), (9, 18));
         assert_eq!(window.notes["hops"].max, 10);
+        assert_eq!((window.entries, window.messages), (9, 18));
     }
 
     #[test]
@@ -213,11 +213,7 @@ mod tests {
 
     #[test]
     fn marks_beyond_the_window_are_not_kept() {
-        let mut measure = measure(2, 3, Quota::PerNode(9));
-        exits(&mut measure, 1..=12);
-        measure.retired();
-        exits(&mut measure, 13..=20);
-        let window = measure.window(20);
+        let window = drained(measure(2, 3, Quota::PerNode(9)), 12, 20, 20);
         assert_eq!((window.entries, window.stride), (9, 1));
         assert_eq!(window.marks, [2, 4, 6, 8, 10, 12, 14, 16, 18]);
     }

@@ -136,6 +136,11 @@ mod tests {
         through: false,
     };
 
+    const IDLE: Seen = Seen {
+        waiting: false,
+        ..WAITS
+    };
+
     #[test]
     fn messages_in_vain_are_a_live_lock_once_there_are_too_many() {
         let mut referee = Referee::new(10);
@@ -173,12 +178,7 @@ mod tests {
     #[test]
     fn what_was_sent_before_somebody_waits_does_not_count() {
         let mut referee = Referee::new(10);
-        let nobody = |sent| Seen {
-            sent,
-            waiting: false,
-            ..WAITS
-        };
-        assert!(!referee.is_live_locked(nobody(100)));
+        assert!(!referee.is_live_locked(Seen { sent: 100, ..IDLE }));
         assert!(!referee.is_live_locked(Seen { sent: 101, ..WAITS }));
         assert!(referee.is_live_locked(Seen { sent: 112, ..WAITS }));
     }
@@ -188,9 +188,8 @@ mod tests {
         let mut referee = Referee::new(10);
         let through = |sent| Seen {
             sent,
-            waiting: false,
             through: true,
-            ..WAITS
+            ..IDLE
         };
         assert!(!referee.is_live_locked(through(10)));
         assert!(referee.is_live_locked(through(11)));

@@ -162,9 +162,9 @@ mod tests {
     #[test]
     fn a_small_group_counts_by_link() {
         let mut tally = Tally::new(3, KINDS);
-        tally.sent(NodeId(2), NodeId(0), 1, 8);
-        tally.sent(NodeId(2), NodeId(0), 1, 8);
-        tally.sent(NodeId(2), NodeId(0), 1, 8);
+        for _ in 0..3 {
+            tally.sent(NodeId(2), NodeId(0), 1, 8);
+        }
         tally.sent(NodeId(2), NodeId(1), 0, 8);
         tally.lost(NodeId(2), NodeId(0), 1);
         let rows = tally.rows([(NodeId(2), NodeId(0), 1)]);
