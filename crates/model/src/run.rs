@@ -73,10 +73,6 @@ pub struct Run {
 pub struct RequestRow {
     /// The member whose client asked.
     pub node: NodeId,
-    /// The life of that member; 0 is the first.
-    pub incarnation: u32,
-    /// How urgent the request is; larger is more urgent.
-    pub priority: u32,
     /// When the client wanted in.
     pub arrived_ns: u64,
     /// When the algorithm was asked.
@@ -85,19 +81,23 @@ pub struct RequestRow {
     pub entered_ns: Option<u64>,
     /// When the client left.
     pub left_ns: Option<u64>,
+    /// How urgent the request is; larger is more urgent.
+    pub priority: u32,
+    /// The life of the member; 0 is the first.
+    pub incarnation: u32,
     /// The entry's fence, where the algorithm has one.
     pub fence: Option<u64>,
+    /// Messages charged to it, where the algorithm says.
+    pub messages: Option<u64>,
+    /// Its place in the order of registration, where the algorithm notes `registered`: it rises
+    /// from one registration of the run to the next.
+    pub registered: Option<u64>,
     /// Which of the witness files the member locked (cluster only).
     pub witness_slot: Option<u32>,
     /// The witness refused: the kernel saw somebody else inside (cluster only).
     pub witness_refused: bool,
     /// Entered without having asked.
     pub uninvited: bool,
-    /// Messages charged to it, where the algorithm says.
-    pub messages: Option<u64>,
-    /// Its place in the order of registration, where the algorithm notes `registered`: it rises
-    /// from one registration of the run to the next.
-    pub registered: Option<u64>,
 }
 
 impl RequestRow {
@@ -105,18 +105,18 @@ impl RequestRow {
     pub fn arrived(node: NodeId, priority: u32, arrived_ns: u64) -> Self {
         Self {
             node,
-            incarnation: 0,
-            priority,
             arrived_ns,
             asked_ns: None,
             entered_ns: None,
             left_ns: None,
+            priority,
+            incarnation: 0,
             fence: None,
+            messages: None,
+            registered: None,
             witness_slot: None,
             witness_refused: false,
             uninvited: false,
-            messages: None,
-            registered: None,
         }
     }
 }

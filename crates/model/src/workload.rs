@@ -403,17 +403,17 @@ impl fmt::Display for Span {
     }
 }
 
+impl From<Span> for String {
+    fn from(span: Span) -> String {
+        span.to_string()
+    }
+}
+
 impl TryFrom<String> for Span {
     type Error = SpanTextError;
 
     fn try_from(text: String) -> Result<Self, SpanTextError> {
         text.parse()
-    }
-}
-
-impl From<Span> for String {
-    fn from(span: Span) -> String {
-        span.to_string()
     }
 }
 
@@ -439,12 +439,6 @@ impl Urgency {
     }
 }
 
-impl From<u32> for Urgency {
-    fn from(priority: u32) -> Self {
-        Urgency::Constant(priority)
-    }
-}
-
 /// Why a text is no [`Urgency`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UrgencyTextError {
@@ -454,6 +448,12 @@ pub enum UrgencyTextError {
     /// The range is upside down.
     #[error("'{0}' begins after its end")]
     UpsideDown(String),
+}
+
+impl From<u32> for Urgency {
+    fn from(priority: u32) -> Self {
+        Urgency::Constant(priority)
+    }
 }
 
 impl FromStr for Urgency {

@@ -14,14 +14,14 @@ use crate::log;
 /// What a member is told when its process starts; everything else comes over the control channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChildArgs {
-    /// The port to bind on loopback; 0 for any.
-    pub port: u16,
+    /// The number of the member, shown in the list of processes.
+    pub member: Option<u32>,
     /// The process that started this one, if it must not outlive it.
     pub parent: Option<u32>,
     /// The processor to stay on, if it is not to be moved; for measuring.
     pub core: Option<usize>,
-    /// The number of the member, shown in the list of processes.
-    pub member: Option<u32>,
+    /// The port to bind on loopback; 0 for any.
+    pub port: u16,
 }
 
 impl ChildArgs {
