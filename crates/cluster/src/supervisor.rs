@@ -231,22 +231,6 @@ impl<'a> Supervisor<'a> {
         self.until(what, late).await
     }
 
-    /// Listens until the proxy has got so far.
-    async fn until_proxy(
-        &mut self,
-        what: &str,
-        so_far: fn(&Proxy) -> bool,
-    ) -> Result<(), EngineError> {
-        let late = |supervisor: &Self| {
-            let late = supervisor
-                .proxy
-                .as_ref()
-                .is_some_and(|proxy| !so_far(proxy));
-            late.then(|| "the proxy".to_owned())
-        };
-        self.until(what, late).await
-    }
-
     /// Listens until nobody is late.
     async fn until(
         &mut self,

@@ -64,7 +64,11 @@ impl Supervisor<'_> {
             .map_err(|error| EngineError::Testbed(format!("cannot start the proxy: {error}")))?;
         let members = self.addresses();
         self.proxy = Some(Proxy::new(child, self.plan, members));
-        let bound = |proxy: &Proxy| !proxy.aliases.is_empty();
-        self.until_proxy("open its aliases", bound).await
+        let late = |supervisor: &Self| {
+            let mut proxy = supervisor.proxy.iter();
+            let late = proxy.any(|proxy| proxy.aliases.is_empty());
+            late.then(|| "the proxy".to_owned())
+        };
+        self.until("open its aliases", late).await
     }
 }
