@@ -50,7 +50,6 @@ pub(crate) struct Punctuality {
 }
 
 /// Many members, every pair of which has something to say.
-#[derive(Debug)]
 pub(crate) struct Crowd {
     pub(crate) members: usize,
     pub(crate) per_second: u64,
@@ -60,13 +59,13 @@ pub(crate) struct Crowd {
     pub(crate) late_p99_ms: f64,
 }
 
-/// What is said of a percentile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is said of a percentile; of several the last in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kept {
     Met,
-    Missed,
     /// The machine wakes nobody in time, so nothing is known of the proxy.
     Busy,
+    Missed,
 }
 
 impl Punctuality {
@@ -91,17 +90,9 @@ impl Punctuality {
 
     /// What is said of all percentiles that are wanted.
     pub(crate) fn all_kept(&self) -> Kept {
-        let kept = self.wanted_us.iter();
-        let kept = kept.map(|(percentile, most_us)| self.kept(*percentile, *most_us));
-        let kept = kept.collect::<Vec<_>>();
-        let any = |one: Kept| kept.contains(&one);
-        if any(Kept::Missed) {
-            Kept::Missed
-        } else if any(Kept::Busy) {
-            Kept::Busy
-        } else {
-            Kept::Met
-        }
+        let wanted = self.wanted_us.iter();
+        let kept = wanted.map(|(percentile, most_us)| self.kept(*percentile, *most_us));
+        kept.max().unwrap_or(Kept::Met)
     }
 }
 
