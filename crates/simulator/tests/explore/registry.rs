@@ -60,10 +60,8 @@ fn lamport_on_unordered_links_lets_two_in() {
     let report = search(info, &[1, 1], LinkOrder::Any);
     let finding = report.finding.expect("an ACK overtakes a REQUEST");
     assert_eq!(finding.kind, Kind::Exclusion);
-    assert_eq!(
-        finding.schedule.to_string(),
-        "req 0; req 1; 1>0:REQUEST; 0>1:ACK"
-    );
+    let schedule = finding.schedule.to_string();
+    assert_eq!(schedule, "req 0; req 1; 1>0:REQUEST; 0>1:ACK");
 }
 
 #[test]

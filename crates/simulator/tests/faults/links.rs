@@ -4,7 +4,7 @@ use analysis::Verdict;
 use model::plan::{Plan, UseTransport};
 use model::run::{End, FaultTarget, Happened, RoundTrips, Run, TransportRow};
 
-use crate::scenes::{MS, fault, judge, messages, plan, simulate};
+use crate::scenes::{MS, fault, finish, judge, messages, plan, simulate};
 
 /// Sums a counter of the transport over all members.
 fn counted(run: &Run, counter: fn(&TransportRow) -> u64) -> u64 {
@@ -260,8 +260,7 @@ fn a_partition_that_never_heals_says_who_waits_for_whom_and_ends() {
 #[test]
 fn the_holder_is_cut_off_at_the_moment_it_enters() {
     let plan = plan("naimi-trehel", 5, 1, &["at 1ms isolate holder for 300ms"]);
-    let run = simulate(&plan);
-    assert_eq!(run.end, End::Finished);
+    let run = finish(&plan);
     let row = fault(&plan, &run, "isolate");
     let first = run.requests.iter().filter_map(|row| row.entered_ns).min();
     let cut_off_ns = row.at_ns().expect("somebody entered");
@@ -278,8 +277,7 @@ fn the_holder_is_cut_off_at_the_moment_it_enters() {
 #[test]
 fn whoever_is_the_holder_is_cut_off_for_its_own_time_only() {
     let plan = busy(2, &["every 50ms for 20ms isolate holder"]);
-    let run = simulate(&plan);
-    assert_eq!(run.end, End::Finished);
+    let run = finish(&plan);
     assert!(run.faults.len() > 2, "{:?}", run.faults);
     for (row, next) in run.faults.iter().zip(run.faults.iter().skip(1)) {
         let over_ns = row.at_ns().map(|ns| ns + 20 * MS);
@@ -306,8 +304,7 @@ fn whoever_is_the_holder_is_cut_off_for_its_own_time_only() {
 fn an_event_cuts_before_anything_of_it_arrives() {
     let text = "when message PRIVILEGE from 0 #1 cut 0->1 and 0->2 for 1s";
     let plan = plan("raymond", 3, 1, &[text]);
-    let run = simulate(&plan);
-    assert_eq!(run.end, End::Finished);
+    let run = finish(&plan);
     assert!(fault(&plan, &run, "cut").acted > 0);
     let first = run.requests.iter().filter(|row| row.node.0 > 0);
     let first = first.filter_map(|row| row.entered_ns).min();
@@ -322,8 +319,7 @@ fn heal_ends_a_cut_and_churn_comes_and_goes() {
         1,
         &["at 5ms cut 0-all", "at 500ms heal all"],
     );
-    let run = simulate(&plan);
-    assert_eq!(run.end, End::Finished);
+    let run = finish(&plan);
     assert!(run.ended_ns > 500 * MS);
     assert_eq!(fault(&plan, &run, "cut").until_ns(), Some(500 * MS));
     let churn = crate::scenes::plan(

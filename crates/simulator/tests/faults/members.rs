@@ -4,7 +4,7 @@ use algorithms::NodeId;
 use analysis::Verdict;
 use model::run::{End, Happened};
 
-use crate::scenes::{MS, entries, fault, judge, messages, plan, simulate};
+use crate::scenes::{MS, entries, fault, finish, judge, messages, plan, simulate};
 
 #[test]
 fn a_member_killed_inside_is_inside_until_then_and_asks_no_more() {
@@ -44,8 +44,7 @@ fn a_death_between_entries_lets_the_others_of_a_star_go_on() {
 #[test]
 fn a_death_before_its_request_has_left_is_nobody_elses_affair() {
     let plan = plan("centralised", 5, 1, &["when request 3 #2 kill 3"]);
-    let run = simulate(&plan);
-    assert_eq!(run.end, End::Finished);
+    let run = finish(&plan);
     assert_eq!(entries(&run, 3).len(), 1);
     assert!(
         [0, 1, 2, 4]
@@ -58,8 +57,7 @@ fn a_death_before_its_request_has_left_is_nobody_elses_affair() {
 #[test]
 fn a_paused_member_only_delays() {
     let plan = plan("raymond", 5, 1, &["at 20ms pause 1 for 2s"]);
-    let run = simulate(&plan);
-    assert_eq!(run.end, End::Finished);
+    let run = finish(&plan);
     let row = fault(&plan, &run, "pause");
     assert_eq!(row.happened, Happened::from(20 * MS, Some(2_020 * MS)));
     let quiet = 21 * MS..2_020 * MS;

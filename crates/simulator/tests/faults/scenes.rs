@@ -9,7 +9,7 @@ use chaos::Timeline;
 use chaos::partition::Edges;
 use chaos::timeline::Group;
 use model::plan::Plan;
-use model::run::{FaultOutcome, Run};
+use model::run::{End, FaultOutcome, Run};
 use model::workload::{Closed, PerNode, Span, Workload};
 
 /// A millisecond, in nanoseconds.
@@ -61,6 +61,14 @@ pub(crate) fn simulate(plan: &Plan) -> Run {
     let topology = plan.build_topology().expect("the usual shape always fits");
     simulator::simulate(plan, topology, &mut |_| ControlFlow::Continue(()))
         .unwrap_or_else(|stuck| panic!("{stuck}: {plan:?}"))
+}
+
+/// Simulates a plan in which everybody is served.
+#[track_caller]
+pub(crate) fn finish(plan: &Plan) -> Run {
+    let run = simulate(plan);
+    assert_eq!(run.end, End::Finished);
+    run
 }
 
 /// What is to be said of a run.

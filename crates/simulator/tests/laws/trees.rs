@@ -19,11 +19,11 @@ fn on_random_trees_nobody_meets_anybody_and_everybody_is_served() {
     let (mut entries, mut runs) = (0, 0);
     for seed in 0..trees() {
         for (algorithm, aging) in [
+            ("fapp", Some("step")),
             ("raymond", None),
             ("mra", None),
             ("mra-p", Some("off")),
             ("mra-p", Some("step")),
-            ("fapp", Some("step")),
         ] {
             let nodes = 6 + (seed * 11 % 15) as u32;
             let mut plan = plan(algorithm, nodes, seed);
