@@ -53,34 +53,22 @@ fn documented<'a>(page: &'a str, heading: &str) -> BTreeSet<&'a str> {
     keys.collect()
 }
 
-fn all_are_documented(page: &str, asked: &[(&str, BTreeSet<&str>)]) {
-    for (heading, keys) in asked {
-        assert!(keys.len() > 1, "{heading}");
-        assert_eq!(documented(page, heading), *keys, "{heading}");
-    }
-}
-
 const SWEEPS: &str = include_str!("../../docs/sweeps.md");
 const CLAIMS: &str = include_str!("../../docs/claims.md");
 
 #[test]
-fn every_key_of_a_sweep_file_is_documented() {
-    let asked = [
-        ("### Keys at the top", keys::<SweepKeys>()),
-        ("### Keys of `[plot]`", keys::<Plot>()),
-        ("### Keys of `[[plot.curve]]`", keys::<Curve>()),
-    ];
-    all_are_documented(SWEEPS, &asked);
-}
-
-#[test]
-fn every_key_of_a_claims_file_is_documented() {
-    let asked = [
-        ("### Keys at the top", keys::<FileKeys>()),
-        ("### Keys of `[[claim]]`", keys::<ClaimKeys>()),
-        ("### Keys of `[[claim.test]]`", keys::<TestKeys>()),
-        ("### Keys of `explore`", keys::<WorldSpec>()),
-        ("### Keys of `published`", keys::<PublishedKeys>()),
-    ];
-    all_are_documented(CLAIMS, &asked);
+fn every_key_of_sweep_and_claims_files_is_documented() {
+    for (page, heading, keys) in [
+        (SWEEPS, "### Keys at the top", keys::<SweepKeys>()),
+        (SWEEPS, "### Keys of `[plot]`", keys::<Plot>()),
+        (SWEEPS, "### Keys of `[[plot.curve]]`", keys::<Curve>()),
+        (CLAIMS, "### Keys at the top", keys::<FileKeys>()),
+        (CLAIMS, "### Keys of `[[claim]]`", keys::<ClaimKeys>()),
+        (CLAIMS, "### Keys of `[[claim.test]]`", keys::<TestKeys>()),
+        (CLAIMS, "### Keys of `explore`", keys::<WorldSpec>()),
+        (CLAIMS, "### Keys of `published`", keys::<PublishedKeys>()),
+    ] {
+        assert!(keys.len() > 1, "{heading}");
+        assert_eq!(documented(page, heading), keys, "{heading}");
+    }
 }

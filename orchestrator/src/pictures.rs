@@ -43,12 +43,12 @@ pub(crate) struct Picture {
 
 /// The width of every picture; a page scales it.
 const WIDTH: f64 = 900.0;
-/// The edges of what is drawn along a run's time.
-const LEFT: f64 = 70.0;
-const RIGHT: f64 = 880.0;
-const TOP: f64 = 52.0;
 /// Room for the numbers and the label below an axis.
 const BELOW: f64 = 50.0;
 /// The lower edge, and the height, of a picture that has no lanes.
 const BOTTOM: f64 = 258.0;
 const HEIGHT: f64 = BOTTOM + BELOW;
+/// The edges of what is drawn along a run's time.
+const LEFT: f64 = 70.0;
+const RIGHT: f64 = 880.0;
+const TOP: f64 = 52.0;

@@ -31,11 +31,13 @@ pub(crate) struct Dot {
     pub(crate) interval: Option<(f64, f64)>,
 }
 
-const LEFT: f64 = 190.0;
-const RIGHT: f64 = WIDTH - 40.0;
+/// Where the legend and the rows begin, and how high a row is.
 const LEGEND: f64 = 38.0;
 const TOP: f64 = 78.0;
 const ROW: f64 = 34.0;
+/// The edges of the rows.
+const LEFT: f64 = 190.0;
+const RIGHT: f64 = WIDTH - 40.0;
 /// From the first dot of a row to the next.
 const APART: f64 = 10.0;
 /// How far the stroke of the closed form reaches to both sides.

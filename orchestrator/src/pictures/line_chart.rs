@@ -8,11 +8,11 @@ use super::palette::{INK, Look, look};
 /// A chart and its lines.
 pub(crate) struct LineChart<'a> {
     pub(crate) title: &'a str,
+    pub(crate) lines: Vec<Line>,
     pub(crate) x: &'a str,
     pub(crate) y: &'a str,
     /// Both axes go by logarithms, if all numbers are above zero.
     pub(crate) logarithmic: bool,
-    pub(crate) lines: Vec<Line>,
 }
 
 /// One line of a chart: a label and its points, from left to right.
@@ -40,9 +40,9 @@ const ABOVE: f64 = 32.0;
 /// How high the lines may rise, and the room below them.
 const HEIGHT: f64 = 420.0;
 const BELOW: f64 = 52.0;
-const RIGHT: f64 = WIDTH - 24.0;
 /// The least distance between two numbers along the axis.
 const APART: f64 = 14.0;
+const RIGHT: f64 = WIDTH - 24.0;
 
 impl LineChart<'_> {
     /// The chart as SVG.

@@ -300,27 +300,30 @@ impl Serialize for AsPrinted {
 
 impl<'de> Deserialize<'de> for AsPrinted {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AllOrSome;
-        impl<'de> Visitor<'de> for AllOrSome {
-            type Value = AsPrinted;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("true, false or an array of defect ids")
-            }
-
-            fn visit_bool<E: de::Error>(self, all: bool) -> Result<AsPrinted, E> {
-                Ok(if all {
-                    AsPrinted::All
-                } else {
-                    AsPrinted::Some(Vec::new())
-                })
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, ids: A) -> Result<AsPrinted, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(ids)).map(AsPrinted::Some)
-            }
-        }
         deserializer.deserialize_any(AllOrSome)
+    }
+}
+
+/// Reads [`AsPrinted`].
+struct AllOrSome;
+
+impl<'de> Visitor<'de> for AllOrSome {
+    type Value = AsPrinted;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("true, false or an array of defect ids")
+    }
+
+    fn visit_bool<E: de::Error>(self, all: bool) -> Result<AsPrinted, E> {
+        Ok(if all {
+            AsPrinted::All
+        } else {
+            AsPrinted::Some(Vec::new())
+        })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, ids: A) -> Result<AsPrinted, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(ids)).map(AsPrinted::Some)
     }
 }
 
@@ -447,27 +450,30 @@ pub(super) struct Word(pub(super) String);
 
 impl<'de> Deserialize<'de> for Word {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyWord;
-        impl Visitor<'_> for AnyWord {
-            type Value = Word;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text or a number")
-            }
-
-            fn visit_str<E: de::Error>(self, value: &str) -> Result<Word, E> {
-                Ok(Word(value.to_owned()))
-            }
-
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Word, E> {
-                Ok(Word(value.to_string()))
-            }
-
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Word, E> {
-                Ok(Word(value.to_string()))
-            }
-        }
         deserializer.deserialize_any(AnyWord)
+    }
+}
+
+/// Reads a [`Word`].
+struct AnyWord;
+
+impl Visitor<'_> for AnyWord {
+    type Value = Word;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or a number")
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Word, E> {
+        Ok(Word(value.to_owned()))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Word, E> {
+        Ok(Word(value.to_string()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Word, E> {
+        Ok(Word(value.to_string()))
     }
 }
 

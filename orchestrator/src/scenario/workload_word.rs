@@ -51,23 +51,26 @@ impl Serialize for WorkloadWord {
     }
 }
 
+/// Reads a [`WorkloadWord`].
+struct ByName;
+
 impl<'de> Deserialize<'de> for WorkloadWord {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Word;
-        impl<'de> Visitor<'de> for Word {
-            type Value = WorkloadWord;
+        deserializer.deserialize_enum("Kind", WORDS, ByName)
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("enum Kind")
-            }
+impl<'de> Visitor<'de> for ByName {
+    type Value = WorkloadWord;
 
-            fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<WorkloadWord, A::Error> {
-                let (name, rest) = data.variant::<String>()?;
-                rest.unit_variant()?;
-                let unknown = || de::Error::unknown_variant(&name, WORDS);
-                WorkloadWord::named(&name).ok_or_else(unknown)
-            }
-        }
-        deserializer.deserialize_enum("Kind", WORDS, Word)
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("enum Kind")
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<WorkloadWord, A::Error> {
+        let (name, rest) = data.variant::<String>()?;
+        rest.unit_variant()?;
+        let unknown = || de::Error::unknown_variant(&name, WORDS);
+        WorkloadWord::named(&name).ok_or_else(unknown)
     }
 }
