@@ -189,7 +189,7 @@ fn both_engines_count_the_same() {
     let row = rows(&place.path().join("out/claims.csv")).pop().unwrap();
     assert_eq!(row["cluster_verdict"], "reproduced");
     assert_eq!(row["engines"], "agree");
-    let page = fs::read_to_string(place.path().join("out/report.html")).unwrap();
+    let page = place.read("out/report.html");
     assert!(page.contains("T-1") && page.contains("reproduced"));
 }
 

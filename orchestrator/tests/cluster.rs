@@ -107,7 +107,7 @@ fn the_log_of_latencies_has_round_trips_where_the_transport_runs() {
         let place = Place::new();
         let line = format!("run raymond -n 4 --entries 5 {flags} --out run");
         place.line(&line);
-        let log = fs::read_to_string(place.path().join("run/latency.hlog")).unwrap();
+        let log = place.read("run/latency.hlog");
         for (tag, there) in [("wait", true), ("turnaround", true), ("rtt", measured)] {
             let found = log.contains(&format!("Tag={tag},"));
             assert_eq!(found, there, "{line}: {tag}\n{log}");
@@ -222,10 +222,8 @@ fn a_member_paused_for_two_seconds_only_delays() {
 #[test]
 fn a_restarted_member_brings_no_second_token() {
     let place = Place::new();
-    let fault = "at 30ms restart 0 after 50ms";
-    let line = format!("run naimi-trehel -n 4 --fault '{fault}' --out run");
-    let finished = place.line(&line).expect(3);
-    finished.says("member 0 was restarted");
+    let line = "run naimi-trehel -n 4 --fault 'at 30ms restart 0 after 50ms' --out run";
+    place.line(line).expect(3).says("member 0 was restarted");
     let summary = row(&place.path().join("run/summary.csv"));
     assert_eq!(
         (&*summary["safety"], &*summary["witness_refusals"]),

@@ -6,7 +6,7 @@ mod common;
 
 use std::fs;
 
-use common::{Place, rows};
+use common::{Place, assert_contains, rows};
 
 const LINE: &str = "compare ricart-agrawala lamport raymond -n 5 --workload one-at-a-time --total 20 \
                     --repetitions 3";
@@ -28,15 +28,9 @@ fn a_comparison_repeats_to_the_byte_and_has_theory_beside_it() {
         assert_eq!(words[1..4], ["complete", cost, &theory], "{line}");
         assert!(line.ends_with("3 holds"), "{line}");
     }
-    let svg = fs::read_to_string(place.path().join("a/plot.svg")).unwrap();
-    for word in [
-        "ricart-agrawala",
-        "raymond",
-        "closed form",
-        "messages per entry",
-    ] {
-        assert!(svg.contains(word), "{word}");
-    }
+    let svg = place.read("a/plot.svg");
+    assert_contains(&svg, &["ricart-agrawala", "raymond"]);
+    assert_contains(&svg, &["closed form", "messages per entry"]);
 }
 
 /// What it writes is a sweep, and the sweep's own file makes the same runs.
@@ -46,8 +40,7 @@ fn a_comparison_is_a_sweep() {
     place.line(&format!("{LINE} --out a")).expect(0);
     assert_eq!(rows(&place.path().join("a/runs.csv")).len(), 9);
     place.line("sweep a/sweep.toml --out b").expect(0);
-    let read = |out: &str| fs::read_to_string(place.path().join(out).join("runs.csv")).unwrap();
-    assert_eq!(read("a"), read("b"));
+    assert_eq!(place.read("a/runs.csv"), place.read("b/runs.csv"));
     let shown = place.line(&format!("{LINE} --dry-run")).expect(0);
     shown.says("\n3 cells, 9 runs\n");
 }
@@ -160,10 +153,8 @@ fn a_longer_bound_is_told() {
 #[test]
 fn the_engine_is_said_in_one_place() {
     let place = Place::new();
-    place.file(
-        "here.toml",
-        "nodes = 3\nentries = 2\nengine = \"cluster\"\n",
-    );
+    let scenario = "nodes = 3\nentries = 2\nengine = \"cluster\"\n";
+    place.file("here.toml", scenario);
     let line = "compare here.toml lamport raymond --engine sim --repetitions 1 --out a";
     place.line(line).expect(0);
     let runs = rows(&place.path().join("a/runs.csv"));

@@ -51,11 +51,14 @@ fn pages() -> Vec<String> {
     pages
 }
 
+/// How much there is to check in all pages that show commands.
+fn in_all_pages(check: fn(&str) -> usize) -> usize {
+    showing().iter().map(|page| check(page)).sum()
+}
+
 #[test]
 fn documents_show_what_the_program_prints() {
-    let pages = showing();
-    let shown = pages.iter().map(|page| shows_what_the_program_prints(page));
-    let shown = shown.sum::<usize>();
+    let shown = in_all_pages(shows_what_the_program_prints);
     assert!(shown >= 10, "only {shown} blocks were found");
 }
 
@@ -103,9 +106,7 @@ fn the_readme_is_short() {
 
 #[test]
 fn every_command_of_the_documents_works() {
-    let pages = showing();
-    let seen = pages.iter().map(|page| every_command_works(page));
-    let seen = seen.sum::<usize>();
+    let seen = in_all_pages(every_command_works);
     assert!(seen >= 20, "only {seen} commands were found");
     assert!(read("README.md").contains("scripts/test"));
 }

@@ -109,7 +109,7 @@ fn a_link_is_given_up_after_the_silence_that_is_stated() {
              --fault 'at 100ms cut 4-5 for 2s'"
         );
         place.line(&line).expect(0);
-        let events = std::fs::read_to_string(place.path().join("run/events.jsonl")).unwrap();
+        let events = place.read("run/events.jsonl");
         let told = |line: &&str| line.contains("\"link-down\"");
         let event = |line| serde_json::from_str::<serde_json::Value>(line).unwrap();
         let told = events.lines().filter(told).map(event);

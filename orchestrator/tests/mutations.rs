@@ -57,7 +57,7 @@ fn altered_files_end_with_a_verdict_or_a_message() {
         .stdout(Stdio::null())
         .stderr(output)
         .status();
-    let told = |name: &str| fs::read_to_string(place.path().join(name)).expect("it was written");
+    let told = |name: &str| place.read(name);
     assert!(
         ended.expect("it can be started").success(),
         "it ended with {}\n{}",

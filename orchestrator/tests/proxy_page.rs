@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
@@ -67,7 +67,7 @@ fn the_file_on_the_page_starts_a_proxy() {
     assert!(proxy.line().starts_with("server "));
     assert!(proxy.line().starts_with("client "));
     assert!(proxy.line().starts_with("control "));
-    let journal = fs::read_to_string(place.path().join("proxy.jsonl")).expect("a journal");
+    let journal = place.read("proxy.jsonl");
     let added = journal.lines().filter(|line| line.contains("\"added\""));
     assert_eq!(added.count(), 3, "{journal}");
 }
@@ -180,8 +180,7 @@ fn ask(host: &str, what: &str, header: &str, body: &str) -> String {
         "{what} HTTP/1.1\r\nHost: {host}\r\n{header}\r\n{form}\r\nContent-Length: {length}\r\n\r\n{body}"
     )
     .expect("a request");
-    let mut reply = String::new();
-    stream.read_to_string(&mut reply).expect("a reply");
+    let reply = std::io::read_to_string(stream).expect("a reply");
     let (_, body) = reply.split_once("\r\n\r\n").expect("a body");
     body.to_owned()
 }

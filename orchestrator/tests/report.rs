@@ -6,7 +6,7 @@ mod common;
 
 use std::fs;
 
-use common::Place;
+use common::{Place, assert_contains};
 
 /// A page is one small file without script or anything from elsewhere.
 fn self_contained(html: &str) {
@@ -36,11 +36,10 @@ fn a_run_writes_its_page_and_report_makes_the_same() {
     let line =
         "run raymond --engine sim --seed 1 --entries 20 --out a --fault 'at 50ms cut 0-1 for 30ms'";
     place.line(line).expect(0);
-    let path = place.path().join("a/report.html");
-    let html = fs::read_to_string(&path).unwrap();
+    let html = place.read("a/report.html");
     self_contained(&html);
     let (page, provenance) = html.split_once("<aside>").unwrap();
-    for words in [
+    let words = [
         "verdict: holds",
         "Wait percentiles",
         "Wait over time",
@@ -50,30 +49,25 @@ fn a_run_writes_its_page_and_report_makes_the_same() {
         "a fault is in force",
         "PRIVILEGE",
         "200 of 200 requests served",
-    ] {
-        assert!(page.contains(words), "{words}");
-    }
+    ];
+    assert_contains(page, &words);
     assert!(provenance.contains("--seed 1"), "{provenance}");
     let repeats = provenance.split("<pre>").nth(1).unwrap();
     assert!(!repeats.contains("--out"), "{repeats}");
-    fs::remove_file(&path).unwrap();
+    fs::remove_file(place.path().join("a/report.html")).unwrap();
     let printed = place.line("report a").expect(0).stdout;
     assert_eq!(printed, "report: a/report.html\n");
-    assert_eq!(fs::read_to_string(&path).unwrap(), html);
+    assert_eq!(place.read("a/report.html"), html);
     place.line("report a --out elsewhere.html").expect(0);
-    assert_eq!(
-        fs::read_to_string(place.path().join("elsewhere.html")).unwrap(),
-        html
-    );
+    assert_eq!(place.read("elsewhere.html"), html);
 }
 
 #[test]
 fn a_violation_comes_first() {
     let place = Place::new();
-    place
-        .line("run suzuki-kasami --engine sim -n 3 --as-printed=SK1 --seed 1 --out a")
-        .expect(1);
-    let html = fs::read_to_string(place.path().join("a/report.html")).unwrap();
+    let line = "run suzuki-kasami --engine sim -n 3 --as-printed=SK1 --seed 1 --out a";
+    place.line(line).expect(1);
+    let html = place.read("a/report.html");
     self_contained(&html);
     let banner = html.split("<div class=\"banner bad\">").nth(1).unwrap();
     let banner = banner.split("</div>").next().unwrap();
@@ -96,16 +90,8 @@ fn a_sweep_has_a_page_when_it_is_complete() {
     let path = place.path().join("a/report.html");
     let html = fs::read_to_string(&path).unwrap();
     self_contained(&html);
-    for words in [
-        "4 cells · 8 runs",
-        "8 holds",
-        "<svg",
-        "lamport",
-        "95 % interval",
-        "aggregate.csv",
-    ] {
-        assert!(html.contains(words), "{words}");
-    }
+    assert_contains(&html, &["4 cells · 8 runs", "8 holds", "<svg", "lamport"]);
+    assert_contains(&html, &["95 % interval", "aggregate.csv"]);
     // 3(N-1) messages with nothing to vary.
     assert!(html.contains("<td class=\"number\">12.0</td>"), "{html}");
     fs::remove_file(&path).unwrap();
@@ -154,12 +140,10 @@ fn what_is_no_result_has_no_page() {
 #[test]
 fn a_page_lists_the_files_of_its_run() {
     let place = Place::new();
-    for (line, out) in [
-        ("run raymond -n 3 --entries 2 --out a --trace", "a"),
-        ("run raymond -n 3 --entries 2 --engine sim --out b", "b"),
-    ] {
-        place.line(line).expect(0);
-        let html = fs::read_to_string(place.path().join(out).join("report.html")).unwrap();
+    for (out, flags) in [("a", "--trace"), ("b", "--engine sim")] {
+        let line = format!("run raymond -n 3 --entries 2 {flags} --out {out}");
+        place.line(&line).expect(0);
+        let html = place.read(&format!("{out}/report.html"));
         let files = html.split("<h2>Files</h2>").nth(1).unwrap();
         let files = files.split("</section>").next().unwrap();
         let listed = files.split("href=\"").skip(1);
@@ -184,8 +168,8 @@ fn a_page_says_what_the_files_say() {
     let place = Place::new();
     let line = "run raymond -n 3 --entries 5 --engine sim --loss 5% --seed 1 --out 'a b'";
     place.line(line).expect(0);
-    let html = fs::read_to_string(place.path().join("a b/report.html")).unwrap();
-    let table = fs::read_to_string(place.path().join("a b/transport.csv")).unwrap();
+    let html = place.read("a b/report.html");
+    let table = place.read("a b/transport.csv");
     for column in [
         "datagrams_sent",
         "retransmissions",
@@ -202,7 +186,7 @@ fn a_page_says_what_the_files_say() {
     assert!(html.contains("has no band in the pictures"), "{html}");
     let line = "run raymond -n 3 --entries 5 --engine sim --fault 'at 1ms pause 1 for 5ms' --seed 1 --out c";
     place.line(line).expect(0);
-    let html = fs::read_to_string(place.path().join("c/report.html")).unwrap();
+    let html = place.read("c/report.html");
     assert!(!html.contains("has no band in the pictures"));
     assert!(html.contains("a fault is in force"));
 }

@@ -114,7 +114,7 @@ fn a_run_that_ignores_the_end_of_the_terminal_goes_on() {
 
 /// The runs of a sweep, and the sum of its accounts.
 fn accounts(place: &Place) -> (usize, u64) {
-    let text = fs::read_to_string(place.path().join("out/sweep.json")).unwrap();
+    let text = place.read("out/sweep.json");
     let whole: Value = serde_json::from_str(&text).unwrap();
     let invocations = whole["sittings"].as_array().unwrap().iter();
     let runs = invocations.map(|one| one["runs"].as_u64().unwrap());

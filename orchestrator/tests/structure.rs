@@ -27,7 +27,7 @@ fn a_good_structure_is_shown_with_its_costs_and_drawn() {
     ] {
         assert!(done.stdout.contains(shown), "{shown}:\n{}", done.stdout);
     }
-    let drawn = fs::read_to_string(place.path().join("figure2.svg")).expect("it is drawn");
+    let drawn = place.read("figure2.svg");
     assert!(drawn.contains("<title>2 informs 0</title>"));
     assert!(drawn.contains("<title>0 asks 1</title>"));
 }

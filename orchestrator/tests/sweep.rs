@@ -70,7 +70,7 @@ fn a_table_shows_what_varies_and_what_is_plotted() {
         ],
         "{shown}"
     );
-    let page = fs::read_to_string(place.path().join("a/report.html")).unwrap();
+    let page = place.read("a/report.html");
     assert!(page.contains(">overtakes</th>"), "{page}");
     assert_eq!(
         page.matches(">messages per entry</th>").count(),
@@ -85,14 +85,13 @@ fn what_is_done_is_not_done_again() {
     let place = Place::new();
     place.file("small.toml", SMALL);
     place.line("sweep small.toml --out a").expect(0);
-    let path = place.path().join("a/runs.csv");
-    let whole = fs::read_to_string(&path).unwrap();
+    let whole = place.read("a/runs.csv");
     // A number that no run gives tells an old row from one that was made again.
     let marked = whole.replacen(",lamport,3,sim,1,", ",lamport,3,sim,4711,", 1);
     assert_ne!(whole, marked);
-    fs::write(&path, &marked[..marked.len() - 40]).unwrap();
+    place.file("a/runs.csv", &marked[..marked.len() - 40]);
     place.line("sweep small.toml --out a").expect(0);
-    assert_eq!(fs::read_to_string(&path).unwrap(), marked);
+    assert_eq!(place.read("a/runs.csv"), marked);
 }
 
 /// Where and when runs were made is in a file of its own, for each invocation of the program.
@@ -101,7 +100,7 @@ fn a_sweep_says_where_it_comes_from() {
     let place = Place::new();
     place.file("small.toml", SMALL);
     let invocations = || {
-        let text = fs::read_to_string(place.path().join("a/sweep.json")).unwrap();
+        let text = place.read("a/sweep.json");
         let whole: serde_json::Value = serde_json::from_str(&text).unwrap();
         whole["sittings"].as_array().unwrap().clone()
     };
@@ -118,16 +117,15 @@ fn a_sweep_says_where_it_comes_from() {
     // Nothing is left to do, so nobody sat down.
     place.line("sweep small.toml --out a").expect(0);
     assert_eq!(invocations().len(), 1);
-    let runs = place.path().join("a/runs.csv");
-    let whole = fs::read_to_string(&runs).unwrap();
+    let whole = place.read("a/runs.csv");
     let half = whole.lines().take(13).collect::<Vec<_>>().join("\n") + "\n";
-    fs::write(&runs, half).unwrap();
+    place.file("a/runs.csv", &half);
     place.line("sweep small.toml --out a").expect(0);
     let made = invocations();
     let made = made.iter().map(|invocation| &invocation["runs"]);
     assert_eq!(made.collect::<Vec<_>>(), [24, 12]);
-    assert_eq!(fs::read_to_string(&runs).unwrap(), whole);
-    let page = fs::read_to_string(place.path().join("a/report.html")).unwrap();
+    assert_eq!(place.read("a/runs.csv"), whole);
+    let page = place.read("a/report.html");
     assert!(page.contains("2 invocations"), "{page}");
     place.file("a/sweep.json", "{}");
     let refused = place.line("sweep small.toml --out a").expect(2);
@@ -146,13 +144,12 @@ fn the_line_that_repeats_a_sweep_repeats_it() {
         .line("sweep small.toml --repetitions 2 --out a")
         .expect(0);
     shown.says("sweep a/sweep.toml --out a.again");
-    let read = |path: &str| fs::read_to_string(place.path().join(path)).unwrap();
-    let manifest = read("a/sweep.toml");
+    let manifest = place.read("a/sweep.toml");
     assert!(
         manifest.starts_with("# Small.\nname = \"small\"\nrepetitions = 2\n["),
         "{manifest}"
     );
-    let page = read("a/report.html");
+    let page = place.read("a/report.html");
     assert!(page.contains("<title>small</title>"), "{page}");
     let line = "orchestrator sweep a/sweep.toml --out a.again";
     assert!(page.contains(line), "{page}");
@@ -160,7 +157,7 @@ fn the_line_that_repeats_a_sweep_repeats_it() {
     let again = place.line(line).expect(0);
     again.says("small · 6 cells · 12 runs");
     for file in ["runs.csv", "aggregate.csv", "plot.svg", "sweep.toml"] {
-        let [a, b] = ["a", "a.again"].map(|out| read(&format!("{out}/{file}")));
+        let [a, b] = ["a", "a.again"].map(|out| place.read(&format!("{out}/{file}")));
         assert_eq!(a, b, "{file}");
     }
 }
@@ -174,7 +171,7 @@ fn repetitions_are_added_to_a_sweep() {
         let line = format!("sweep small.toml --repetitions {repetitions} --out a");
         place.line(&line).expect(0);
         assert_eq!(rows(&place.path().join("a/runs.csv")).len(), runs);
-        let manifest = fs::read_to_string(place.path().join("a/sweep.toml")).unwrap();
+        let manifest = place.read("a/sweep.toml");
         assert!(
             manifest.contains(&format!("repetitions = {repetitions}\n")),
             "{manifest}"
@@ -183,7 +180,7 @@ fn repetitions_are_added_to_a_sweep() {
     place
         .line("sweep small.toml --repetitions 2 --out a")
         .expect(2);
-    let manifest = fs::read_to_string(place.path().join("a/sweep.toml")).unwrap();
+    let manifest = place.read("a/sweep.toml");
     assert!(manifest.contains("repetitions = 3\n"), "{manifest}");
 }
 
@@ -229,7 +226,7 @@ fn the_first_failure_is_the_one_that_is_told() {
             .expect(4)
     };
     made("a").warns("cannot write results to a/failed");
-    let text = fs::read_to_string(place.path().join("a/sweep.json")).unwrap();
+    let text = place.read("a/sweep.json");
     assert!(text.contains("\"runs\": 8"), "{text}");
     // Where sweep.json should be, a link to nowhere is in the way.
     fs::create_dir(place.path().join("b")).unwrap();
@@ -333,8 +330,7 @@ fn a_small_sweep_needs_no_file() {
     assert!(place.path().join("a/plot.svg").exists());
     // The manifest is a sweep file that means the same.
     place.line("sweep a/sweep.toml --out b").expect(0);
-    let read = |out: &str| fs::read_to_string(place.path().join(out).join("runs.csv")).unwrap();
-    assert_eq!(read("a"), read("b"));
+    assert_eq!(place.read("a/runs.csv"), place.read("b/runs.csv"));
 }
 
 #[test]

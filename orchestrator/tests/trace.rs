@@ -131,8 +131,7 @@ fn what_was_changed_afterwards_is_noticed() {
     place
         .line("run raymond -n 4 --entries 2 --engine sim --trace --out run")
         .expect(0);
-    let path = place.path().join("run/events.jsonl");
-    let whole = fs::read_to_string(&path).expect("text");
+    let whole = place.read("run/events.jsonl");
     let without = |what: &str| {
         let at = whole
             .find(&format!("\"what\":\"{what}\""))
@@ -146,7 +145,7 @@ fn what_was_changed_afterwards_is_noticed() {
         ("receive", "messages.csv"),
         ("enter", "entries.csv"),
     ] {
-        fs::write(&path, without(what)).expect("it can be written");
+        place.file("run/events.jsonl", &without(what));
         let checked = place.line("check run").expect(1);
         let printed = &checked.stderr;
         assert!(
@@ -154,7 +153,7 @@ fn what_was_changed_afterwards_is_noticed() {
             "{what}: {printed}"
         );
     }
-    fs::write(&path, &whole[..whole.len() - 10]).expect("it can be written");
+    let path = place.file("run/events.jsonl", &whole[..whole.len() - 10]);
     let torn = place.line("check run").expect(2);
     let last = format!("line {}", whole.lines().count());
     assert!(torn.stderr.contains(&last), "{}", torn.stderr);

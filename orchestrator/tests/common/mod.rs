@@ -35,6 +35,13 @@ pub(crate) fn undated(path: &Path) -> Vec<u8> {
     format!("{row:?}").into_bytes()
 }
 
+/// A text has all of these words.
+pub(crate) fn assert_contains(text: &str, words: &[&str]) {
+    for words in words {
+        assert!(text.contains(words), "no '{words}' in\n{text}");
+    }
+}
+
 /// The words of a line, as a shell splits it.
 pub(crate) fn words(line: &str) -> Vec<String> {
     shlex::split(line).unwrap_or_else(|| panic!("a quotation mark is missing in {line}"))
@@ -82,6 +89,19 @@ impl Place {
         path
     }
 
+    /// The text of a file.
+    pub(crate) fn read(&self, name: &str) -> String {
+        let text = fs::read_to_string(self.path().join(name));
+        text.unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Puts other words in the place of some that a file has.
+    pub(crate) fn replace(&self, name: &str, from: &str, to: &str) {
+        let text = self.read(name);
+        assert!(text.contains(from), "no '{from}' in\n{text}");
+        self.file(name, &text.replace(from, to));
+    }
+
     /// The program with these arguments, not yet started.
     pub(crate) fn command<A: AsRef<std::ffi::OsStr>>(
         &self,
@@ -124,20 +144,12 @@ impl Finished {
 
     /// The program printed this on stdout.
     pub(crate) fn says(&self, words: &str) {
-        assert!(
-            self.stdout.contains(words),
-            "no '{words}' in\n{}",
-            self.stdout
-        );
+        assert_contains(&self.stdout, &[words]);
     }
 
     /// The program printed this on stderr.
     pub(crate) fn warns(&self, words: &str) {
-        assert!(
-            self.stderr.contains(words),
-            "no '{words}' in\n{}",
-            self.stderr
-        );
+        assert_contains(&self.stderr, &[words]);
     }
 
     /// The program's output, if it ended with this code.
