@@ -58,20 +58,20 @@ fn a_member_that_dies_unasked_leaves_a_run_that_says_so() {
     assert!(
         orchestrator
             .stderr()
-            .contains("member 2 died unasked (signal: 9")
+            .contains("member 2 died unexpectedly (signal: 9")
     );
     let told: Value = serde_json::from_str(orchestrator.stdout()).unwrap();
     assert_eq!(told["state"]["is"], "failed");
     assert_eq!(told["exit_code"], 4);
     let why = told["state"]["why"].as_str().unwrap();
-    assert!(why.starts_with("member 2 died unasked"), "{why}");
+    assert!(why.starts_with("member 2 died unexpectedly"), "{why}");
     let run = place.path().join("results/latest");
     assert_eq!(run_json(&run)["state"], told["state"]);
     assert!(rows(&run.join("entries.csv")).len() > 10);
     assert!(fs::metadata(run.join("events.jsonl")).unwrap().len() > 1_000);
     assert!(run.join("members/2.0.rec").is_file() && run.join("report.html").is_file());
     let checked = place.line("check results/latest").expect(4);
-    checked.says("because the testbed failed: member 2 died unasked");
+    checked.says("because the testbed failed: member 2 died unexpectedly");
     assert_eq!(checked.stderr, "", "the files agree with themselves");
     assert_eq!(drafts(place.path()), [] as [&Path; 0]);
 }
@@ -88,9 +88,13 @@ fn a_proxy_that_dies_unasked_leaves_a_run_that_says_so() {
     let proxy = children(orchestrator.pid()).into_iter().find(is_proxy);
     kill_process(proxy.unwrap(), Signal::KILL).unwrap();
     assert_eq!(orchestrator.code(), 4);
-    assert!(orchestrator.stderr().contains("the proxy died unasked"));
+    assert!(
+        orchestrator
+            .stderr()
+            .contains("the proxy died unexpectedly")
+    );
     let checked = place.line("check run").expect(4);
-    checked.says("the proxy died unasked");
+    checked.says("the proxy died unexpectedly");
     assert!(rows(&place.path().join("run/entries.csv")).len() > 10);
 }
 

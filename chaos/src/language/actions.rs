@@ -105,7 +105,7 @@ impl Rest {
             _ => return Ok(false),
         };
         if twice {
-            return Err(cursor.error(place, "it was already said", "say it once"));
+            return Err(cursor.error(place, "this was written before", "write it once"));
         }
         Ok(true)
     }

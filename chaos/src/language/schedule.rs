@@ -79,8 +79,8 @@ impl Clauses {
                 _ => put(&mut self.when, cursor.trigger()?, cursor.since(start)),
             };
             if twice {
-                let wrong = format!("'{word}' is said twice");
-                return Err(cursor.error(cursor.since(start), wrong, "say it once"));
+                let wrong = format!("'{word}' is written twice");
+                return Err(cursor.error(cursor.since(start), wrong, "write it once"));
             }
         }
     }

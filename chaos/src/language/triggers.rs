@@ -68,7 +68,7 @@ pub enum MessageFault {
 pub enum By {
     /// This long, in nanoseconds.
     Ns(u64),
-    /// That many times the bound on delays that the members are told, their T.
+    /// This many times the bound on delays that the members are told, their T.
     Bounds(f64),
 }
 
@@ -168,8 +168,8 @@ impl Cursor<'_> {
             self.take();
             let member = self.member("write a member's number")?;
             if slot.replace(member).is_some() {
-                let wrong = format!("'{word}' is said twice");
-                return Err(self.error(place, wrong, "say it once"));
+                let wrong = format!("'{word}' is written twice");
+                return Err(self.error(place, wrong, "write it once"));
             }
         }
         Ok(selector)

@@ -174,7 +174,7 @@ fn introduce(
     let width = width.unwrap_or(0);
     for link in links {
         let member = link.member.as_ref().map(SocketAddr::to_string);
-        let member = member.unwrap_or_else(|| "whoever sends".to_owned());
+        let member = member.unwrap_or_else(|| "any client".to_owned());
         writeln!(
             out,
             "{:width$}  {member}  reach it at {}",

@@ -474,13 +474,13 @@ mod tests {
     fn a_run_whose_testbed_failed_never_holds_and_says_why() {
         let mut run = contended();
         run.end = End::Failed;
-        run.failure = Some("member 1 died unasked".to_owned());
+        run.failure = Some("member 1 died unexpectedly".to_owned());
         assert_eq!(
             verdicts(&run),
             (Verdict::Inconclusive, Verdict::Inconclusive)
         );
         let reasons = judged(&plan("raymond", 2), &run).reasons;
-        assert_eq!(reasons[0], "the testbed failed: member 1 died unasked");
+        assert_eq!(reasons[0], "the testbed failed: member 1 died unexpectedly");
         assert!(reasons[1].contains("was cut short"), "{reasons:?}");
         let mut overlap = served([(0, 0, 1, 5), (1, 0, 4, 9)]);
         overlap.failure = run.failure;

@@ -202,7 +202,7 @@ fn eventful(plan: &Plan) -> Run {
         faults: vec![FaultOutcome::false_suspicion(1, NodeId(2), NodeId(0))],
         end: End::LiveLock,
         ended_ns: 50,
-        failure: Some("member 3 died unasked".to_owned()),
+        failure: Some("member 3 died unexpectedly".to_owned()),
     }
 }
 

@@ -148,5 +148,5 @@ async fn number(stdout: &mut BufReader<ChildStdout>) -> io::Result<u64> {
     stdout.read_line(&mut line).await?;
     line.trim()
         .parse()
-        .map_err(|_| io::Error::other("a process of the ring said no number"))
+        .map_err(|_| io::Error::other("a process of the ring did not print a number"))
 }

@@ -297,7 +297,7 @@ pub enum End {
     TimeLimit,
     /// A user interrupted the run.
     Interrupted,
-    /// The testbed failed: a process died unasked, a disk was full.
+    /// The testbed failed: a process died unexpectedly, a disk was full.
     Failed,
     /// The orchestrator was killed; what the members had recorded was found later.
     Abandoned,

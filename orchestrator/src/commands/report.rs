@@ -12,7 +12,7 @@ use crate::{Exit, Failure, print, report};
 /// Makes one HTML page of a run or a sweep: verdict, tables, pictures, where it came from
 ///
 /// The page is one file that needs no network and no other file. A run and a sweep write their own
-/// report.html; this makes it anew, from the other files.
+/// report.html; this makes it again from the other files.
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     /// The directory of a run, such as results/latest, or of a sweep

@@ -94,7 +94,7 @@ impl Drop for Guarded {
 pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !condition() {
-        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        assert!(Instant::now() < deadline, "not within 20 s: {what}");
         thread::park_timeout(Duration::from_millis(5));
     }
 }

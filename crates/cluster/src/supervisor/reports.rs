@@ -35,7 +35,7 @@ impl Supervisor<'_> {
             Output::Message(report) => report,
             Output::Unparsable(line) => {
                 return Err(EngineError::Testbed(format!(
-                    "member {from} said something that is no report: {line}"
+                    "member {from} sent a line that is not a report: {line}"
                 )));
             }
             Output::Ended(status) => {
@@ -103,7 +103,7 @@ impl Supervisor<'_> {
                 Ok(())
             }
             Output::Unparsable(line) => Err(EngineError::Testbed(format!(
-                "the proxy said something that is no report: {line}"
+                "the proxy sent a line that is not a report: {line}"
             ))),
             Output::Ended(_) if proxy.did.is_some() || proxy.given_up => {
                 proxy.ended = true;
@@ -152,9 +152,9 @@ struct Death {
 /// What there is to say of a child that should have lived.
 fn died_unasked(who: &str, status: io::Result<ExitStatus>, stderr_log: &Path) -> EngineError {
     let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-    let said = match last_lines(stderr_log).as_str() {
-        "" => "it said nothing on stderr".to_owned(),
+    let last_words = match last_lines(stderr_log).as_str() {
+        "" => "it wrote nothing to stderr".to_owned(),
         words => format!("the end of its stderr:\n{words}"),
     };
-    EngineError::Testbed(format!("{who} died unasked ({status}); {said}"))
+    EngineError::Testbed(format!("{who} died unexpectedly ({status}); {last_words}"))
 }
