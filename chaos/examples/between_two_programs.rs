@@ -85,7 +85,7 @@ fn bad_links() -> Result<Timeline, FaultError> {
     Timeline::resolve(&specs, &group)
 }
 
-/// Answers whatever it is sent, whoever sent it.
+/// Sends everything that arrives back to its sender.
 fn answer(socket: &UdpSocket) -> io::Result<()> {
     let mut question = [0; 64];
     loop {

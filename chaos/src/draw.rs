@@ -1,4 +1,4 @@
-//! Repeatable chance.
+//! Random numbers that are the same in every run with the same seed.
 
 use rand::rand_core::{Infallible, TryRng};
 

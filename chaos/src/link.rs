@@ -36,7 +36,7 @@ pub(crate) struct Link {
     to: Member,
     /// How many packets it has seen.
     passed: u64,
-    /// In the order of their [`Stage`](crate::fault::Stage)s.
+    /// The faults on it, in the order of their [`Stage`](crate::fault::Stage)s.
     stack: SmallVec<[Layer; 1]>,
     /// When cuts of this link are healed: at the beginning of each stretch.
     heals: Vec<TimeWindow>,

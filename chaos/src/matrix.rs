@@ -79,7 +79,7 @@ impl Matrix {
         })
     }
 
-    /// One that is computed, from each site to each.
+    /// A matrix in which the delay between each two sites is computed.
     pub(crate) fn between(
         name: &str,
         sites: &[&str],

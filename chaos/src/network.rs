@@ -52,7 +52,7 @@ enum Places {
 const DELAY: u64 = 0x0064_656c_6179;
 
 impl Network {
-    /// One without faults, for a group of this size.
+    /// A network without faults, for a group of this size.
     pub fn new(seed: u64, nodes: u32) -> Self {
         Self {
             seed,

@@ -119,7 +119,7 @@ impl FaultAction {
 pub struct BadLinks {
     /// What the links do to packets.
     pub fault: AnyFault,
-    /// The links.
+    /// The links that the fault is on.
     pub reach: Reach,
     /// How the fault comes and goes on each link, if it does.
     pub churn: Option<Churn>,
@@ -156,8 +156,8 @@ impl Timeline {
     }
 
     /// Puts a step about links that waited for an event, or for somebody to be found, in force from
-    /// now on. A step with `every` is put in force each time, and is then over for whom it met
-    /// before.
+    /// now on. A step with `every` is put in force each time, and then no longer concerns the member
+    /// that it concerned before.
     ///
     /// # Panics
     /// If the step is not about links, or somebody is to be isolated and `who` does not say who.
@@ -172,7 +172,7 @@ impl Timeline {
         self.steps[step].put_in_force(Some(step), window, among, now_ns, network);
     }
 
-    /// Whom `random` means, among these, the n-th time the step happens.
+    /// The member that `random` means, among these, the n-th time the step happens.
     ///
     /// # Panics
     /// If `among` is empty.
@@ -255,9 +255,9 @@ pub struct Enacted {
 }
 
 impl Step {
-    /// Puts a step about links in force with its times counted from that moment, as somebody means
-    /// them who asks for it in the middle of a run. `among` is how many members there are, and whom it
-    /// isolates; `number` is its place in a timeline, if it has one.
+    /// Puts a step about links in force with its times counted from that moment, which is what a person
+    /// means who asks for it in the middle of a run. `among` is how many members there are, and the one
+    /// that it isolates; `number` is its place in a timeline, if it has one.
     ///
     /// # Panics
     /// As [`Timeline::enact`], or if the step waits for an event.
@@ -279,7 +279,7 @@ impl Step {
         self.put_in_force(number, window, among, now_ns, network)
     }
 
-    /// Whom `random` means, among these, the n-th time the step happens.
+    /// The member that `random` means, among these, the n-th time the step happens.
     ///
     /// # Panics
     /// If `among` is empty.

@@ -88,7 +88,7 @@ fn the_api_is_explained_to_everybody_and_the_metrics_to_whom_they_are_open() {
     assert_eq!(open.ask_as(None, "POST", "/reset", "").0, 401);
 }
 
-/// Whoever opens connections and says nothing keeps nobody else out, and does not stay.
+/// A client that opens connections and sends nothing keeps nobody else out, and is disconnected.
 #[test]
 fn half_sent_requests_are_dropped_and_others_answered() {
     let proxy = Running::start(&[]);

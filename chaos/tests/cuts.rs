@@ -166,7 +166,7 @@ fn the_one_to_be_isolated_may_be_found_later() {
     assert_eq!(shown.collect::<Vec<_>>(), [(0, 1_000, 2), (1, 7_000, 1)]);
 }
 
-/// Whoever was isolated is reached again when it is somebody else's turn, and what it lost by then
+/// A member that was isolated is reached again when it is another one's turn, and what it lost by then
 /// stays lost; a fault that comes every so often is one rule, however often it comes.
 #[test]
 fn one_is_isolated_at_a_time() {

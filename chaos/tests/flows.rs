@@ -12,7 +12,7 @@ const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const DEADLINE: Duration = Duration::from_secs(20);
 const SECOND: u64 = 1_000_000_000;
 
-/// A server, and a proxy before it for whoever comes.
+/// A server, and a proxy in front of it that lets every client in.
 struct Rig {
     server: UdpSocket,
     /// Where clients reach the server.
@@ -21,7 +21,7 @@ struct Rig {
 }
 
 impl Rig {
-    /// A client asks, the server answers whoever it saw, and the client hears its answer.
+    /// A client asks, the server answers the address it saw, and the client hears its answer.
     async fn exchange(&self, client: &UdpSocket, question: &[u8]) -> SocketAddr {
         client.send_to(question, self.alias).await.expect("sent");
         let (asked, seen_as) = receive(&self.server).await;

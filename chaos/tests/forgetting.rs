@@ -59,7 +59,7 @@ fn what_a_forgotten_cut_met_under_way_stays_cut() {
     network.forget(cut, 10 * MS);
     assert_eq!(network.arrive(20 * MS, 0, 1, 0), Arrival::Drop(None));
     assert_eq!(network.arrive(20 * MS, 0, 1, 7 * MS), Arrival::Deliver);
-    // Whoever gets its place is not blamed for it.
+    // The rule that gets its place is not blamed for it.
     let other = network.add(rule("loss 1% on 0->1"));
     assert_eq!(other, cut);
     assert_eq!(network.arrive(20 * MS, 0, 1, 0), Arrival::Drop(None));

@@ -155,7 +155,7 @@ fn a_fault_that_begins_again_begins_without_memory() {
     assert_eq!(
         lost.iter().find(|n| **n >= 100),
         Some(&102),
-        "counted anew, not on from 50"
+        "counted from the beginning, not on from 50"
     );
     assert!(lost.iter().all(|n| n % 100 < 50));
 }

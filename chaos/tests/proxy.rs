@@ -21,7 +21,7 @@ use tokio::net::UdpSocket;
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// Longer than anything here takes on the busiest machine.
 const DEADLINE: Duration = Duration::from_secs(20);
-/// So long nothing more comes after what must come.
+/// How long nothing more must come after what was expected.
 const QUIET: Duration = Duration::from_millis(100);
 
 /// Members with a running proxy between them.

@@ -15,7 +15,7 @@ pub enum Exit {
     Violated,
     /// 2: bad usage or scenario.
     Usage,
-    /// 3: inconclusive.
+    /// 3: the run does not say whether the properties hold.
     Inconclusive,
     /// 4: the testbed itself failed.
     Testbed,

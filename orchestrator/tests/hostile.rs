@@ -345,7 +345,7 @@ fn the_longest_times_overflow_nothing() {
     }
 }
 
-/// Counts are summed over the rows, so a table may count only so much.
+/// Counts are summed over the rows, so a count in a table has an upper bound.
 #[test]
 fn counts_in_tables_have_a_bound_that_is_named() {
     let place = Place::new();

@@ -288,7 +288,7 @@ fn every_message_has_one_fate(events: &[Value], settles: bool, line: &str) {
     }
 }
 
-/// From whom to whom, and whether it is sent, received or lost; a post counts as sent.
+/// The sender, the addressee, and whether it is sent, received or lost; a post counts as sent.
 fn fate(event: &Value) -> Option<(u64, u64, usize)> {
     let node = number(event, "node");
     match event["what"].as_str().expect("a word") {

@@ -22,9 +22,9 @@ pub(crate) struct Cursor<'a> {
 /// A token: the smallest part of a text that means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
-    /// `loss`
+    /// A word such as `loss`.
     Word(&'a str),
-    /// `75` and `ms`
+    /// A number and its unit, such as `75` and `ms`.
     Number(&'a str, &'a str),
     /// `->`, `-`, `,`, `|`, `..`, `#`
     Sign(&'a str),

@@ -71,7 +71,7 @@ const LINKS: [Word; 6] = [
                   included), all.",
         example: "loss 5% on 0,1->all and 3-4",
     },
-    // Cuts.
+    // How links are cut.
     Word {
         word: "cut",
         form: "cut LINKS|edges|N random edges [drop|hold|deliver]",
@@ -149,7 +149,7 @@ const OTHERS: [Word; 10] = [
         meaning: "B is never told that A is down.",
         example: "hide down 2 from 4",
     },
-    // Times.
+    // When faults happen.
     Word {
         word: "at",
         form: "at TIME",

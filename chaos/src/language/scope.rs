@@ -35,9 +35,9 @@ pub struct Scope<'a> {
 pub(crate) enum Part<'a> {
     /// A member, by its number.
     Member(Member),
-    /// `holder`
+    /// The member that is inside: `holder`.
     Holder,
-    /// `token`
+    /// The member that has the token: `token`.
     Token,
     /// The kind of a message.
     Kind(&'a str),

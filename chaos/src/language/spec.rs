@@ -29,7 +29,7 @@ pub struct FaultSpec {
     pub action: Action,
 }
 
-/// What happens.
+/// What a fault does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -37,7 +37,7 @@ pub enum Action {
     Links {
         /// What the links do to packets.
         fault: LinkFault,
-        /// The links.
+        /// The links that misbehave.
         reach: Reach,
     },
     /// Links carry nothing: `cut 3-4`, `cut 4 random edges`.
@@ -49,7 +49,7 @@ pub enum Action {
     },
     /// Groups do not reach each other: `partition 0,1|2,3`, `partition halves`.
     Partition {
-        /// The groups.
+        /// The groups that are parted.
         groups: PartitionGroups,
         /// What becomes of datagrams under way.
         in_flight: InFlight,
@@ -121,7 +121,7 @@ pub enum DelayLaw {
 pub enum Choice {
     /// All edges that the group has: `edges`.
     Edges,
-    /// That many edges, drawn by chance: `4 random edges`.
+    /// This number of edges, drawn at random: `4 random edges`.
     Random(u32),
     /// These links: `3-4`.
     Links(Reach),

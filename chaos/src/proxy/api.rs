@@ -37,10 +37,10 @@ type. What cannot be done is answered with {\"error\": \"…\"}: 400 bad request
 fault or place, 405 wrong method, 413 body too long.
 ";
 
-/// No body is longer.
+/// The length of the longest body that is read, in bytes.
 const LONGEST_BODY: usize = 64 << 10;
 
-/// Who may ask for what.
+/// What a request needs to be answered.
 #[derive(Clone)]
 pub struct Access {
     /// The token that a request must carry.
@@ -186,7 +186,7 @@ fn read<T: DeserializeOwned>(body: Body) -> Result<T, Box<Response>> {
     })
 }
 
-/// The number of a fault, or the answer that it is none.
+/// The number of a fault, or the answer that there is no such number.
 fn number(id: &str) -> Result<u64, Box<Response>> {
     id.parse().map_err(|_| {
         let why = "a fault is named by its number, as GET /faults shows it";

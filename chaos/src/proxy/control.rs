@@ -53,7 +53,7 @@ pub enum Command {
 pub enum Reply {
     /// The command was carried out.
     Done,
-    /// The members.
+    /// The members and their aliases.
     Links(Vec<LinkRow>),
     /// The faults that were asked for and not ended.
     Faults(Vec<FaultRow>),
@@ -80,12 +80,12 @@ pub struct LinkRow {
     pub flows: usize,
 }
 
-/// A fault.
+/// A fault that was asked for.
 #[derive(Clone, Debug, Serialize)]
 pub struct FaultRow {
-    /// Its number.
+    /// The number by which it is changed and ended.
     pub id: u64,
-    /// As it was asked for.
+    /// The fault in the words in which it was asked for.
     pub fault: String,
     /// Whether it is in force now.
     pub state: FaultState,

@@ -44,24 +44,24 @@ pub(super) struct Core {
     /// The journal says so, and there was room again since.
     told_full: bool,
     pub journal: Journal,
-    /// From time 0 on, if anybody reads it.
+    /// When faults came into force and ended, from time 0 on, if anybody reads it.
     fault_log: Option<FaultLog>,
 }
 
 /// What became of the datagrams of one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LinkCount {
-    /// Taken in.
+    /// Datagrams that arrived at the proxy.
     pub received: u64,
-    /// Bytes of those.
+    /// The bytes of the datagrams that arrived.
     pub bytes: u64,
-    /// Sent on, copies too.
+    /// Datagrams that were sent on, copies too.
     pub delivered: u64,
-    /// Lost at once, or while under way.
+    /// Datagrams that were lost, at once or while under way.
     pub lost: u64,
     /// Copies beyond the first.
     pub doubled: u64,
-    /// Copies that were not kept, since too much was under way.
+    /// Copies that were dropped because too much was under way.
     pub crowded_out: u64,
 }
 

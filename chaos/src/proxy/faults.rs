@@ -44,7 +44,7 @@ const MOST_FAULTS: usize = 1024;
 const MOST_OVER: usize = 100;
 
 impl Faults {
-    /// Those of the timeline that need nobody's help.
+    /// The faults of the timeline that do not wait for an event.
     pub(super) fn new(
         timeline: Timeline,
         delay: Delay,

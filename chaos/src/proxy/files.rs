@@ -8,7 +8,7 @@ use safe_io::input;
 /// Which files a fault may name, as in `delay matrix wan.csv`.
 #[derive(Clone, Debug, Default)]
 pub enum FaultFiles {
-    /// No files.
+    /// A fault may name no files.
     #[default]
     Refused,
     /// The files below this directory.

@@ -34,7 +34,7 @@ impl Default for FlowLimits {
 /// One that makes room for another must have been idle for so long.
 const SHORTEST_IDLE_NS: u64 = 1_000_000_000;
 
-/// A client's flow.
+/// What goes between one client and a member, in both directions.
 pub(super) struct Flow {
     id: u64,
     pub member: Member,
@@ -60,11 +60,11 @@ pub(super) struct Opened {
 #[derive(Default)]
 pub(super) struct Flows {
     by_id: BTreeMap<u64, Flow>,
-    /// Which of them has its member's own alias.
+    /// The flow that has the member's own alias, for each member.
     at_alias: BTreeMap<Member, u64>,
     limits: FlowLimits,
     pub opened: u64,
-    /// Closed since nothing passed, or to make room.
+    /// Flows that were closed because nothing passed, or to make room.
     pub closed: u64,
     /// Datagrams of clients for whom there was no room.
     pub refused: u64,

@@ -15,7 +15,7 @@ pub struct Journal {
 /// A line of the journal.
 #[derive(Serialize)]
 struct Line<'a, T> {
-    /// Since the proxy began.
+    /// The time since the proxy began.
     time_ns: u64,
     /// The same moment on the wall clock.
     utc: &'a str,
@@ -25,7 +25,7 @@ struct Line<'a, T> {
 }
 
 impl Journal {
-    /// One that keeps what happens.
+    /// A journal that writes down what happens.
     pub fn new(into: impl Write + 'static) -> Self {
         Self {
             into: Some(Box::new(into)),

@@ -107,8 +107,8 @@ impl Sockets {
         self.members[member as usize]
     }
 
-    /// From whom to whom something goes that came from this address to that alias; nowhere if it is
-    /// nobody's, and nobody of that sort is expected. What happened to flows comes as well.
+    /// The members between which a datagram goes that came from this address to that alias; none if the
+    /// address is no member's and unknown clients are not let in. What happened to flows comes as well.
     pub(super) fn hop(
         &mut self,
         source: SocketAddr,

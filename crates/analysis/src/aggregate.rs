@@ -8,7 +8,7 @@ use crate::summary::Summary;
 pub struct Aggregate {
     /// A column of `summary.csv`.
     pub metric: String,
-    /// Of the runs that have it.
+    /// Its mean and its spread over the runs that have it.
     pub moments: Moments,
 }
 

@@ -187,7 +187,7 @@ impl Value {
     }
 }
 
-/// As it stands in a file.
+/// The text of a value in a file.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

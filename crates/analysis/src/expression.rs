@@ -236,7 +236,7 @@ const MOST_BYTES: usize = 4_000;
 const MOST_DEPTH: usize = 100;
 
 impl Parser {
-    /// Everything that binds at least so much, from left to right.
+    /// Everything that binds at least this tightly, from left to right.
     fn level(&mut self, level: usize) -> Result<Term, String> {
         let Some(operators) = BINDING.get(level) else {
             return self.power();

@@ -122,10 +122,10 @@ fn wait(waiting: &[(NodeId, u64)]) -> String {
     )
 }
 
-/// So many who wait are told with those whom they wait for.
+/// At most this many waiting members are named together with those that they wait for.
 const NAMED: usize = 5;
 
-/// For whom each of them waits, as far as messages between the two have not arrived.
+/// The members that each of them waits for, as far as messages between the two have not arrived.
 fn for_whom(run: &Run, waiting: &[(NodeId, u64)]) -> String {
     let missing = run.messages.iter().filter_map(|(&(from, to, _), row)| {
         let arrived_or_lost = row.received + row.lost;

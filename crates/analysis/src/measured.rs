@@ -14,9 +14,9 @@ pub(crate) struct Measured {
     pub from_ns: u64,
     /// When measuring ends.
     pub until_ns: u64,
-    /// Entries in it.
+    /// Entries between the two.
     pub entries: u64,
-    /// Algorithm messages sent in it.
+    /// Messages of the algorithm that were sent between the two.
     pub messages: u64,
     /// Whether a warm-up is cut off; it then begins and ends at an exit.
     pub cut: bool,

@@ -5,7 +5,7 @@ use model::run::Run;
 use crate::measured::Measured;
 use crate::occupancy::Stay;
 
-/// Times, ascending.
+/// Lengths of time in nanoseconds, the shortest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Times(Vec<u64>);
 
@@ -31,7 +31,7 @@ impl Times {
             .collect()
     }
 
-    /// All of them.
+    /// All of them, the shortest first.
     pub(crate) fn into_ascending(self) -> Vec<u64> {
         self.0
     }

@@ -59,7 +59,7 @@ pub(crate) struct Crowd {
     pub(crate) late_p99_ms: f64,
 }
 
-/// What is said of a percentile; of several the last in this order.
+/// Whether a percentile is as low as it should be. The worst comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kept {
     Met,
@@ -88,7 +88,7 @@ impl Punctuality {
         }
     }
 
-    /// What is said of all percentiles that are wanted.
+    /// The worst of all percentiles that are wanted.
     pub(crate) fn all_kept(&self) -> Kept {
         let wanted = self.wanted_us.iter();
         let kept = wanted.map(|(percentile, most_us)| self.kept(*percentile, *most_us));

@@ -26,16 +26,16 @@ use model::engine::EngineError;
 /// What is heard of the children, all in one place.
 #[derive(Debug)]
 pub enum Heard {
-    /// Of a member, in one of its lives.
+    /// A member wrote something or ended, in one of its lives.
     Member {
-        /// The member that it is.
+        /// The number of the member.
         from: NodeId,
         /// The life of that member.
         incarnation: u32,
         /// What it wrote, or that it ended.
         what: Output<FromMember>,
     },
-    /// Of the proxy between the members.
+    /// The proxy between the members wrote something or ended.
     Proxy(Output<FromProxy>),
 }
 

@@ -182,7 +182,7 @@ impl Supervisor<'_> {
         self.end_search();
     }
 
-    /// Lets everybody go on whom a search has stopped, once its step is in force, and begins the next.
+    /// Lets everybody go on that a search has stopped, once its step is in force, and begins the next.
     fn end_search(&mut self) {
         let enacting = &self.faults.enacting;
         let done = |search: &mut Search| search.concluded && !enacting.contains(&search.step);

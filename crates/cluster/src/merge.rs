@@ -95,7 +95,7 @@ impl Records {
     }
 }
 
-/// From whom, to whom where links are counted, and of which kind.
+/// The sender, the addressee where links are counted, and the kind of messages.
 type Link = (NodeId, Option<NodeId>, &'static str);
 
 struct Account<'a> {
@@ -103,7 +103,7 @@ struct Account<'a> {
     kinds: &'static [&'static str],
     ledger: Ledger,
     token: TokenTrail,
-    /// Who took whom for dead, and when.
+    /// When a member took another one for dead: the moment, the one, the other.
     suspicions: Vec<(u64, NodeId, NodeId)>,
     /// What the ledger does not keep.
     rest: Run,

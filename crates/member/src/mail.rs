@@ -19,7 +19,7 @@ struct Numbers {
     first: u32,
     /// How many messages each member has made.
     made: Vec<u64>,
-    /// By the places of the messages under way.
+    /// The number of each message under way, by its place.
     of: Vec<u64>,
 }
 

@@ -26,10 +26,10 @@ pub struct Seen {
 /// Notices a live-lock: messages without end and nobody gets in.
 ///
 /// Counted are messages while nobody is inside, from the last entry or from when somebody began to
-/// wait. Who waits may well try again and again while another one stays inside for long.
+/// wait. A member that waits may well try again and again while another one stays inside for long.
 #[derive(Clone, Debug)]
 pub struct Referee {
-    /// More messages than this in vain are a live-lock.
+    /// More messages than this without an entry are a live-lock.
     limit: u64,
     /// Messages sent before those that count.
     before: u64,
@@ -40,7 +40,7 @@ pub struct Referee {
 }
 
 impl Referee {
-    /// Nothing has happened; more messages in vain than these are a live-lock.
+    /// Nothing has happened; more messages than these without an entry are a live-lock.
     pub fn new(live_lock_messages: u64) -> Self {
         Self {
             limit: live_lock_messages,
@@ -51,7 +51,7 @@ impl Referee {
         }
     }
 
-    /// Something happened that is not in vain: these messages no longer count.
+    /// The group got on: the messages sent so far no longer count.
     pub fn got_on(&mut self, sent: u64) {
         self.before = sent;
     }
@@ -142,7 +142,7 @@ mod tests {
     };
 
     #[test]
-    fn messages_in_vain_are_a_live_lock_once_there_are_too_many() {
+    fn messages_without_an_entry_are_a_live_lock_once_there_are_too_many() {
         let mut referee = Referee::new(10);
         assert!(!referee.is_live_locked(WAITS));
         assert!(!referee.is_live_locked(Seen { sent: 10, ..WAITS }));

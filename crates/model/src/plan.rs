@@ -118,7 +118,7 @@ impl TryFrom<String> for Algorithm {
     }
 }
 
-/// Reads a shape, and says where it stands if it is none.
+/// Reads a shape; an error names the key that it stands under.
 fn topology<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
     let text = String::deserialize(deserializer)?;
     let shape = text.parse();

@@ -300,9 +300,9 @@ workloads! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quota {
-    /// So many entries of each node.
+    /// This many entries of each node.
     PerNode(u64),
-    /// So many entries in all, dealt to the nodes in advance by their weights.
+    /// This many entries in all, dealt to the nodes in advance by their weights.
     Total(u64),
     /// New requests until this moment, in nanoseconds from the start; then the run drains.
     Until(u64),
@@ -359,7 +359,7 @@ impl Span {
 /// Why a text is no [`Span`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpanTextError {
-    /// One of its times is none.
+    /// One of its times cannot be read.
     #[error(transparent)]
     Time(#[from] SpanError),
     /// The words do not make one.
@@ -422,7 +422,7 @@ impl TryFrom<String> for Span {
 pub enum Urgency {
     /// Always the same.
     Constant(u32),
-    /// Between the two, both included, anew for each request.
+    /// Between the two, both included, drawn again for each request.
     Uniform(u32, u32),
 }
 

@@ -13,7 +13,8 @@ pub(crate) struct Links {
     /// What every draw for a message begins with.
     draw: Draw,
     sent: Sent,
-    /// Nothing where order need not be kept, or keeps itself.
+    /// The latest arrival on each link; `None` where links may reorder, or where a constant delay keeps
+    /// the order.
     latest: Option<Latest>,
 }
 

@@ -229,7 +229,7 @@ impl<'a> World<'a> {
         if self.runs(node) {
             self.tell(node, Event::Cue(cue));
         } else {
-            // It calls the dead in vain, and no time passes until it calls somebody else.
+            // The dead do not answer, and no time passes until somebody else is called.
             self.pass_time(self.now_ns)?;
         }
         Ok(ControlFlow::Continue(()))
@@ -258,7 +258,7 @@ impl<'a> World<'a> {
         self.reach(due);
     }
 
-    /// Lets something happen to whom it concerns.
+    /// Lets something happen to the member that it concerns.
     fn reach(&mut self, due: Due) {
         match due {
             Due::Task(task) => self.perform(task),

@@ -1,4 +1,4 @@
-//! When to say what has arrived.
+//! When to acknowledge what has arrived.
 //!
 //! An acknowledgement waits a little for a message that goes the same way. It leaves at once when
 //! something is out of order, which tells the sender what is missing; when the other end asked; and
@@ -6,7 +6,8 @@
 
 use crate::packet::{Ack, SELECTIVE};
 
-/// So many segments are acknowledged at once, however young: a quarter of what may be under way.
+/// This many segments are acknowledged at once, however young they are: a quarter of what may be
+/// under way.
 const AT_ONCE_SEGMENTS: u64 = SELECTIVE / 4;
 
 /// What we owe the other end.

@@ -10,13 +10,13 @@
 use crate::config::Timing;
 use crate::rtt::{Estimate, Presumed};
 
-/// A credit has so many parts, and a segment that arrived brings one of them.
+/// A credit has this many parts, and a segment that arrived brings one of them.
 const PARTS: u64 = 2;
-/// So many repetitions may leave at one moment, if everything went well before.
+/// The most repetitions that may leave at one moment, if everything went well before.
 const MOST: u64 = 64 * PARTS;
-/// So many before anything is known.
+/// How many may leave before anything is known.
 const FIRST: u64 = 8 * PARTS;
-/// So many come with time, after each pause.
+/// How many more may leave after each pause.
 const WITH_TIME: u64 = 4 * PARTS;
 
 /// A member's credits, and what it knows of round trips to anybody.
@@ -56,7 +56,7 @@ impl Budget {
         left.is_some()
     }
 
-    /// So many segments are known to have arrived.
+    /// This many more segments are known to have arrived.
     pub(crate) fn answered(&mut self, segments: u64) {
         if segments > 0 {
             self.credits = (self.credits + segments).min(MOST);

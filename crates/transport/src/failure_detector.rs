@@ -10,7 +10,7 @@ use algorithms::{NodeId, Topology};
 
 use crate::Transport;
 
-/// Whom a member watches, and when.
+/// The peers that a member watches, and when.
 #[derive(Clone, Debug)]
 pub struct FailureDetector {
     others: Vec<NodeId>,

@@ -107,7 +107,7 @@ impl Seal {
         datagram.extend_from_slice(written);
     }
 
-    /// Appends the mac.
+    /// Appends the authentication code (MAC).
     pub fn close(&self, datagram: &mut Vec<u8>) {
         let mac = self.key.mac(datagram);
         datagram.extend_from_slice(&mac.as_bytes()[..MAC_BYTES]);

@@ -45,8 +45,8 @@ pub(crate) struct Ack {
     pub below: u64,
     /// Bit `i` stands for segment `below + 1 + i`.
     pub beyond: u64,
-    /// The number of the frame that arrived last of those that want an answer; 0 if that was said
-    /// before.
+    /// The number of the frame that arrived last of those that want an answer; 0 if an earlier
+    /// acknowledgement had it.
     pub echo: u64,
     /// How long ago that frame arrived.
     pub held_us: u32,

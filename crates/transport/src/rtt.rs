@@ -21,7 +21,7 @@ const HEARD_BACKOFF: u32 = 2;
 /// What a long round trip tells of the next one counts half after this long.
 const HALF_LIFE_NS: u64 = 250_000_000;
 
-/// So many samples tell how fast a path is at its best.
+/// How many samples tell how fast a path is at its best.
 const ENOUGH: u32 = 8;
 
 /// What samples of round trips say of the next one.
@@ -67,12 +67,12 @@ impl Estimate {
         self.smoothed.map(|(smoothed, _)| smoothed)
     }
 
-    /// The shortest round trip of at least so many.
+    /// The shortest round trip, if there are at least this many samples.
     pub(crate) fn least_ns(&self, samples: u32) -> Option<u64> {
         (self.samples >= samples).then_some(self.least)
     }
 
-    /// How long the next one will take at most, as far as that can be said. Age makes that no less
+    /// How long the next one will take at most, as far as that is known. Age makes that no less
     /// than what the path takes at rest.
     pub(crate) fn path_ns(&self, now: u64, at_rest_ns: u64) -> Option<u64> {
         let (smoothed, deviation) = self.smoothed?;
@@ -100,7 +100,7 @@ pub(crate) struct Presumed {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RoundTrips {
     estimate: Estimate,
-    /// What other paths say, before this one has said enough.
+    /// What other paths tell, until this one has enough samples.
     presumed: Presumed,
     /// How often in a row the timeout passed without an answer.
     backoff: u32,

@@ -4,7 +4,7 @@
 //! end that has waited too long for an answer, and a new one begins with a handshake:
 //!
 //! ```text
-//!        A waits in vain                            B
+//!        A hears no answer                          B
 //!   down ├── Open 4 ─────────────────────────────► ┤ down, unless it was
 //!        ├ ◄───────────────────────────── Accept 4 ┤
 //!     up ├── Ping 4, or a message of session 4 ──► ┤ up
@@ -34,7 +34,7 @@ pub(crate) struct Session {
     pending: Option<Say>,
     /// Since when an answer is owed to us.
     owed_since: Option<u64>,
-    /// When we call next, and how often we called in vain.
+    /// When we call next, and how often we called without an answer.
     call_at: Option<u64>,
     calls: u32,
     /// Whether the member wants to know soon that the link is cut.
@@ -58,13 +58,13 @@ enum Phase {
 /// What a frame did to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Nothing: it belongs to it.
+    /// The session goes on: the frame belongs to it.
     Same,
-    /// It is now up.
+    /// The session is now up.
     Began,
-    /// It is now down.
+    /// The session is now down.
     Ended,
-    /// Nothing yet: it is part of a handshake.
+    /// The session is not up yet: the frame is part of a handshake.
     Handshake,
 }
 
@@ -329,7 +329,7 @@ mod tests {
         ..Config::PATIENT
     };
 
-    /// What this end has to say; it is then said.
+    /// What this end has to say; afterwards it counts as sent.
     fn speak(end: &mut Session, now: u64) -> Option<(u32, Say)> {
         let say = end.pending()?;
         end.said(now, say, false);

@@ -45,7 +45,7 @@ impl Window {
         self.largest
     }
 
-    /// So much was acknowledged.
+    /// This many bytes were acknowledged.
     pub(crate) fn acknowledged(&mut self, bytes: usize) {
         self.bytes = (self.bytes + bytes).min(self.largest);
     }

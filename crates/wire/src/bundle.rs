@@ -9,12 +9,12 @@ use super::port::{LONGEST_DATAGRAM, Port, is_passing};
 #[derive(Debug, Default)]
 pub struct Bundle {
     to: Option<SocketAddr>,
-    /// One after the other.
+    /// The datagrams, one after the other.
     contents: Vec<u8>,
     /// How long each is; the last may be shorter.
     length: usize,
     count: usize,
-    /// One was shorter, so it is the last.
+    /// A datagram was shorter than the others, so it is the last.
     closed: bool,
     /// Datagrams that the kernel did not take.
     unsent: u64,

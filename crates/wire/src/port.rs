@@ -140,7 +140,7 @@ impl Port {
 }
 
 impl Inbox {
-    /// One with nothing in it.
+    /// An inbox with nothing in it.
     pub fn new() -> Self {
         Self {
             room: vec![0; BATCH_SIZE * LONGEST],

@@ -127,15 +127,15 @@ fn examples(info: &AlgorithmInfo) -> Vec<String> {
 }
 
 fn facts(page: &mut Page, info: &AlgorithmInfo) {
-    let unless_said = info.defaults();
-    let kinds = (info.machine)(&unless_said, &Printed::repaired()).kinds();
+    let defaults = info.defaults();
+    let kinds = (info.machine)(&defaults, &Printed::repaired()).kinds();
     page.fact("Name", info.name);
     page.fact("Family", super::list::family(info.family));
     page.fact("Runs on", &runs_on(info));
     page.fact("Links", links(info));
     page.fact(
         "Admits",
-        &match (info.more.admits)(&unless_said) {
+        &match (info.more.admits)(&defaults) {
             1 => "one at a time".to_owned(),
             k => format!("{k} at a time, unless its parameters say otherwise"),
         },
@@ -149,7 +149,7 @@ fn facts(page: &mut Page, info: &AlgorithmInfo) {
         1 => "one crash".to_owned(),
         crashes => format!("{crashes} crashes"),
     };
-    let provided = match info.survives(&unless_said) < info.more.crashes {
+    let provided = match info.survives(&defaults) < info.more.crashes {
         true => ", with recovery=on",
         false => "",
     };

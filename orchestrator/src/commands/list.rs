@@ -155,7 +155,7 @@ fn faults_table() -> String {
     text
 }
 
-/// So that a line fits on a terminal, indented.
+/// Lines of this width fit on a terminal when they are indented.
 const FAULT_WIDTH: usize = 90;
 
 fn faults_json() -> String {

@@ -61,7 +61,7 @@ impl Stroke {
         }
     }
 
-    /// The same line through which so much of what lies behind is seen.
+    /// The same line, partly transparent.
     pub(super) fn opacity(self, opacity: f64) -> Self {
         Self { opacity, ..self }
     }

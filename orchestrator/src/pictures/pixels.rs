@@ -22,7 +22,7 @@ pub(super) struct PixelRow {
 }
 
 impl PixelRow {
-    /// Nothing goes on between these times.
+    /// A row for these times in which nothing is marked.
     pub(super) fn new(from_ns: u64, until_ns: u64) -> Self {
         Self {
             from_ns,

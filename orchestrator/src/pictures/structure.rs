@@ -1,7 +1,8 @@
 //! A structure as a picture, in the manner of the paper's Figure 1.
 //!
-//! Nodes stand in a circle. A solid arc leads from i to whom it informs, a dashed one to whom it only
-//! asks, a dotted one to whom it informs without having asked. Arcs to oneself are left out.
+//! Nodes stand in a circle. A solid arc leads from i to each node that it informs, a dashed one to each
+//! that it only asks, a dotted one to each that it informs without having asked. Arcs to oneself are
+//! left out.
 
 use std::f64::consts::TAU;
 use std::fmt::Write;

@@ -354,7 +354,7 @@ impl FromStr for Assignment {
 /// `NODE=WEIGHT` for one node, the rest being 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Weight {
-    /// Of the node in this place.
+    /// A weight for the next node in turn.
     InTurn(f64),
     /// A weight for the named node.
     Of(NodeId, f64),

@@ -74,7 +74,7 @@ fn side_by_side(
                         true => break,
                         false => simulate(grid, cell, repetition, stopped).transpose(),
                     };
-                    // Whoever listened has given up.
+                    // The receiver has given up.
                     if done.is_some_and(|done| sender.send(done).is_err()) {
                         break;
                     }

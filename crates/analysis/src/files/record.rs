@@ -169,7 +169,7 @@ pub(super) struct Record {
     run: Remainder,
 }
 
-/// What was said of the run.
+/// The verdict on a run and its reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Sentence {
     pub verdict: Verdict,

@@ -18,7 +18,7 @@ pub(crate) struct Seat {
     pub(crate) done: Option<(u64, UsageRow)>,
     /// Since when it stands still though nobody asked for that.
     pub(crate) stopped_ns: Option<u64>,
-    /// A fault let it go on, which has yet to be seen.
+    /// A fault let it go on, and it has not been seen running since.
     pub(crate) resumed: bool,
     /// It did not finish in time, and was killed.
     pub(crate) given_up: bool,
@@ -30,10 +30,10 @@ pub(crate) enum Life {
     #[default]
     Running,
     Paused,
-    /// Killed on purpose, and not reaped yet; with the nanoseconds after which it comes back, if it
-    /// does.
+    /// Killed on purpose, and its exit status not collected yet; with the nanoseconds after which it
+    /// comes back, if it does.
     Killed(Option<u64>),
-    /// Dead, and reaped.
+    /// Dead, and its exit status was collected.
     Dead,
     /// In a later life, in which it runs no algorithm.
     Revived,

@@ -66,7 +66,7 @@ pub enum Task {
     },
 }
 
-/// Whom a step that begins is about.
+/// The members that a step is about when it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The step is about nobody: there is nobody left, or somebody else was first.
@@ -182,7 +182,7 @@ impl ProcessFaults {
         }
     }
 
-    /// The one whom a step seeks. Where nobody fits it shall be the next to enter.
+    /// The member that a step looks for. Where none fits, it will be the next to enter.
     pub fn found(&mut self, step: usize, sightings: &[Sighting]) -> Option<NodeId> {
         let sightings = sightings.iter();
         let found = match self.sought(step) {

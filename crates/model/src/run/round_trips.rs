@@ -34,7 +34,7 @@ impl Default for RoundTrips {
 }
 
 impl RoundTrips {
-    /// One more has ended.
+    /// Adds a round trip that ended at this time.
     pub fn add(&mut self, at_ns: u64, took_ns: u64) {
         while at_ns / self.interval_ns >= MOST_INTERVALS {
             self.lengthen();

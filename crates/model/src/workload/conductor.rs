@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Conducts a workload in which nobody asks by itself.
 pub trait Conduct: fmt::Debug + Send {
     /// What to tell which member in a settled world; `None` when the workload is over, or cannot go
-    /// on because somebody waits in vain.
+    /// on because somebody waits who will never be let in.
     fn next(&mut self, world: Settled) -> Option<(NodeId, Cue)>;
 }
 

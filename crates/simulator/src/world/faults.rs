@@ -52,7 +52,7 @@ pub(super) struct Faults {
     /// When the token last came to each member, if ever.
     token_since_ns: Vec<Option<u64>>,
     token: TokenTrail,
-    /// Who took whom for dead, who was not.
+    /// Members that were taken for dead and were not.
     pub(super) false_suspicions: Vec<FaultOutcome>,
 }
 

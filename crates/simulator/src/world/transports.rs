@@ -128,7 +128,7 @@ impl Transports {
         transports
     }
 
-    /// From whom to whom a datagram goes, and since when.
+    /// The sender and the addressee of a datagram, and when it was sent.
     pub(super) fn journey(&self, DatagramId(id): DatagramId) -> (NodeId, NodeId, u64) {
         let datagram = &self.datagrams[id as usize];
         (datagram.from, datagram.to, datagram.sent_ns)
@@ -529,7 +529,7 @@ enum Heard {
         from: NodeId,
         message: MessageId,
         sent_ns: u64,
-        /// As it travelled; empty without a trace.
+        /// The bytes as they travelled; empty without a trace.
         stamped: Vec<u8>,
     },
     Link(NodeId, Change),

@@ -8,7 +8,7 @@ use model::workload::{Closed, PerNode, Quota, Span, Urgency};
 
 use crate::scenes::{MS, judge, messages, plan, simulate};
 
-/// So many runs of each algorithm; `TURNSTILE_CUTS` asks for more, as `scripts/soak` does.
+/// How many runs there are of each algorithm; `TURNSTILE_CUTS` asks for more, as `scripts/soak` does.
 fn runs() -> u64 {
     let more = std::env::var("TURNSTILE_CUTS").map(|cuts| cuts.parse());
     more.map_or(40, |cuts| cuts.expect("TURNSTILE_CUTS is a number"))
@@ -74,7 +74,7 @@ fn links_that_fail_and_come_back_lose_no_request_and_no_token() {
     }
 }
 
-/// A link that is no bridge is cut for good: whoever asks is served all the same.
+/// A link that is no bridge is cut for good: everybody who asks is served all the same.
 #[test]
 fn a_cut_for_good_that_leaves_the_graph_connected_stops_nobody() {
     for algorithm in ["lfrt", "lfrt-p"] {

@@ -225,7 +225,7 @@ fn what_is_under_way_at_a_cut_is_lost_held_or_delivered() {
         assert_eq!(entered_ns("deliver", transport), Some(45 * MS));
         assert_eq!(entered_ns("hold", transport), Some(135 * MS));
     }
-    // Whoever repeats it does so after the cut, and after its own patience.
+    // It is repeated after the cut, when the sender has waited long enough.
     let repeated_ns = entered_ns("drop", UseTransport::Always).expect("it enters");
     assert!((155 * MS..600 * MS).contains(&repeated_ns), "{repeated_ns}");
     assert_eq!(entered_ns("drop", UseTransport::Never), None);
@@ -268,7 +268,7 @@ fn the_holder_is_cut_off_at_the_moment_it_enters() {
     assert!(row.acted > 0);
     let mut entered = run.requests.iter().filter_map(|row| row.entered_ns);
     let alone = cut_off_ns + 1..cut_off_ns + 300 * MS;
-    // Whoever it was may enter again, as it keeps the token; nobody else can.
+    // The holder may enter again, as it keeps the token; nobody else can.
     let others = entered.by_ref().filter(|ns| alone.contains(ns));
     assert!(others.count() <= 4);
 }

@@ -58,7 +58,7 @@ fn whoever_dies_the_others_are_served_one_at_a_time() {
     }
 }
 
-/// sanders-L5: whoever had the grant of the dead never asks those it must ask instead.
+/// sanders-L5: a site that had the grant of the dead never asks those it must ask instead.
 #[test]
 fn as_printed_some_wait_for_ever() {
     let stuck = |structure, nodes| {

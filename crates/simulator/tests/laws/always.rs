@@ -104,8 +104,8 @@ fn every_world(law: impl Fn(&Plan, &Run, Option<u64>)) {
     assert!(tried >= 1_000, "only {tried} worlds were tried");
 }
 
-/// The most that were inside at once, from the rows alone. Who leaves makes room for who enters at
-/// the same moment, so whoever stays for no time at all is not seen.
+/// The most that were inside at once, from the rows alone. A member that leaves makes room for one that
+/// enters at the same moment, so a stay that takes no time is not seen.
 fn most_inside(run: &Run) -> u32 {
     let entered = run
         .requests

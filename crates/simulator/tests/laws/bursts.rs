@@ -92,8 +92,8 @@ fn printed_lfrt_serves_bursts_that_have_settled_in_its_kindest_reading_only() {
     let requests = [4, 6, 8, 12];
     assert_eq!(finished("lfrt", &[], requests), [40; 4], "repaired");
     let kindest = finished("lfrt", &["L2"], requests);
-    assert_eq!(kindest, [40; 4], "dummies outward, counts anew");
-    // Counts that are kept, and then dummies that always go.
+    assert_eq!(kindest, [40; 4], "dummies outward, counts from zero");
+    // Counts that are not reset, and then dummies that always go.
     assert_as_known("lfrt", &["L2", "L5"], requests, [35, 33, 32, 31]);
     assert_as_known("lfrt", &["L2", "L5", "L6"], requests, [12, 0, 0, 0]);
     assert_as_known("lfrt", &["L2", "L6"], requests, [12, 0, 0, 0]);

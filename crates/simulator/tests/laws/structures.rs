@@ -158,8 +158,8 @@ fn rules_that_never_ask_back_cost_the_least_always() {
     }
 }
 
-/// A centralised structure asks at most for two messages more, a FAIL and an INQUIRE, for whoever is
-/// inquired is inside already.
+/// A centralised structure asks at most for two messages more, a FAIL and an INQUIRE, since
+/// the site that is inquired is inside already.
 #[test]
 fn a_coordinator_is_never_yielded_to() {
     let mut sent = BTreeMap::new();

@@ -127,7 +127,7 @@ fn without_migrations(
     far_off
 }
 
-/// What is to be said if a number of the table is none that a further run could give.
+/// What the test says if a number of the table is not one that a further run could give.
 fn compare(what: &str, number: &str, runs: &[f64]) -> Option<String> {
     /// Student's t for four degrees of freedom, 99 % two-sided.
     const T: f64 = 4.604;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) static SILENT: &dyn Machine = &Of::<Toy<0>>::MACHINE;
 /// Never lets anybody in, and talks about it for ever.
 pub(crate) static CHATTERING: &dyn Machine = &Of::<Toy<1>>::MACHINE;
-/// Lets the neighbour in, who did not ask, and then whoever asked.
+/// Lets the neighbour in, who did not ask, and then the one that asked.
 pub(crate) static CONFUSED: &dyn Machine = &Of::<Toy<2>>::MACHINE;
 /// Waits for a timer that it has moved, while another that it cancelled would have been too late.
 pub(crate) static PUNCTUAL: &dyn Machine = &Of::<Toy<3>>::MACHINE;

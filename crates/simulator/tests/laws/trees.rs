@@ -8,7 +8,7 @@ use model::workload::{Closed, PerNode, Quota, Span, Urgency};
 
 use crate::worlds::{MS, plan, set, simulate};
 
-/// So many trees; `TURNSTILE_TREES` asks for more, as `scripts/soak` does.
+/// How many trees there are; `TURNSTILE_TREES` asks for more, as `scripts/soak` does.
 fn trees() -> u64 {
     let more = std::env::var("TURNSTILE_TREES").map(|trees| trees.parse());
     more.map_or(8, |trees| trees.expect("TURNSTILE_TREES is a number"))

@@ -33,7 +33,7 @@ impl Weather {
     };
 }
 
-/// An event with its bytes kept.
+/// An event that owns its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     Message(NodeId, Vec<u8>),
@@ -56,7 +56,7 @@ pub(crate) struct World {
     pub paused: BTreeSet<NodeId>,
     /// Datagrams with these bytes in them do not arrive, if there are any.
     pub censored: Vec<u8>,
-    /// Every datagram that was sent: when, from whom, to whom.
+    /// Every datagram that was sent: when, its sender and its addressee.
     pub sent: Vec<(u64, NodeId, NodeId, Vec<u8>)>,
     config: Config,
     incarnations: Vec<u32>,

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::commands::list::family;
 
 pub(super) fn text(info: &AlgorithmInfo) -> String {
-    let unless_said = info.defaults();
-    let kinds = (info.machine)(&unless_said, &Printed::repaired()).kinds();
+    let defaults = info.defaults();
+    let kinds = (info.machine)(&defaults, &Printed::repaired()).kinds();
     let notes = info.more.notes.iter();
     let notes = notes.map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
     let defects = info.more.defects.iter().map(|defect| {
@@ -37,7 +37,7 @@ pub(super) fn text(info: &AlgorithmInfo) -> String {
             LinkOrder::Any => "any",
         },
         "least_nodes": info.more.sizes.least,
-        "admits": (info.more.admits)(&unless_said),
+        "admits": (info.more.admits)(&defaults),
         "survives": info.more.crashes,
         "messages": kinds,
         "token": info.token,
