@@ -12,7 +12,7 @@ use std::process::Command;
 use std::thread;
 
 use common::processes::{Guarded, children, state, udp_port, wait_until};
-use common::{Place, rows, words};
+use common::{Place, assert_contains, rows, words};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -88,11 +88,7 @@ fn a_proxy_that_dies_unasked_leaves_a_run_that_says_so() {
     let proxy = children(orchestrator.pid()).into_iter().find(is_proxy);
     kill_process(proxy.unwrap(), Signal::KILL).unwrap();
     assert_eq!(orchestrator.code(), 4);
-    assert!(
-        orchestrator
-            .stderr()
-            .contains("the proxy died unexpectedly")
-    );
+    assert_contains(orchestrator.stderr(), &["the proxy died unexpectedly"]);
     let checked = place.line("check run").expect(4);
     checked.says("the proxy died unexpectedly");
     assert!(rows(&place.path().join("run/entries.csv")).len() > 10);
@@ -190,11 +186,8 @@ fn a_name_that_is_taken_during_the_run_costs_nothing() {
     fs::write(place.path().join("run/mine"), "somebody else's").unwrap();
     kill_process(orchestrator.pid(), Signal::INT).unwrap();
     assert_eq!(orchestrator.code(), 4);
-    assert!(
-        orchestrator
-            .stderr()
-            .contains("somebody took run during the run")
-    );
+    let warning = "somebody took run during the run";
+    assert_contains(orchestrator.stderr(), &[warning]);
     place.line("check run.2").expect(3);
     assert!(place.path().join("run/mine").is_file());
 }

@@ -30,13 +30,18 @@ fn self_contained(html: &str) {
     }
 }
 
+/// The page that a run writes into its directory.
+fn page_of(place: &Place, line: &str, code: i32, out: &str) -> String {
+    place.line(line).expect(code);
+    place.read(&format!("{out}/report.html"))
+}
+
 #[test]
 fn a_run_writes_its_page_and_report_makes_the_same() {
     let place = Place::new();
     let line =
         "run raymond --engine sim --seed 1 --entries 20 --out a --fault 'at 50ms cut 0-1 for 30ms'";
-    place.line(line).expect(0);
-    let html = place.read("a/report.html");
+    let html = page_of(&place, line, 0, "a");
     self_contained(&html);
     let (page, provenance) = html.split_once("<aside>").unwrap();
     let words = [
@@ -66,8 +71,7 @@ fn a_run_writes_its_page_and_report_makes_the_same() {
 fn a_violation_comes_first() {
     let place = Place::new();
     let line = "run suzuki-kasami --engine sim -n 3 --as-printed=SK1 --seed 1 --out a";
-    place.line(line).expect(1);
-    let html = place.read("a/report.html");
+    let html = page_of(&place, line, 1, "a");
     self_contained(&html);
     let banner = html.split("<div class=\"banner bad\">").nth(1).unwrap();
     let banner = banner.split("</div>").next().unwrap();
@@ -142,8 +146,7 @@ fn a_page_lists_the_files_of_its_run() {
     let place = Place::new();
     for (out, flags) in [("a", "--trace"), ("b", "--engine sim")] {
         let line = format!("run raymond -n 3 --entries 2 {flags} --out {out}");
-        place.line(&line).expect(0);
-        let html = place.read(&format!("{out}/report.html"));
+        let html = page_of(&place, &line, 0, out);
         let files = html.split("<h2>Files</h2>").nth(1).unwrap();
         let files = files.split("</section>").next().unwrap();
         let listed = files.split("href=\"").skip(1);
@@ -167,8 +170,7 @@ fn a_page_lists_the_files_of_its_run() {
 fn a_page_says_what_the_files_say() {
     let place = Place::new();
     let line = "run raymond -n 3 --entries 5 --engine sim --loss 5% --seed 1 --out 'a b'";
-    place.line(line).expect(0);
-    let html = place.read("a b/report.html");
+    let html = page_of(&place, line, 0, "a b");
     let table = place.read("a b/transport.csv");
     for column in [
         "datagrams_sent",
@@ -185,8 +187,7 @@ fn a_page_says_what_the_files_say() {
     );
     assert!(html.contains("has no band in the pictures"), "{html}");
     let line = "run raymond -n 3 --entries 5 --engine sim --fault 'at 1ms pause 1 for 5ms' --seed 1 --out c";
-    place.line(line).expect(0);
-    let html = place.read("c/report.html");
+    let html = page_of(&place, line, 0, "c");
     assert!(!html.contains("has no band in the pictures"));
     assert!(html.contains("a fault is in force"));
 }
