@@ -70,6 +70,9 @@ pub trait Atlas: Send {
     /// The message in words.
     fn describe(&self, message: MessageId) -> String;
 
+    /// Appends the message as bytes.
+    fn encode(&self, message: MessageId, bytes: &mut Vec<u8>);
+
     /// The state in words.
     fn describe_state(&self, state: StateId) -> String;
 }
@@ -219,6 +222,11 @@ impl<A: Algorithm> Atlas for Interned<A> {
 
     fn describe(&self, message: MessageId) -> String {
         format!("{:?}", self.messages.values[message.0 as usize])
+    }
+
+    fn encode(&self, message: MessageId, bytes: &mut Vec<u8>) {
+        let message = &self.messages.values[message.0 as usize];
+        postcard::to_io(message, bytes).expect("a message is plain data");
     }
 
     fn describe_state(&self, state: StateId) -> String {

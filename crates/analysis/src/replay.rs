@@ -1,4 +1,5 @@
-//! A traced run given to the same machines again: does the same come out?
+//! A traced run given to the same machines again: does the same come out? A schedule of the explorer can
+//! be given to them as well: it is told in the same events.
 //!
 //! ```text
 //!   events.jsonl ──► inputs ──► machine ──► outputs ══ outputs ◄── events.jsonl
@@ -12,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use algorithms::erased::{Event as Input, Group, MessageId};
-use algorithms::{Change, Effect, NodeId, Request, Timer, Topology};
+use algorithms::erased::{Event as Input, Group, Machine, MessageId};
+use algorithms::{Change, Effect, NodeId, Request, Setting, Timer, Topology};
 
 use model::event::{ALREADY_INSIDE, Event, Letter, What};
 use model::plan::Plan;
@@ -86,11 +87,16 @@ enum Output {
 impl Replay {
     /// The machines of the planned run before its first event.
     pub fn new(plan: &Plan, topology: Topology) -> Self {
-        let machine = plan.machine();
+        Self::of_machine(plan.machine(), &plan.setting(topology))
+    }
+
+    /// Like [`new`](Self::new), with a machine that need not be registered.
+    pub fn of_machine(machine: &dyn Machine, setting: &Setting) -> Self {
+        let nodes = setting.nodes();
         Self {
-            group: machine.group(&plan.setting(topology), 0..plan.nodes),
+            group: machine.group(setting, 0..nodes),
             kinds: machine.kinds(),
-            members: (0..plan.nodes).map(|_| Member::default()).collect(),
+            members: (0..nodes).map(|_| Member::default()).collect(),
             timer_names: BTreeMap::new(),
             progress: Progress::default(),
         }

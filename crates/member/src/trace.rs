@@ -48,7 +48,7 @@ pub fn lost(members: &Members, to: NodeId, message: MessageId) -> What {
 }
 
 /// The event of a timer that is set.
-pub(crate) fn timer_set(Timer { name, tag }: Timer, at_ns: u64) -> What {
+pub fn timer_set(Timer { name, tag }: Timer, at_ns: u64) -> What {
     What::SetTimer {
         timer: Cow::Borrowed(name),
         tag,
@@ -57,7 +57,7 @@ pub(crate) fn timer_set(Timer { name, tag }: Timer, at_ns: u64) -> What {
 }
 
 /// The event of a timer that is cancelled.
-pub(crate) fn timer_cancelled(Timer { name, tag }: Timer) -> What {
+pub fn timer_cancelled(Timer { name, tag }: Timer) -> What {
     What::CancelTimer {
         timer: Cow::Borrowed(name),
         tag,

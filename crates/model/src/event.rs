@@ -1,7 +1,8 @@
 //! Everything that happens in a run, one event after another.
 //!
 //! The core emits events, the recorder of a process and the trace write them, the ledger folds them into
-//! the run. A run that is not traced has fewer kinds of them, and its messages are told by kind alone.
+//! the run, and the explorer tells a schedule in them. A run that is not traced has fewer kinds of them,
+//! and its messages are told by kind alone.
 //!
 //! An event is a line of JSON in `events.jsonl`. What a member's algorithm is given (a request, a
 //! release, a message, a timer, news of a peer or a link) comes before what it does about that, and
@@ -256,6 +257,23 @@ kinds_of_event! {
         #[serde(flatten)]
         name: Box<FaultName>,
     },
+}
+
+impl What {
+    /// Whether it is something that the algorithm is given.
+    pub fn is_input(&self) -> bool {
+        matches!(
+            self,
+            What::Request { .. }
+                | What::Release
+                | What::Receive { .. }
+                | What::Timer { .. }
+                | What::PeerDown { .. }
+                | What::PeerUp { .. }
+                | What::LinkDown { .. }
+                | What::LinkUp { .. }
+        )
+    }
 }
 
 /// An event as bytes, for a field that says `#[serde(with = "model::event::binary")]`.
