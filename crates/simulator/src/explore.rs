@@ -12,10 +12,13 @@
 //!             -> world               a row of sites: what can happen at all, what must be true
 //!                 -> graph           all rows met, each once
 //!                     -> search      breadth first, then backwards from "all served"
-//!         walk, replay, schedule     one way through it, as text
+//!         walk, replay               one way through it
+//!             -> schedule            as text
+//!             -> events              as what happened, like a traced run
 //! ```
 
 mod ending;
+mod events;
 mod graph;
 mod interned;
 mod mail;
@@ -30,9 +33,10 @@ mod world;
 use std::fmt;
 use std::str::FromStr;
 
-use algorithms::NodeId;
 use algorithms::registry::{AlgorithmInfo, LinkOrder};
-use serde::Serialize;
+use model::event::Event;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 pub use ending::{Ending, Waiting};
@@ -241,10 +245,20 @@ pub struct Finding {
     pub why: String,
     /// A shortest schedule that leads there.
     pub schedule: Schedule,
+    /// What happened before the schedule, where the search began later.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Event>,
     /// The steps of that schedule, with what each one does.
     pub told: Vec<TakenStep>,
     /// The state in which the schedule ends.
     pub ending: Ending,
+}
+
+impl Finding {
+    /// Everything that happens until the end of the schedule, from the beginning of the world.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.before.iter().chain(events::of(&self.told))
+    }
 }
 
 /// The kinds of findings.
@@ -279,27 +293,48 @@ impl fmt::Display for Kind {
 }
 
 /// One step of a schedule, and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenStep {
     /// The step that was taken.
     pub step: Step,
-    /// What the node did in that step, in words.
-    pub effects: Vec<String>,
-    /// The messages that the node sent: the addressee and the kind of each.
-    #[serde(skip)]
-    pub sent: Vec<(NodeId, &'static str)>,
+    /// What happened in that step, and what the node did about it.
+    pub events: Vec<Event>,
     /// What the step changed in the node's state, field by field.
     pub changed: Vec<String>,
     /// What was wrong with the step, if anything.
     pub wrong: Option<(Kind, String)>,
 }
 
+impl TakenStep {
+    /// What the node did in that step, in words.
+    pub fn effects(&self) -> Vec<String> {
+        let events = self.events.iter();
+        let mut done = events.skip_while(|event| !event.what.is_input());
+        done.next();
+        done.filter_map(|event| events::in_words(&event.what))
+            .collect()
+    }
+}
+
 impl fmt::Display for TakenStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.step)?;
-        if !self.effects.is_empty() {
-            write!(f, "  -> {}", self.effects.join(", "))?;
+        let effects = self.effects();
+        if !effects.is_empty() {
+            write!(f, "  -> {}", effects.join(", "))?;
         }
         Ok(())
+    }
+}
+
+impl Serialize for TakenStep {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("TakenStep", 5)?;
+        fields.serialize_field("step", &self.step)?;
+        fields.serialize_field("effects", &self.effects())?;
+        fields.serialize_field("events", &self.events)?;
+        fields.serialize_field("changed", &self.changed)?;
+        fields.serialize_field("wrong", &self.wrong)?;
+        fields.end()
     }
 }

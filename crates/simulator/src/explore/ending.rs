@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use algorithms::NodeId;
+use model::event::What;
 use serde::Serialize;
 
 use super::TakenStep;
@@ -36,29 +37,27 @@ impl Waiting {
         let (mut asked, mut unanswered) = (BTreeSet::new(), BTreeSet::new());
         let mut kinds = BTreeSet::new();
         for one in told {
-            match &one.step {
-                Step::Request(asker) if *asker == node => {
-                    asked.clear();
-                    unanswered.clear();
-                }
-                Step::Timer { node: owner, .. } if *owner == node => {}
-                Step::Deliver(named) => {
-                    // Somebody else's question is no answer.
-                    let question = named
-                        .kind
-                        .as_deref()
-                        .is_some_and(|kind| kinds.contains(kind));
-                    if named.to == node && !question {
-                        unanswered.remove(&named.from);
+            let mut asks = false;
+            for event in &one.events {
+                let own = event.node == Some(node);
+                match &event.what {
+                    What::Request { .. } if own => {
+                        asked.clear();
+                        unanswered.clear();
+                        asks = true;
                     }
-                    continue;
+                    What::Timer { .. } if own => asks = true,
+                    // Somebody else's question is no answer.
+                    What::Receive { from, letter, .. } if own && !kinds.contains(&letter.kind) => {
+                        unanswered.remove(from);
+                    }
+                    What::Send { to, letter, .. } if asks => {
+                        asked.insert(*to);
+                        unanswered.insert(*to);
+                        kinds.insert(letter.kind.clone());
+                    }
+                    _ => {}
                 }
-                _ => continue,
-            }
-            for &(to, kind) in one.sent.iter().filter(|(to, _)| *to != node) {
-                asked.insert(to);
-                unanswered.insert(to);
-                kinds.insert(kind);
             }
         }
         Self {

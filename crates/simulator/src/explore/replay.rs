@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use algorithms::registry::AlgorithmInfo;
 use algorithms::{NodeId, Setting};
+use model::event::Event;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -11,7 +12,7 @@ use super::ending::Ending;
 use super::schedule::{Schedule, Step};
 use super::walk::Walk;
 use super::world::{Successors, World};
-use super::{Kind, Options, TakenStep, Unfit};
+use super::{Kind, Options, TakenStep, Unfit, events};
 
 /// How many states are looked at behind the end of a schedule.
 const LOOKED_AHEAD: usize = 2_000;
@@ -19,6 +20,9 @@ const LOOKED_AHEAD: usize = 2_000;
 /// What came of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outcome {
+    /// What happened before the schedule, where the world began later.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Event>,
     /// Each step and what it did.
     pub told: Vec<TakenStep>,
     /// The bad things, in the order they came.
@@ -37,6 +41,11 @@ impl Outcome {
     /// The first bad thing.
     pub fn finding(&self) -> Option<&Mishap> {
         self.findings.first()
+    }
+
+    /// Everything that happened, from the beginning of the world.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.before.iter().chain(events::of(&self.told))
     }
 }
 
@@ -86,7 +95,7 @@ pub fn replay(
     let options = with_room_for(&options.after.then(schedule), options);
     let kinds = (info.machine)(&setting.params, &setting.printed).kinds();
     let mut world = World::new(info, setting, &options);
-    let mut walk = set_out(&mut world, kinds, &options.after)?;
+    let (mut walk, before) = set_out(&mut world, kinds, &options.after)?;
     let (mut told, mut findings) = (Vec::new(), Vec::new());
     for (number, step) in (1..).zip(&schedule.steps) {
         let one = walk.perform(step);
@@ -113,6 +122,7 @@ pub fn replay(
     }));
     Ok(Outcome {
         ending: walk.ending(&told),
+        before,
         told,
         findings,
         inside: walk.world.inside(&walk.state),
@@ -121,13 +131,14 @@ pub fn replay(
     })
 }
 
-/// Walks to where a world begins.
+/// Walks to where a world begins, and says what happens on the way.
 pub(super) fn set_out<'w>(
     world: &'w mut World,
     kinds: &'static [&'static str],
     after: &Schedule,
-) -> Result<Walk<'w>, ReplayError> {
+) -> Result<(Walk<'w>, Vec<Event>), ReplayError> {
     let mut walk = Walk::new(world, kinds);
+    let mut events = Vec::new();
     for (number, step) in (1..).zip(&after.steps) {
         let told = walk.perform(step);
         let told = told.map_err(|why| ReplayError::impossible(number, step, why))?;
@@ -135,8 +146,9 @@ pub(super) fn set_out<'w>(
             let why = format!("a world cannot begin behind something bad; {kind}: {why}");
             return Err(ReplayError::impossible(number, step, why));
         }
+        events.extend(told.events);
     }
-    Ok(walk)
+    Ok((walk, events))
 }
 
 impl ReplayError {

@@ -27,7 +27,8 @@ pub fn explore(
     let options = with_room_for(&options.after, options);
     let kinds = (info.machine)(&setting.params, &setting.printed).kinds();
     let mut world = World::new(info, setting, &options);
-    let mut start = set_out(&mut world, kinds, &options.after)?.state;
+    let (walk, _) = set_out(&mut world, kinds, &options.after)?;
+    let mut start = walk.state;
     world.renumber(&mut start);
     let mut search = Search::new(world, &options);
     let bad = search.forwards(&start, watch);
@@ -215,7 +216,7 @@ impl Search {
     fn tell(&mut self, bad: &Bad, kinds: &'static [&'static str], after: &Schedule) -> Finding {
         let path = self.graph.path(bad.number);
         let walk = set_out(&mut self.world, kinds, after);
-        let mut walk = walk.expect("the search has begun there");
+        let (mut walk, before) = walk.expect("the search has begun there");
         let states = path.iter().map(|&number| self.graph.state(number));
         let told: Vec<_> = states
             .chain(bad.then.as_deref())
@@ -227,6 +228,7 @@ impl Search {
             kind: bad.kind,
             why: bad.why.clone(),
             schedule: Schedule::of(told.iter().map(|told| told.step.clone()).collect()),
+            before,
             told,
             ending,
         }

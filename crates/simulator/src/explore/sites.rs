@@ -224,11 +224,16 @@ impl Sites {
         &self.bereavements[&(id, victim)]
     }
 
+    /// How urgent the requests of a node are.
+    pub(super) fn priority(&self, node: NodeId) -> u32 {
+        self.rules.priorities[node.index()]
+    }
+
     /// The algorithm's event of a step; none for a lost or doubled message.
     pub(super) fn event(&self, site: &Site, step: SiteStep) -> Option<Event> {
         match step {
             SiteStep::Request => Some(Event::Request(Request {
-                priority: self.rules.priorities[site.node.index()],
+                priority: self.priority(site.node),
             })),
             SiteStep::Release => Some(Event::Release),
             SiteStep::Deliver { from, place } => Some(Event::Receive {

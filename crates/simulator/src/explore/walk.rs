@@ -2,10 +2,12 @@
 //!
 //! A state does not know which of two messages on an unordered link is the older one; somebody who
 //! walks along remembers it. So a step has the same name for the explorer that found a schedule and
-//! for the reader who replays it.
+//! for the reader who replays it, and a message the number that its sender gave it.
+
+use std::collections::BTreeSet;
 
 use algorithms::erased::MessageId;
-use algorithms::{Effect, NodeId, Timer};
+use algorithms::{NodeId, Timer};
 
 use super::TakenStep;
 use super::ending::{Ending, Waiting, changes};
@@ -17,32 +19,25 @@ use super::world::{Act, Successors, Transition, World};
 pub(super) struct Walk<'w> {
     pub(super) world: &'w mut World,
     pub(super) state: Vec<u32>,
-    /// The messages under way, oldest first, by link: from, then to.
-    mail: Vec<Vec<MessageId>>,
+    /// The messages under way, oldest first, by link: from, then to. Copies stand side by side.
+    pub(super) mail: Vec<Vec<UnderWay>>,
+    /// How many messages each node has made.
+    pub(super) made: Vec<u64>,
+    /// How many steps were taken.
+    pub(super) taken: u64,
     kinds: &'static [&'static str],
 }
 
-/// One step that can be taken next, with its messages looked up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Choice {
-    Request(NodeId),
-    Release(NodeId),
-    Deliver(NodeId, NodeId, MessageId),
-    Lose(NodeId, NodeId, MessageId),
-    Duplicate(NodeId, NodeId, MessageId),
-    Timer(NodeId, Timer),
-    Tick,
-    Crash(NodeId, Vec<(NodeId, MessageId)>),
-    Down { victim: NodeId, told: NodeId },
-    Cut(NodeId, NodeId),
-    Heal(NodeId, NodeId),
-    LinkDown { neighbour: NodeId, told: NodeId },
-    LinkUp { neighbour: NodeId, told: NodeId },
+/// A message under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct UnderWay {
+    /// The place among the messages that its sender made, from 1; copies share it.
+    pub(super) number: u64,
+    pub(super) message: MessageId,
 }
 
-/// A choice, and the state that it leads to.
+/// Something that can happen next, and the state that it leads to.
 struct Successor {
-    choice: Choice,
     transition: Transition,
     next: Vec<u32>,
 }
@@ -51,11 +46,13 @@ impl<'w> Walk<'w> {
     /// A walk that stands at the beginning.
     pub(super) fn new(world: &'w mut World, kinds: &'static [&'static str]) -> Self {
         let state = world.initial();
-        let links = world.nodes * world.nodes;
+        let nodes = world.nodes;
         Self {
             world,
             state,
-            mail: vec![Vec::new(); links],
+            mail: vec![Vec::new(); nodes * nodes],
+            made: vec![0; nodes],
+            taken: 0,
             kinds,
         }
     }
@@ -83,13 +80,12 @@ impl<'w> Walk<'w> {
     /// Does what a step says, if it can be done here.
     pub(super) fn perform(&mut self, step: &Step) -> Result<TakenStep, String> {
         let successors = self.successors();
-        let can_be = |choice: Choice| {
-            let successor = successors
-                .iter()
-                .find(|successor| successor.choice == choice);
+        let can_be = |step: Step| {
+            let mut successors = successors.iter();
+            let successor = successors.find(|successor| self.step(successor) == step);
             successor.ok_or_else(|| "it cannot happen here".to_owned())
         };
-        match self.look_up(step).and_then(can_be) {
+        match self.in_full(step).and_then(can_be) {
             Ok(successor) => Ok(self.take(successor)),
             Err(why) => {
                 let steps = self.possible();
@@ -105,32 +101,32 @@ impl<'w> Walk<'w> {
     /// Everything that could happen next.
     pub(super) fn possible(&mut self) -> Vec<Step> {
         let successors = self.successors();
-        let steps = successors
-            .iter()
-            .map(|successor| self.name(&successor.choice));
+        let steps = successors.iter().map(|successor| self.step(successor));
         steps.collect()
     }
 
     /// The state one has come to, by these steps.
     pub(super) fn ending(&self, told: &[TakenStep]) -> Ending {
-        let ids = || (0..self.world.nodes as u32).map(NodeId);
-        let links = ids().flat_map(|from| ids().map(move |to| (from, to)));
+        let links = self.nodes();
+        let links = links.flat_map(|from| self.nodes().map(move |to| (from, to)));
         let mail = links.flat_map(|(from, to)| {
             let places = 0..self.mail[self.link(from, to)].len();
             places.map(move |place| Step::Deliver(self.name_at(from, to, place)))
         });
-        let timers = ids().flat_map(|node| {
+        let timers = self.nodes().flat_map(|node| {
             let set = &self
                 .world
                 .sites
                 .get(SiteId(self.state[node.index()]))
                 .timers;
-            set.iter()
-                .map(move |alarm| self.name(&Choice::Timer(node, alarm.timer)))
+            set.iter().map(move |alarm| timer(node, alarm.timer))
         });
         let waiting = self.world.waiting(&self.state).into_iter();
         Ending {
-            states: ids().map(|node| self.state_of(node, &self.state)).collect(),
+            states: self
+                .nodes()
+                .map(|node| self.state_of(node, &self.state))
+                .collect(),
             pending: mail.chain(timers).collect(),
             waiting: waiting.map(|node| Waiting::after(told, node)).collect(),
         }
@@ -147,52 +143,46 @@ impl<'w> Walk<'w> {
         let mut successors = Successors::default();
         self.world.expand(&self.state, &mut successors);
         let successors = successors.iter().map(|(transition, next)| Successor {
-            choice: self.choice(transition.act, next),
             transition,
             next: next.to_vec(),
         });
         successors.collect()
     }
 
-    fn choice(&self, act: Act, next: &[u32]) -> Choice {
+    /// The step in which it happens, written in full.
+    fn step(&self, Successor { transition, next }: &Successor) -> Step {
         let site = |node: NodeId| self.world.sites.get(SiteId(self.state[node.index()]));
-        match act {
+        match transition.act {
             Act::Move { node, number } | Act::Fault { node, number } => {
                 let site = site(node);
-                let message =
-                    |from: NodeId, place: u32| site.inbox[from.index()][place as usize].message;
+                let named = |from: NodeId, place: u32| {
+                    let mail = site.inbox[from.index()][place as usize];
+                    self.message_name(from, node, mail.message)
+                };
                 match self.world.sites.a_move(number).step {
-                    SiteStep::Request => Choice::Request(node),
-                    SiteStep::Release => Choice::Release(node),
-                    SiteStep::Deliver { from, place } => {
-                        Choice::Deliver(from, node, message(from, place))
-                    }
-                    SiteStep::Lose { from, place } => {
-                        Choice::Lose(from, node, message(from, place))
-                    }
-                    SiteStep::Duplicate { from, place } => {
-                        Choice::Duplicate(from, node, message(from, place))
-                    }
-                    SiteStep::Timer(place) => {
-                        Choice::Timer(node, site.timers[place as usize].timer)
-                    }
-                    SiteStep::Down(victim) => Choice::Down { victim, told: node },
-                    SiteStep::LinkDown(neighbour) => Choice::LinkDown {
+                    SiteStep::Request => Step::Request(node),
+                    SiteStep::Release => Step::Release(node),
+                    SiteStep::Deliver { from, place } => Step::Deliver(named(from, place)),
+                    SiteStep::Lose { from, place } => Step::Lose(named(from, place)),
+                    SiteStep::Duplicate { from, place } => Step::Duplicate(named(from, place)),
+                    SiteStep::Timer(place) => timer(node, site.timers[place as usize].timer),
+                    SiteStep::Down(victim) => Step::Down { victim, told: node },
+                    SiteStep::LinkDown(neighbour) => Step::LinkDown {
                         neighbour,
                         told: node,
                     },
-                    SiteStep::LinkUp(neighbour) => Choice::LinkUp {
+                    SiteStep::LinkUp(neighbour) => Step::LinkUp {
                         neighbour,
                         told: node,
                     },
                 }
             }
-            Act::Tick => Choice::Tick,
-            Act::Cut { ends: (a, b) } => Choice::Cut(a, b),
-            Act::Heal { ends: (a, b) } => Choice::Heal(a, b),
+            Act::Tick => Step::Tick,
+            Act::Cut { ends: (a, b) } => Step::Cut(a, b),
+            Act::Heal { ends: (a, b) } => Step::Heal(a, b),
             Act::Crash { victim } => {
                 let mut lost = Vec::new();
-                for to in (0..self.world.nodes as u32).map(NodeId) {
+                for to in self.nodes() {
                     let left = self.world.sites.get(SiteId(next[to.index()]));
                     let mut kept = left.inbox[victim.index()].clone();
                     for &mail in &site(to).inbox[victim.index()] {
@@ -205,20 +195,23 @@ impl<'w> Walk<'w> {
                     }
                 }
                 lost.retain(|&(to, _)| to != victim);
-                lost.sort_unstable();
-                Choice::Crash(victim, lost)
+                self.crash(victim, lost)
             }
         }
     }
 
-    /// The choice that a step of a schedule stands for.
-    fn look_up(&self, step: &Step) -> Result<Choice, String> {
+    /// A step as somebody wrote it, in full: who writes `1>0` means the oldest message there.
+    fn in_full(&self, step: &Step) -> Result<Step, String> {
+        let in_full = |named: &MessageName| {
+            let message = self.find(named)?.message;
+            Ok::<_, String>(self.message_name(named.from, named.to, message))
+        };
         Ok(match step {
-            Step::Request(node) => Choice::Request(self.known(*node)?),
-            Step::Release(node) => Choice::Release(self.known(*node)?),
-            Step::Deliver(named) => Choice::Deliver(named.from, named.to, self.find(named)?),
-            Step::Lose(named) => Choice::Lose(named.from, named.to, self.find(named)?),
-            Step::Duplicate(named) => Choice::Duplicate(named.from, named.to, self.find(named)?),
+            Step::Request(node) => Step::Request(self.known(*node)?),
+            Step::Release(node) => Step::Release(self.known(*node)?),
+            Step::Deliver(named) => Step::Deliver(in_full(named)?),
+            Step::Lose(named) => Step::Lose(in_full(named)?),
+            Step::Duplicate(named) => Step::Duplicate(in_full(named)?),
             Step::Timer { node, name, tag } => {
                 let site = SiteId(self.state[self.known(*node)?.index()]);
                 let set = &self.world.sites.get(site).timers;
@@ -227,7 +220,7 @@ impl<'w> Walk<'w> {
                     |timer: &&Timer| timer.name == name && tag.is_none_or(|tag| timer.tag == tag);
                 match set.filter(named).collect::<Vec<_>>().as_slice() {
                     [] => return Err(format!("{node} has no such timer set")),
-                    [timer] => Choice::Timer(*node, **timer),
+                    [only] => timer(*node, **only),
                     several => {
                         let count = several.len();
                         return Err(format!(
@@ -237,33 +230,54 @@ impl<'w> Walk<'w> {
                     }
                 }
             }
-            Step::Tick => Choice::Tick,
+            Step::Tick => Step::Tick,
             Step::Crash { victim, lost } => {
                 let mut found = Vec::new();
                 for named in lost {
                     if named.from != *victim {
                         return Err(format!("{named} is not mail from {victim}"));
                     }
-                    found.push((named.to, self.find(named)?));
+                    found.push((named.to, self.find(named)?.message));
                 }
-                found.sort_unstable();
-                Choice::Crash(self.known(*victim)?, found)
+                self.crash(self.known(*victim)?, found)
             }
-            Step::Down { victim, told } => Choice::Down {
+            Step::Down { victim, told } => Step::Down {
                 victim: self.known(*victim)?,
                 told: self.known(*told)?,
             },
-            Step::Cut(a, b) => Choice::Cut(self.known(*a)?.min(*b), self.known(*b)?.max(*a)),
-            Step::Heal(a, b) => Choice::Heal(self.known(*a)?.min(*b), self.known(*b)?.max(*a)),
-            Step::LinkDown { neighbour, told } => Choice::LinkDown {
+            Step::Cut(a, b) => Step::Cut(self.known(*a)?.min(*b), self.known(*b)?.max(*a)),
+            Step::Heal(a, b) => Step::Heal(self.known(*a)?.min(*b), self.known(*b)?.max(*a)),
+            Step::LinkDown { neighbour, told } => Step::LinkDown {
                 neighbour: self.known(*neighbour)?,
                 told: self.known(*told)?,
             },
-            Step::LinkUp { neighbour, told } => Choice::LinkUp {
+            Step::LinkUp { neighbour, told } => Step::LinkUp {
                 neighbour: self.known(*neighbour)?,
                 told: self.known(*told)?,
             },
         })
+    }
+
+    /// The step in which a node crashes and these messages are lost with it: of equal ones the
+    /// youngest, since a prefix survives.
+    fn crash(&self, victim: NodeId, mut lost: Vec<(NodeId, MessageId)>) -> Step {
+        lost.sort_unstable();
+        let mut gone = BTreeSet::new();
+        let mut names = Vec::new();
+        for &(to, message) in lost.iter().rev() {
+            let mail = self.mail[self.link(victim, to)].iter().enumerate();
+            let mut youngest_first = mail.rev();
+            let (place, _) = youngest_first
+                .find(|(place, other)| other.message == message && !gone.contains(&(to, *place)))
+                .expect("only mail that is under way is lost");
+            gone.insert((to, place));
+            names.push(self.name_at(victim, to, place));
+        }
+        names.reverse();
+        Step::Crash {
+            victim,
+            lost: names,
+        }
     }
 
     fn known(&self, node: NodeId) -> Result<NodeId, String> {
@@ -277,7 +291,7 @@ impl<'w> Walk<'w> {
     }
 
     /// The message that a schedule names.
-    fn find(&self, named: &MessageName) -> Result<MessageId, String> {
+    pub(super) fn find(&self, named: &MessageName) -> Result<UnderWay, String> {
         let (from, to) = (self.known(named.from)?, self.known(named.to)?);
         let link = &self.mail[self.link(from, to)];
         let atlas = &self.world.sites.atlas;
@@ -292,10 +306,10 @@ impl<'w> Walk<'w> {
                 })?)
             }
         };
-        let fits = |&&message: &&MessageId| kind.is_none_or(|kind| atlas.kind(message) == kind);
+        let fits = |one: &&UnderWay| kind.is_none_or(|kind| atlas.kind(one.message) == kind);
         let nth = named.nth.unwrap_or(1) as usize;
         match link.iter().filter(fits).nth(nth - 1) {
-            Some(&message) => Ok(message),
+            Some(&one) => Ok(one),
             None => {
                 let what = named.kind.as_deref().unwrap_or("message");
                 Err(match link.iter().filter(fits).count() {
@@ -306,60 +320,20 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// The step of a schedule that stands for this choice.
-    fn name(&self, choice: &Choice) -> Step {
-        match *choice {
-            Choice::Request(node) => Step::Request(node),
-            Choice::Release(node) => Step::Release(node),
-            Choice::Deliver(from, to, message) => {
-                Step::Deliver(self.message_name(from, to, message))
-            }
-            Choice::Lose(from, to, message) => Step::Lose(self.message_name(from, to, message)),
-            Choice::Duplicate(from, to, message) => {
-                Step::Duplicate(self.message_name(from, to, message))
-            }
-            Choice::Timer(node, Timer { name, tag }) => Step::Timer {
-                node,
-                name: name.to_owned(),
-                tag: (tag != 0).then_some(tag),
-            },
-            Choice::Tick => Step::Tick,
-            Choice::Crash(victim, ref lost) => Step::Crash {
-                victim,
-                lost: self.names_of_lost(victim, lost),
-            },
-            Choice::Down { victim, told } => Step::Down { victim, told },
-            Choice::Cut(a, b) => Step::Cut(a, b),
-            Choice::Heal(a, b) => Step::Heal(a, b),
-            Choice::LinkDown { neighbour, told } => Step::LinkDown { neighbour, told },
-            Choice::LinkUp { neighbour, told } => Step::LinkUp { neighbour, told },
-        }
-    }
-
+    /// The name of the oldest message of this value.
     fn message_name(&self, from: NodeId, to: NodeId, message: MessageId) -> MessageName {
-        let link = self.link(from, to);
-        self.name_at(from, to, place(&self.mail[link], message))
-    }
-
-    /// The names of lost mail: of equal messages the youngest are lost, since a prefix survives.
-    fn names_of_lost(&self, from: NodeId, lost: &[(NodeId, MessageId)]) -> Vec<MessageName> {
-        let mut mail = self.mail.clone();
-        let mut names = Vec::new();
-        for &(to, message) in lost.iter().rev() {
-            let link = self.link(from, to);
-            let place = last_place(&mail[link], message);
-            names.push(self.name_at(from, to, place));
-            mail[link].remove(place);
-        }
-        names.reverse();
-        names
+        let mut mail = self.mail[self.link(from, to)].iter();
+        let place = mail.position(|other| other.message == message);
+        let place = place.expect("what can happen to a message happens while it is under way");
+        self.name_at(from, to, place)
     }
 
     fn name_at(&self, from: NodeId, to: NodeId, place: usize) -> MessageName {
         let link = &self.mail[self.link(from, to)];
-        let kind = self.kind(link[place]);
+        let kind = self.kind(link[place].message);
         let older = link[..place].iter();
-        let nth = older.filter(|&&other| self.kind(other) == kind).count() as u32 + 1;
+        let like = older.filter(|other| self.kind(other.message) == kind);
+        let nth = like.count() as u32 + 1;
         MessageName {
             from,
             to,
@@ -369,66 +343,29 @@ impl<'w> Walk<'w> {
     }
 
     fn take(&mut self, successor: &Successor) -> TakenStep {
-        let step = self.name(&successor.choice);
-        match successor.choice {
-            Choice::Deliver(from, to, message) | Choice::Lose(from, to, message) => {
-                let link = self.link(from, to);
-                let place = place(&self.mail[link], message);
-                self.mail[link].remove(place);
-            }
-            Choice::Duplicate(from, to, message) => {
-                let link = self.link(from, to);
-                let place = place(&self.mail[link], message);
-                self.mail[link].insert(place, message);
-            }
-            Choice::Crash(victim, ref lost) => {
-                for &(to, message) in lost {
-                    let link = self.link(victim, to);
-                    let place = last_place(&self.mail[link], message);
-                    self.mail[link].remove(place);
-                }
-                for from in (0..self.world.nodes as u32).map(NodeId) {
-                    let to_the_dead = self.link(from, victim);
-                    self.mail[to_the_dead].clear();
-                }
-            }
-            Choice::Cut(a, b) => {
-                for (from, to) in [(a, b), (b, a)] {
-                    let link = self.link(from, to);
-                    self.mail[link].clear();
-                }
-            }
-            Choice::Request(_)
-            | Choice::Release(_)
-            | Choice::Timer(..)
-            | Choice::Tick
-            | Choice::Down { .. }
-            | Choice::Heal(..)
-            | Choice::LinkDown { .. }
-            | Choice::LinkUp { .. } => {}
-        }
-        let mut sent = Vec::new();
-        let (effects, changed) = match successor.transition.act {
+        self.taken += 1;
+        let step = self.step(successor);
+        let mut events = self.happens(&step);
+        self.carry(&events);
+        let changed = match successor.transition.act {
             Act::Move { node, number } => {
-                let effects = self.react(node, number, &successor.next, &mut sent);
+                events.extend(self.reaction(node, number, &successor.next));
                 let states = [&self.state, &successor.next].map(|state| self.state_of(node, state));
-                let changed = match states {
+                match states {
                     [Some(before), Some(after)] => changes(&before, &after),
                     _ => Vec::new(),
-                };
-                (effects, changed)
+                }
             }
             Act::Fault { .. }
             | Act::Tick
             | Act::Crash { .. }
             | Act::Cut { .. }
-            | Act::Heal { .. } => (Vec::new(), Vec::new()),
+            | Act::Heal { .. } => Vec::new(),
         };
         self.state.clone_from(&successor.next);
         TakenStep {
             step,
-            effects,
-            sent,
+            events,
             changed,
             wrong: successor
                 .transition
@@ -437,66 +374,24 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// What the node does about it, in words; its mail is put on the way.
-    fn react(
-        &mut self,
-        node: NodeId,
-        number: u32,
-        next: &[u32],
-        sent: &mut Vec<(NodeId, &'static str)>,
-    ) -> Vec<String> {
-        let sites = &mut self.world.sites;
-        let site = sites.get(SiteId(self.state[node.index()])).clone();
-        let what = sites.a_move(number).step;
-        let event = sites.event(&site, what).expect("a move is an event");
-        let state = site.state.expect("nothing happens to a crashed node");
-        let effects = sites.atlas.step(node, state, event).effects.clone();
-        let mut words = Vec::new();
-        for effect in effects {
-            let describe = |message| self.world.sites.atlas.describe(message);
-            match effect {
-                Effect::Send { to, message, .. } => {
-                    words.push(format!("sends {} to {to}", describe(message)));
-                    sent.push((to, self.kind(message)));
-                    let site = self.world.sites.get(SiteId(next[to.index()]));
-                    if site.state.is_some() && !site.is_cut_off_from(node) {
-                        let link = self.link(node, to);
-                        self.mail[link].push(message);
-                    }
-                }
-                Effect::Post { message } => {
-                    words.push(format!("posts {} to itself", describe(message)));
-                    let link = self.link(node, node);
-                    self.mail[link].push(message);
-                }
-                Effect::Enter { fence: None } => words.push("enters".to_owned()),
-                Effect::Enter { fence: Some(fence) } => words.push(format!("enters as {fence}")),
-                Effect::SetTimer { timer, .. } => words.push(format!("sets timer {}", timer.name)),
-                Effect::CancelTimer { timer } => {
-                    words.push(format!("cancels timer {}", timer.name));
-                }
-                Effect::Note { name, value, .. } => words.push(format!("notes {name} = {value}")),
-                Effect::ProtocolError { why } => words.push(format!("protocol error: {why}")),
-            }
-        }
-        words
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.world.nodes as u32).map(NodeId)
     }
 
-    fn kind(&self, message: MessageId) -> &'static str {
+    pub(super) fn kind(&self, message: MessageId) -> &'static str {
         self.kinds[self.world.sites.atlas.kind(message)]
     }
 
-    fn link(&self, from: NodeId, to: NodeId) -> usize {
+    pub(super) fn link(&self, from: NodeId, to: NodeId) -> usize {
         from.index() * self.world.nodes + to.index()
     }
 }
 
-fn place(link: &[MessageId], message: MessageId) -> usize {
-    let place = link.iter().position(|&other| other == message);
-    place.expect("what can happen to a message happens while it is under way")
-}
-
-fn last_place(link: &[MessageId], message: MessageId) -> usize {
-    let place = link.iter().rposition(|&other| other == message);
-    place.expect("only mail that is under way is lost")
+/// The step in which a timer goes off.
+fn timer(node: NodeId, Timer { name, tag }: Timer) -> Step {
+    Step::Timer {
+        node,
+        name: name.to_owned(),
+        tag: (tag != 0).then_some(tag),
+    }
 }

@@ -3,7 +3,7 @@
 
 use algorithms::NodeId;
 use algorithms::registry::LinkOrder;
-use simulator::explore::{Kind, Outcome};
+use simulator::explore::{Kind, Outcome, TakenStep};
 
 use crate::chosen::Chosen;
 
@@ -82,7 +82,7 @@ fn with_the_preliminary_rules_a_request_runs_after_the_token_for_ever() {
 
 /// How often a step of the outcome did something of which these are the words.
 fn times(outcome: &Outcome, words: &str) -> usize {
-    let effects = outcome.told.iter().flat_map(|told| &told.effects);
+    let effects = outcome.told.iter().flat_map(TakenStep::effects);
     effects.filter(|effect| effect.contains(words)).count()
 }
 

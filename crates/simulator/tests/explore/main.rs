@@ -5,6 +5,7 @@ mod banta;
 mod cells;
 mod chosen;
 mod cross_check;
+mod events;
 mod links;
 mod registry;
 mod replays;

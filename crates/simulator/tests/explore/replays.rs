@@ -170,7 +170,8 @@ fn living_members_do_the_same() {
                     let done = members.perform(&told.step);
                     let (name, step) = (info.name, schedule.steps.len());
                     assert_eq!(
-                        told.effects, done,
+                        told.effects(),
+                        done,
                         "{name}, seed {seed}, step {step}: {schedule}"
                     );
                 }

@@ -119,7 +119,7 @@ fn as_printed_tau_falls_below_zero() {
     let published = vote("nhme", &[], &["K3"], &[0, 0, 0]);
     let outcome = published.replay("req 1; 1>0:REQ; req 0; timer 0:T1");
     let last = outcome.told.last().expect("there are steps");
-    let effects = last.effects.join("; ");
+    let effects = last.effects().join("; ");
     assert!(effects.contains("notes negative_tau = 1"), "{effects}");
 }
 

@@ -183,8 +183,9 @@ fn numbered(told: &[TakenStep], states: bool) -> String {
     for (number, (step, told)) in (1..).zip(steps.iter().zip(told)) {
         let lead = format!("  {number:>3}  {step:<width$}  ");
         let mut words = told.step.in_words();
-        if !told.effects.is_empty() {
-            words.push_str(&format!(": {}", told.effects.join(", ")));
+        let effects = told.effects();
+        if !effects.is_empty() {
+            words.push_str(&format!(": {}", effects.join(", ")));
         }
         text.push_str(&indented(&lead, &words));
         if states {
