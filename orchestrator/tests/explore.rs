@@ -2,7 +2,13 @@
 
 mod common;
 
+use std::fs;
+
+use algorithms::registry;
+use analysis::replay::Replay;
 use common::Place;
+use model::event::Event;
+use model::plan::Plan;
 use serde_json::Value;
 
 #[test]
@@ -150,6 +156,32 @@ fn a_script_reads_numbers_and_the_schedule() {
     let line = ["explore", "raymond", "--replay", "req 0; exit 0", "--json"];
     let replayed = json(&line, 0);
     assert_eq!(replayed["outcome"]["told"][0]["effects"][0], "enters");
+}
+
+/// What `--events` writes, fresh machines can be given, and JSON has the same.
+#[test]
+fn the_events_of_a_counter_example_replay() {
+    let place = Place::new();
+    let line = "explore lamport -n 2 --links any --events found.jsonl --json";
+    let shown = place.line(line).expect(1).stdout;
+    let lines = fs::read_to_string(place.path().join("found.jsonl")).expect("it was written");
+    let info = registry::find("lamport").expect("it is registered");
+    let plan = Plan::usual(info, 2, 0);
+    let mut machines = Replay::new(&plan, plan.build_topology().expect("it runs on two"));
+    for line in lines.lines() {
+        let event: Event = serde_json::from_str(line).expect(line);
+        assert_eq!(machines.take(&event), Ok(()), "{line}");
+    }
+    assert_eq!(machines.progress.inputs, 4);
+    let shown: Value = serde_json::from_str(&shown).expect("it is JSON");
+    let told = shown["report"]["finding"]["told"].as_array();
+    let told = told.expect("there are steps").iter();
+    let events = told.flat_map(|step| step["events"].as_array().expect("events"));
+    let lines = lines.lines().map(serde_json::from_str::<Value>);
+    assert!(events.cloned().eq(lines.map(Result::unwrap)));
+    // A world without anything bad has no schedule to show.
+    place.line("explore raymond --events none.jsonl").expect(0);
+    assert!(!place.path().join("none.jsonl").exists());
 }
 
 #[test]

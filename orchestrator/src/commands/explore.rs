@@ -4,17 +4,19 @@ mod show;
 mod world;
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use model::event::Event;
 use model::time::rounded_us;
 use serde_json::json;
 use simulator::explore::{Kind, Progress, Schedule, explore, replay};
 
 use crate::numbers::count;
-use crate::{Exit, Failure, interrupt, print};
+use crate::{Exit, Failure, files, interrupt, print};
 use show::{replay_line, replayed, shown, verdict};
 pub(crate) use world::{World, WorldSpec};
 
@@ -35,6 +37,11 @@ pub(crate) struct Explore {
     /// One JSON object on stdout instead of the table
     #[arg(long, help_heading = "Output")]
     json: bool,
+
+    /// File for what happens in the schedule that is shown, event by event, as events.jsonl of a
+    /// traced run has it; the n-th step is at n milliseconds
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    events: Option<PathBuf>,
 }
 
 /// What came of a search or a replay, for a claim that is tested by it.
@@ -132,6 +139,9 @@ impl Explore {
             (None, false) if interrupted.load(Ordering::Relaxed) => Exit::Interrupted,
             (None, false) => Exit::Inconclusive,
         };
+        if let Some(finding) = &report.finding {
+            self.write(finding.events())?;
+        }
         if self.json {
             let object = json!({
                 "explored": world.headline,
@@ -155,6 +165,7 @@ impl Explore {
             Some(_) => Exit::Violated,
             None => Exit::Holds,
         };
+        self.write(outcome.events())?;
         if self.json {
             let object = json!({
                 "replayed": world.headline,
@@ -167,6 +178,18 @@ impl Explore {
             print(&replayed(world, &outcome, exit, self.states))?;
         }
         Ok(exit)
+    }
+
+    /// Writes the events of a schedule to the file that was asked for, if one was.
+    fn write<'a>(&self, events: impl Iterator<Item = &'a Event>) -> Result<(), Failure> {
+        let Some(path) = &self.events else {
+            return Ok(());
+        };
+        let lines = events.map(|event| event.line() + "\n").collect::<String>();
+        files::replace(path, lines.as_bytes()).map_err(|error| {
+            let why = format!("--events: {}: {error}", path.display());
+            Failure::Testbed(why)
+        })
     }
 }
 
