@@ -269,7 +269,8 @@ pub struct Scenario {
     /// the simulator]
     ///
     /// Without a limit the simulator gives up when nothing has happened to any member for 60 s but
-    /// faults that come and go, and a transport that gets no answer.
+    /// faults that come and go, and a transport that gets no answer. Where links can fail (--silence),
+    /// both engines do so after 20 silences, with a limit and without.
     #[arg(long, value_name = "TIME", help_heading = "Run")]
     pub time_limit: Option<Time>,
 

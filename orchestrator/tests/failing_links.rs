@@ -137,6 +137,28 @@ fn a_deadlock_over_sessions_is_called_one() {
     }
 }
 
+/// A link that is cut for good leaves somebody waiting: both engines see that nothing moves any more, long
+/// before the time limit, and say the same of it.
+#[test]
+fn a_cut_for_good_ends_alike_on_both_engines() {
+    for (engine, algorithm) in [("sim", "lfrt"), ("cluster", "lfrt"), ("cluster", "lfrt-p")] {
+        let place = Place::new();
+        // The token is at 0, and 2 has no way to it.
+        let line = format!(
+            "run {algorithm} -n 3 --topology path --entries 2 --engine {engine} --silence 40ms \
+             --time-limit 40s --seed 1 --out run --fault 'at 0s cut 1-2'"
+        );
+        place.line(&line).expect(3);
+        let record = std::fs::read_to_string(place.path().join("run/run.json")).unwrap();
+        let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+        assert_eq!(record["run"]["end"], "deadlock", "{engine}, {algorithm}");
+        let summary = row(&place.path().join("run/summary.csv"));
+        assert_eq!(summary["entries"], "4", "{engine}, {algorithm}");
+        let ended_ns = record["run"]["ended_ns"].as_u64().unwrap();
+        assert!(ended_ns < 20_000_000_000, "{engine}: {ended_ns}");
+    }
+}
+
 /// A tree has no other way: everybody waits, and goes on when the link is back.
 #[test]
 fn a_cut_tree_waits_and_goes_on() {

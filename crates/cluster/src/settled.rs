@@ -25,7 +25,9 @@ pub(crate) struct Rounds {
 /// What a completed round says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
-    /// Nothing moves any more.
+    /// Nobody did anything since the last round, and nobody has an alarm set.
+    pub(crate) still: bool,
+    /// Moreover nothing is under way: nothing moves any more.
     pub(crate) settled: bool,
     /// The sum of all answers of the round.
     pub(crate) sum: Counts,
@@ -76,9 +78,10 @@ impl Rounds {
             LinkContract::Patient => sum.sent == sum.received,
             LinkContract::Sessions => sum.pending == 0,
         };
-        let quiet = arrived && sum.armed == 0;
+        let still = sum.armed == 0 && self.answers == self.before;
         Some(Finding {
-            settled: quiet && self.answers == self.before,
+            still,
+            settled: still && arrived,
             sum,
         })
     }
@@ -134,6 +137,22 @@ mod tests {
             let mut rounds = Rounds::new(2, LinkContract::Sessions);
             assert!(!round(&mut rounds, answers));
             assert_eq!(round(&mut rounds, answers), settled);
+        }
+    }
+
+    /// What waits for a link that is cut for good moves nobody.
+    #[test]
+    fn a_group_may_be_still_though_something_is_under_way() {
+        let mut rounds = Rounds::new(2, LinkContract::Sessions);
+        let pending = Counts {
+            pending: 1,
+            ..counts(8, 3, 0)
+        };
+        for (armed, still) in [(0, false), (0, true), (1, false), (1, false)] {
+            let number = rounds.begin(2);
+            rounds.answer(0, number, pending);
+            let finding = rounds.answer(1, number, counts(8, 8, armed)).unwrap();
+            assert_eq!((finding.still, finding.settled), (still, false));
         }
     }
 

@@ -61,6 +61,8 @@ pub(crate) struct Supervisor<'a> {
     entries: u64,
     /// When the group was last not known to be settled.
     moved_ns: u64,
+    /// When the group was last not known to be still.
+    stirred_ns: u64,
     pub(crate) faults: Faults,
     /// What happened to members that no fault asked for.
     unasked: Vec<FaultOutcome>,
@@ -137,6 +139,7 @@ impl<'a> Supervisor<'a> {
             referee: Referee::new(plan.info().live_lock_messages(&topology)),
             entries: 0,
             moved_ns: 0,
+            stirred_ns: 0,
             faults: Faults::new(&plan.faults),
             unasked: Vec::new(),
             look_for_stops_at: Instant::now(),

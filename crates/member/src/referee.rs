@@ -3,7 +3,6 @@
 //! The simulator looks after every event, the orchestrator after every round of questions; what they
 //! see means the same.
 
-use algorithms::registry::LinkContract;
 use model::plan::Plan;
 use model::run::End;
 
@@ -84,7 +83,11 @@ pub fn at_rest(waiting: bool, may_move: impl FnOnce() -> bool) -> Option<End> {
 
 /// A group in which nothing has happened to anybody for so long is given up, though faults still come
 /// and go in it, or the transport still tries.
-pub const PATIENCE_NS: u64 = 60_000_000_000;
+const PATIENCE_NS: u64 = 60_000_000_000;
+
+/// Where members are told of links, this many silences are enough: all sessions that can begin again
+/// have done so, even if every other datagram is lost.
+const SILENCES_IN_VAIN: u64 = 20;
 
 /// After this many silences since links could last lose something, every session that ended has begun
 /// again.
@@ -102,14 +105,46 @@ pub fn at_standstill(waiting: bool, has_time_limit: bool, tells_of_links: bool) 
     }
 }
 
-/// Whether a session may just have ended, or may be about to begin again: where links have them, and
-/// something could get lost until a moment ago.
+/// A group in which nothing seems to happen any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Still {
+    /// The moment at which the engine looks.
+    pub now_ns: u64,
+    /// When something last happened to a member.
+    pub moved_ns: u64,
+    /// Whether somebody has asked and not entered.
+    pub waiting: bool,
+    /// Whether members are told of links that go down or come up.
+    pub tells_of_links: bool,
+}
+
+/// What a group has come to in which nothing has happened to anybody for longer than anybody would wait;
+/// `None` as long as something may come of it, such as a fault that has never struck yet, and where the
+/// time limit ends it. Faults that have struck before and the transport may go on for ever.
+pub fn given_up(plan: &Plan, still: Still, may_move: impl FnOnce() -> bool) -> Option<End> {
+    let patience_ns = match still.tells_of_links {
+        true => PATIENCE_NS.min(plan.silence_ns.saturating_mul(SILENCES_IN_VAIN)),
+        false => PATIENCE_NS,
+    };
+    let long_since = |from_ns| still.now_ns.saturating_sub(from_ns) > patience_ns;
+    // This is asked after every event: what takes longer to find out comes last.
+    if !long_since(still.moved_ns) || !long_since(plan.faults.last_change_ns()) {
+        return None;
+    }
+    let limited = plan.time_limit_ns.is_some();
+    match at_standstill(still.waiting, limited, still.tells_of_links) {
+        End::TimeLimit => None,
+        end => (!may_move()).then_some(end),
+    }
+}
+
+/// Whether a session may just have ended, or may be about to begin again, where links have them: something
+/// could get lost until a moment ago.
 pub fn sessions_may_end(plan: &Plan, now_ns: u64) -> bool {
     let until_ns = plan.faults.harms_until_ns();
     let settle_ns = SESSIONS_SETTLE * plan.silence_ns;
     let over_ns = until_ns.map(|until_ns| until_ns.saturating_add(settle_ns));
-    let just_now = over_ns.is_some_and(|over_ns| now_ns < over_ns);
-    plan.info().link_contract == LinkContract::Sessions && just_now
+    over_ns.is_some_and(|over_ns| now_ns < over_ns)
 }
 
 /// Whether somebody may be silent who has not been for long enough to be taken for dead. A silence
@@ -210,6 +245,86 @@ mod tests {
         assert_eq!(at_standstill(true, false, false), End::Deadlock);
         assert_eq!(at_standstill(true, true, true), End::Deadlock);
         assert_eq!(at_standstill(true, true, false), End::TimeLimit);
+    }
+
+    /// More than a minute since anything happened.
+    const STILL: Still = Still {
+        now_ns: 60_000_000_001,
+        moved_ns: 0,
+        waiting: true,
+        tells_of_links: false,
+    };
+
+    /// A plan in which a link is cut for good at five seconds.
+    fn cut_for_good() -> Plan {
+        let mut plan = crate::sample::plan();
+        plan.faults = faults("at 5s cut 0-1");
+        plan
+    }
+
+    fn faults(text: &str) -> chaos::Timeline {
+        let read = |_: &str| Err(String::new());
+        let group = chaos::timeline::Group {
+            nodes: 5,
+            edges: chaos::partition::Edges::Complete { nodes: 5 },
+            kinds: None,
+            token: Some(true),
+            seed: 7,
+            read: &read,
+        };
+        let entries = [text.parse().expect("a fault")];
+        chaos::Timeline::resolve(&entries, &group).expect("it fits")
+    }
+
+    #[test]
+    fn sessions_settle_some_silences_after_links_could_last_lose_something() {
+        let mut plan = crate::sample::plan();
+        assert!(!sessions_may_end(&plan, 0));
+        plan.faults = faults("at 5s cut 0-1 for 1s");
+        let settled_ns = 6_000_000_000 + 5 * plan.silence_ns;
+        assert!(sessions_may_end(&plan, settled_ns - 1));
+        assert!(!sessions_may_end(&plan, settled_ns));
+        assert!(sessions_may_end(&cut_for_good(), u64::MAX - 1));
+    }
+
+    #[test]
+    fn a_group_that_is_told_of_links_is_given_up_after_twenty_silences() {
+        let plan = cut_for_good();
+        let told = |now_ns| Still {
+            now_ns,
+            tells_of_links: true,
+            ..STILL
+        };
+        let changed_ns = 5_000_000_000;
+        let patience_ns = 20 * plan.silence_ns;
+        let end = |still| given_up(&plan, still, || false);
+        assert_eq!(end(told(changed_ns + patience_ns)), None);
+        let over = told(changed_ns + patience_ns + 1);
+        assert_eq!(end(over), Some(End::Deadlock));
+        // Something has happened since, or may.
+        let moved_ns = changed_ns + 1;
+        assert_eq!(end(Still { moved_ns, ..over }), None);
+        assert_eq!(given_up(&plan, over, || true), None);
+        // Nobody waits: all that was wanted is done.
+        let waiting = false;
+        assert_eq!(end(Still { waiting, ..over }), Some(End::Finished));
+    }
+
+    #[test]
+    fn a_time_limit_ends_what_is_not_told_of_links() {
+        let mut plan = cut_for_good();
+        let now_ns = 65_000_000_001;
+        let still = Still { now_ns, ..STILL };
+        assert_eq!(given_up(&plan, STILL, || false), None);
+        assert_eq!(given_up(&plan, still, || false), Some(End::Deadlock));
+        plan.time_limit_ns = Some(100_000_000_000);
+        assert_eq!(given_up(&plan, still, || false), None);
+        let tells_of_links = true;
+        let told = Still {
+            tells_of_links,
+            ..still
+        };
+        assert_eq!(given_up(&plan, told, || false), Some(End::Deadlock));
     }
 
     #[test]

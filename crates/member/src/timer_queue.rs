@@ -40,6 +40,11 @@ impl<Task> TimerQueue<Task> {
         self.tasks.pop().map(|Reverse(first)| first.task)
     }
 
+    /// The tasks that are left, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.iter().map(|Reverse(due)| &due.task)
+    }
+
     /// Whether nothing is left to do.
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()

@@ -11,7 +11,7 @@ use algorithms::{NodeId, Topology};
 use chaos::span::HORIZON_NS;
 use member::ledger::Ledger;
 use member::members::{Alarm, Effect, Event, Members};
-use member::referee::{self, Referee, Seen};
+use member::referee::{self, Referee, Seen, Still};
 use member::tally::Tally;
 use member::trace;
 use model::engine::{Observer, Progress};
@@ -153,8 +153,8 @@ impl<'a> World<'a> {
                 self.now_ns = limit_ns;
                 break End::TimeLimit;
             }
-            if self.is_given_up(at_ns, due) {
-                break self.end_of_time();
+            if let Some(end) = self.given_up(at_ns, due) {
+                break end;
             }
             self.pass_time(at_ns)?;
             self.happen(due);
@@ -178,14 +178,19 @@ impl<'a> World<'a> {
         self.under_way == 0 && self.members.armed() == 0 && !self.may_surprise()
     }
 
-    /// Whether nothing has happened to anybody for longer than anybody would wait, and nothing new
-    /// will.
-    fn is_given_up(&self, at_ns: u64, due: Due) -> bool {
-        at_ns - self.moved_ns > referee::PATIENCE_NS
-            && (self.plan.time_limit_ns.is_none() || self.tells_of_links())
-            && !self.expects_change(at_ns)
-            && !self.is_news(due)
-            && !self.queue.iter().any(|due| self.is_news(*due))
+    /// What the world has come to where nothing has happened to anybody for longer than anybody would
+    /// wait, and nothing new will.
+    fn given_up(&self, now_ns: u64, due: Due) -> Option<End> {
+        let still = Still {
+            now_ns,
+            moved_ns: self.moved_ns,
+            waiting: self.members.waiting() > 0,
+            tells_of_links: self.tells_of_links(),
+        };
+        referee::given_up(self.plan, still, || {
+            let news = self.is_news(due) || self.queue.iter().any(|due| self.is_news(*due));
+            news || self.expects_change(now_ns)
+        })
     }
 
     /// Nothing will ever happen again, though the world is not settled: who has something to do is

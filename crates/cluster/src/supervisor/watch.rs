@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use algorithms::NodeId;
-use member::referee::{self, Seen};
+use algorithms::registry::LinkContract;
+use member::referee::{self, Seen, Still};
 use model::run::End;
 use model::workload::Settled;
 use node::control::ToMember;
@@ -93,7 +94,12 @@ impl Supervisor<'_> {
     }
 
     /// What a completed round of answers means for the run.
-    fn judge(&mut self, Finding { settled, sum }: Finding) -> Option<End> {
+    fn judge(&mut self, finding: Finding) -> Option<End> {
+        let Finding {
+            still,
+            settled,
+            sum,
+        } = finding;
         if sum.entries > self.entries {
             self.entries = sum.entries;
         }
@@ -109,14 +115,18 @@ impl Supervisor<'_> {
         }
         let soon = self.conductor.is_some() || self.all_idle();
         self.ask_at = Instant::now() + if soon { CONDUCT_EVERY } else { ASK_EVERY };
+        if !still {
+            self.stirred_ns = self.now_ns();
+        }
+        let waiting = sum.waiting > 0;
         if !settled {
             self.moved_ns = self.now_ns();
-            return None;
+            return self.given_up(waiting);
         }
         let world = Settled {
             now_ns: self.now_ns(),
             inside: sum.inside > 0,
-            waiting: sum.waiting > 0,
+            waiting,
         };
         let conductor = self.conductor.as_mut();
         if let Some((node, cue)) = conductor.and_then(|conductor| conductor.next(world)) {
@@ -125,11 +135,35 @@ impl Supervisor<'_> {
             self.referee.got_on(sum.sent);
             return None;
         }
-        referee::at_rest(sum.waiting > 0, || {
+        let at_rest = referee::at_rest(waiting, || {
             let fault_to_come = !self.faults.queue.is_empty();
-            let sessions_may_end = referee::sessions_may_end(self.plan, self.now_ns());
+            let sessions_may_end =
+                self.tells_of_links() && referee::sessions_may_end(self.plan, self.now_ns());
             fault_to_come || sessions_may_end || self.expects_suspicion()
+        });
+        at_rest.or_else(|| self.given_up(waiting))
+    }
+
+    /// What the group has come to where nobody has done anything for longer than anybody would wait, and
+    /// nothing new will happen.
+    fn given_up(&self, waiting: bool) -> Option<End> {
+        let still = Still {
+            now_ns: self.now_ns(),
+            moved_ns: self.stirred_ns,
+            waiting,
+            tells_of_links: self.tells_of_links(),
+        };
+        referee::given_up(self.plan, still, || {
+            let process_faults = &self.faults.process_faults;
+            let mut tasks = self.faults.queue.iter();
+            tasks.any(|task| process_faults.is_news(task))
+                || still.now_ns <= self.faults.links_changed_ns
         })
+    }
+
+    /// Whether members are told of links that go down or come up.
+    fn tells_of_links(&self) -> bool {
+        self.plan.info().link_contract == LinkContract::Sessions
     }
 
     fn expects_suspicion(&self) -> bool {

@@ -165,9 +165,13 @@ impl ProcessFaults {
         }
     }
 
-    /// Whether a step has begun at least once.
-    pub fn has_begun(&self, step: usize) -> bool {
-        self.begun[step] > 0
+    /// Whether a task is more than a fault that has come before and comes again.
+    pub fn is_news(&self, task: &Task) -> bool {
+        match task {
+            Task::Begin { step } => self.begun[*step] == 0,
+            Task::Resume { .. } | Task::Revive { .. } => false,
+            Task::Tell { .. } => true,
+        }
     }
 
     /// A member did what a step waits for.

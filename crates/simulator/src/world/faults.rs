@@ -211,7 +211,7 @@ impl World<'_> {
     pub(super) fn expects_faults(&self) -> bool {
         let faults = self.faults.as_ref();
         faults.is_some_and(|faults| faults.tasks_left > 0)
-            || self.tells_of_links()
+            || self.tells_of_links() && referee::sessions_may_end(self.plan, self.now_ns)
             || self.expects_suspicion()
     }
 
@@ -232,11 +232,10 @@ impl World<'_> {
     /// Whether it is more than a fault that has come before and comes again.
     pub(super) fn is_news(&self, due: Due) -> bool {
         match (due, &self.faults) {
-            (Due::Task(TaskId(number)), Some(faults)) => match faults.tasks[number as usize] {
-                Task::Begin { step } => !faults.process_faults.has_begun(step),
-                Task::Resume { .. } | Task::Revive { .. } => false,
-                Task::Tell { .. } => true,
-            },
+            (Due::Task(TaskId(number)), Some(faults)) => {
+                let task = &faults.tasks[number as usize];
+                faults.process_faults.is_news(task)
+            }
             // The transport repeats itself for ever.
             (Due::Datagram(_) | Due::Tick(_), _) => false,
             (Due::Message(_) | Due::Alarm(_) | Due::Link(_) | Due::Task(_), _) => true,

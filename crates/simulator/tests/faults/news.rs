@@ -213,6 +213,34 @@ fn silence_is_noticed_while_somebody_waits_and_only_then() {
     assert_eq!((run.end, noted(&run, 1, "down")), (End::Deadlock, 0));
 }
 
+/// A link that is cut for good: nothing moves any more, and that is seen before the time limit.
+#[test]
+fn a_cut_for_good_is_a_standstill_and_no_matter_of_the_time_limit() {
+    let mut cut = plan("centralised", 3, 1, &["at 12ms cut 0-1"]);
+    cut.time_limit_ns = Some(40_000 * MS);
+    let run = simulate(&cut, SESSIONS);
+    assert_eq!(run.end, End::Deadlock);
+    let silences = run.ended_ns / cut.silence_ns;
+    assert!((15..=22).contains(&silences), "{silences} silences");
+    // Patient links try for ever, and tell nobody.
+    let needs = Needs {
+        links: LinkContract::Patient,
+        link_events: false,
+        ..SESSIONS
+    };
+    assert_eq!(simulate(&cut, needs).end, End::TimeLimit);
+}
+
+/// A link that comes back sets the group in motion again, however long nothing has happened.
+#[test]
+fn a_group_is_not_given_up_just_when_its_link_is_back() {
+    let plan = plan("centralised", 3, 1, &["at 12ms cut 0-1 for 300s"]);
+    let run = simulate(&plan, SESSIONS);
+    assert_eq!(run.end, End::Finished);
+    let entered = run.requests.iter().filter(|row| row.left_ns.is_some());
+    assert_eq!(entered.count(), 15);
+}
+
 /// Faults on the toy's own messages.
 fn with_words(nodes: u32, faults: &[&str]) -> chaos::Timeline {
     let read = |_: &str| Err(String::new());
