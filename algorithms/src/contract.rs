@@ -116,33 +116,64 @@ pub trait Message:
 /// Takes a number that grows for ever, and the series it belongs to: whose, and of what.
 pub type Visit<'a> = &'a mut dyn FnMut((NodeId, &'static str), &mut u64);
 
-/// Names the kinds of a message, variant by variant: `kinds! { Request: "REQUEST", Token: "TOKEN" }`
-/// stands in the place of [`Message::KINDS`] and [`Message::kind`]. Where a field says whose request
-/// the message is about, as in `Request of site: "REQUEST"`, it makes [`Message::origin`] too.
-macro_rules! kinds {
-    ($($variant:ident: $name:literal),+ $(,)?) => {
-        const KINDS: &'static [&'static str] = &[$($name),+];
-
-        fn kind(&self) -> usize {
-            enum Place {
-                $($variant),+
-            }
-            match self {
-                $(Self::$variant { .. } => Place::$variant as usize),+
-            }
+/// Declares the messages of an algorithm, each with the kind that it is counted under:
+/// `messages! { pub(crate) enum Message { Request { site: NodeId } of site = "REQUEST", Token = "TOKEN" } }`.
+///
+/// It makes the `enum` and its [`Message`], with [`KINDS`](Message::KINDS) in the order of the
+/// variants. `of site` says that this field names the node whose request the message is about, its
+/// [`origin`](Message::origin). Where that takes more than a field, `fn origin` stands behind the
+/// enum, as may anything else that [`Message`] has.
+macro_rules! messages {
+    (
+        $(#[$about:meta])*
+        $vis:vis enum $Message:ident {
+            $(
+                $(#[$what:meta])*
+                $variant:ident $({ $($field:tt)* })? $(( $($value:tt)* ))?
+                    $(of $origin:ident $(.$part:ident)*)? = $kind:literal
+            ),+ $(,)?
         }
-    };
-    ($($variant:ident $(of $origin:ident)?: $name:literal),+ $(,)?) => {
-        $crate::contract::kinds! { $($variant: $name),+ }
+        $($others:tt)*
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        $vis enum $Message {
+            $($(#[$what])* $variant $({ $($field)* })? $(( $($value)* ))?),+
+        }
 
-        fn origin(&self) -> Option<$crate::NodeId> {
-            match self {
-                $(Self::$variant { $($origin,)? .. } => None$(.or(Some(*$origin)))?),+
+        impl $crate::contract::Message for $Message {
+            const KINDS: &'static [&'static str] = &[$($kind),+];
+
+            fn kind(&self) -> usize {
+                enum Place {
+                    $($variant),+
+                }
+                match self {
+                    $(Self::$variant { .. } => Place::$variant as usize),+
+                }
             }
+
+            $crate::contract::origin! { [$($variant $(of $origin $(.$part)*)?),+] $($others)* }
         }
     };
 }
-pub(crate) use kinds;
+pub(crate) use messages;
+
+/// The rest of what `messages!` implements: the origins that the variants name, or what stands behind
+/// the enum.
+macro_rules! origin {
+    ([$($variant:ident $(of $origin:ident $(.$part:ident)*)?),+]) => {
+        fn origin(&self) -> Option<$crate::NodeId> {
+            match self {
+                $(Self::$variant { $($origin,)? .. } => None$(.or(Some((*$origin)$(.$part)*)))?),+
+            }
+        }
+    };
+    ([$($variant:ident),+] $($others:tt)+) => {
+        $($others)+
+    };
+}
+pub(crate) use origin;
 
 /// Says in one line which events an algorithm does nothing about, and why:
 /// `ignores! { timer, peer: "a lost token stays lost", link }`.
@@ -192,29 +223,57 @@ macro_rules! invariants {
 pub(crate) use invariants;
 
 /// Makes the type of a node, each variable with its meaning and what it is at the start:
-/// `node! { pub(crate) struct Raymond of setup { me: NodeId = setup.me, … } }`. In the `impl` of
+/// `node! { pub(crate) struct Raymond of setup with me { using: bool = false, … } }`. In the `impl` of
 /// [`Algorithm`] belongs `declared! { Message }` then.
+///
+/// `with me, nodes` stands for the variables that most nodes begin with: `me`, the number of this
+/// node, and `nodes`, how many there are. `given name = value, …;` before the braces computes what
+/// several variables start from.
 macro_rules! node {
     (
         $(#[$about:meta])*
-        $vis:vis struct $Node:ident of $setup:ident {
+        $vis:vis struct $Node:ident of $setup:ident $(with $($own:ident),+)?
+        $(given $($given:ident = $value:expr),+;)?
+        {
             $($(#[$what:meta])* $seen:vis $field:ident: $Type:ty = $start:expr),+ $(,)?
         }
     ) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
         $vis struct $Node {
+            $($($vis $own: $crate::contract::from_setup!(type of $own),)+)?
             $($(#[$what])* $seen $field: $Type),+
         }
 
         impl $Node {
             fn at_start($setup: &$crate::Setup<'_>) -> Self {
-                Self { $($field: $start),+ }
+                $($(let $given = $value;)+)?
+                Self {
+                    $($($own: $crate::contract::from_setup!($setup, $own),)+)?
+                    $($field: $start),+
+                }
             }
         }
     };
 }
 pub(crate) use node;
+
+/// What `node!` makes of `with me, nodes`.
+macro_rules! from_setup {
+    (type of me) => {
+        $crate::NodeId
+    };
+    (type of nodes) => {
+        u32
+    };
+    ($setup:ident, me) => {
+        $setup.me
+    };
+    ($setup:ident, nodes) => {
+        $setup.nodes()
+    };
+}
+pub(crate) use from_setup;
 
 /// Stands in the place of [`Algorithm::Message`] and [`Algorithm::new`] where `node!` made the type.
 macro_rules! declared {

@@ -20,11 +20,9 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
-
 use crate::common::phase::Phase;
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::erased::Of;
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, info};
@@ -100,25 +98,22 @@ fn saturated(run: &Circumstances<'_>) -> Option<f64> {
     fits.then(|| 3.0 * f64::from(run.nodes - 1) / f64::from(run.nodes))
 }
 
-/// What nodes and the coordinator say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender wants in.
-    Request,
-    /// The addressee may enter.
-    Grant,
-    /// The sender has left.
-    Release,
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Grant: "GRANT", Release: "RELEASE" }
+messages! {
+    /// What nodes and the coordinator say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender wants in.
+        Request = "REQUEST",
+        /// The addressee may enter.
+        Grant = "GRANT",
+        /// The sender has left.
+        Release = "RELEASE",
+    }
 }
 
 node! {
     /// A node, which may be the coordinator.
-    pub(crate) struct Centralised of setup {
-        me: NodeId = setup.me,
+    pub(crate) struct Centralised of setup with me {
         coordinator: NodeId = setup.setting.holder,
         phase: Phase = Phase::Idle,
         /// At the coordinator: who was granted and has not been heard to leave.

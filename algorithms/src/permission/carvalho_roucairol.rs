@@ -21,17 +21,16 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use crate::common::broadcast;
 use crate::common::phase::Phase;
 use crate::common::stamp::Stamp;
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
+};
 use crate::erased::Of;
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, FormKind, info};
-use crate::setup::Setup;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "carvalho-roucairol", title: "Carvalho and Roucairol",
@@ -137,74 +136,55 @@ const DEFECTS: &[Defect] = &[
     },
 ];
 
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender wants in and lacks the addressee's permission.
-    Request { t: u64 },
-    /// The sender gives its permission to the addressee.
-    Reply,
-    /// The sender has left. Only the printed rules send it (sanders-C2).
-    Release,
+messages! {
+    /// What nodes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender wants in and lacks the addressee's permission.
+        Request { t: u64 } = "REQUEST",
+        /// The sender gives its permission to the addressee.
+        Reply = "REPLY",
+        /// The sender has left. Only the printed rules send it (sanders-C2).
+        Release = "RELEASE",
+    }
 }
 
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Reply: "REPLY", Release: "RELEASE" }
-}
-
-/// A node. Its sets leave itself out: it always asks and informs itself, without a message.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct CarvalhoRoucairol {
-    me: NodeId,
-    clock: u64,
-    phase: Phase,
-    /// Of our latest request.
-    stamp: Stamp,
-    /// I: those who rely on us.
-    inform_set: BTreeSet<NodeId>,
-    /// R: those whose permission we have not.
-    request_set: BTreeSet<NodeId>,
-    /// S: those we rely on.
-    status_set: BTreeSet<NodeId>,
-    /// Those whose reply we put off until we leave.
-    deferred: BTreeSet<NodeId>,
-    /// Rules that the prints leave out.
-    asks_back: bool,
-    reply_ends_informing: bool,
-    waits_for_the_new: bool,
-    /// As the survey has it: those we replied to since we asked.
-    asked_since: BTreeSet<NodeId>,
+node! {
+    /// A node. Its sets leave itself out: it always asks and informs itself, without a message.
+    pub(crate) struct CarvalhoRoucairol of setup with me
+    given
+        staircase = setup.setting.params.word("start") == "staircase",
+        smaller = (0..setup.me.0).map(NodeId),
+        larger = (setup.me.0 + 1..setup.nodes()).map(NodeId);
+    {
+        clock: u64 = 0,
+        phase: Phase = Phase::Idle,
+        /// Of our latest request.
+        stamp: Stamp = Stamp { t: 0, id: setup.me },
+        /// I: those who rely on us.
+        inform_set: BTreeSet<NodeId> = smaller.clone().filter(|_| staircase).collect(),
+        /// R: those whose permission we have not.
+        request_set: BTreeSet<NodeId> = match staircase {
+            // banta-CR1: the survey's first list is empty.
+            _ if setup.without("starts-by-asking") => BTreeSet::new(),
+            true => smaller.clone().collect(),
+            false => smaller.clone().chain(larger.clone()).collect(),
+        },
+        /// S: those we rely on.
+        status_set: BTreeSet<NodeId> = larger.clone().filter(|_| staircase).collect(),
+        /// Those whose reply we put off until we leave.
+        deferred: BTreeSet<NodeId> = BTreeSet::new(),
+        /// Rules that the prints leave out.
+        asks_back: bool = !setup.without("asks-back"),
+        reply_ends_informing: bool = !setup.without("reply-ends-informing"),
+        waits_for_the_new: bool = !setup.without("waits-for-the-new"),
+        /// As the survey has it: those we replied to since we asked.
+        asked_since: BTreeSet<NodeId> = BTreeSet::new(),
+    }
 }
 
 impl Algorithm for CarvalhoRoucairol {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let me = setup.me;
-        let others = || {
-            (0..setup.nodes())
-                .map(NodeId)
-                .filter(move |&node| node != me)
-        };
-        let staircase = setup.setting.params.word("start") == "staircase";
-        // banta-CR1: the survey's first list is empty.
-        let asks =
-            |other: &NodeId| !setup.without("starts-by-asking") && (!staircase || *other < me);
-        Self {
-            me,
-            clock: 0,
-            phase: Phase::Idle,
-            stamp: Stamp { t: 0, id: me },
-            inform_set: others().filter(|&other| staircase && other < me).collect(),
-            request_set: others().filter(asks).collect(),
-            status_set: others().filter(|&other| staircase && other > me).collect(),
-            deferred: BTreeSet::new(),
-            asks_back: !setup.without("asks-back"),
-            reply_ends_informing: !setup.without("reply-ends-informing"),
-            waits_for_the_new: !setup.without("waits-for-the-new"),
-            asked_since: BTreeSet::new(),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.clock = self.clock.saturating_add(1);

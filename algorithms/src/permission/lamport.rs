@@ -24,10 +24,8 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::erased::Of;
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
@@ -91,15 +89,17 @@ fn messages_per_entry(run: &Circumstances<'_>) -> Option<f64> {
     fits.then(|| 3.0 * f64::from(run.nodes - 1))
 }
 
-/// What nodes say to each other. Every message carries its sender's time.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender wants in, with this stamp.
-    Request { time: u64 },
-    /// The sender has seen our request.
-    Ack { time: u64 },
-    /// The sender has left; drop its request.
-    Release { time: u64 },
+messages! {
+    /// What nodes say to each other. Every message carries its sender's time.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender wants in, with this stamp.
+        Request { time: u64 } = "REQUEST",
+        /// The sender has seen our request.
+        Ack { time: u64 } = "ACK",
+        /// The sender has left; drop its request.
+        Release { time: u64 } = "RELEASE",
+    }
 }
 
 impl Message {
@@ -110,18 +110,12 @@ impl Message {
     }
 }
 
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Ack: "ACK", Release: "RELEASE" }
-}
-
 /// When something was said, and by whom; the smaller goes first.
 type Stamp = (u64, NodeId);
 
 node! {
     /// What one node knows.
-    pub(crate) struct Lamport of setup {
-        me: NodeId = setup.me,
-        nodes: u32 = setup.nodes(),
+    pub(crate) struct Lamport of setup with me, nodes {
         /// The latest time that we have sent or seen.
         clock: u64 = 0,
         /// Every request that has not been released, as far as we know, ours too.

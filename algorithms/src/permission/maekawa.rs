@@ -21,17 +21,16 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use crate::common::stamp::Stamp;
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
+};
 use crate::erased::Of;
 use crate::params::{Param, Params};
 use crate::permission::sanders::costs;
 use crate::permission::sanders::structure::{Set, Structure};
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
-use crate::setup::Setup;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "maekawa", title: "Maekawa",
@@ -183,83 +182,56 @@ fn at_least(run: &Circumstances<'_>) -> Option<f64> {
     least(run)?.into_iter().min().map(f64::from)
 }
 
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender wants in.
-    Request { t: u64 },
-    /// The sender is locked for the addressee.
-    Locked,
-    /// Somebody else comes first here.
-    Failed,
-    /// Can you succeed? Somebody with a smaller stamp has asked.
-    Inquire,
-    /// No: take the lock back.
-    Relinquish,
-    /// The sender has left.
-    Release,
-}
-
-impl crate::contract::Message for Message {
-    kinds! {
-        Request: "REQUEST",
-        Locked: "LOCKED",
-        Failed: "FAILED",
-        Inquire: "INQUIRE",
-        Relinquish: "RELINQUISH",
-        Release: "RELEASE",
+messages! {
+    /// What nodes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender wants in.
+        Request { t: u64 } = "REQUEST",
+        /// The sender is locked for the addressee.
+        Locked = "LOCKED",
+        /// Somebody else comes first here.
+        Failed = "FAILED",
+        /// Can you succeed? Somebody with a smaller stamp has asked.
+        Inquire = "INQUIRE",
+        /// No: take the lock back.
+        Relinquish = "RELINQUISH",
+        /// The sender has left.
+        Release = "RELEASE",
     }
 }
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Maekawa {
-    me: NodeId,
-    quorum: Set,
-    clock: u64,
-    /// Of our request while we wait or are inside.
-    request: Option<Stamp>,
-    inside: bool,
-    /// The members of our quorum that are locked for us.
-    locked: Set,
-    /// Those where we are not next: they sent FAILED, or we relinquished, and no LOCKED since.
-    failing: Set,
-    /// Those that inquired and wait for an answer.
-    inquirers: Set,
-    /// For whom we are locked.
-    locking_request: Option<Stamp>,
-    /// Those who wait for us.
-    waiting_queue: BTreeSet<Stamp>,
-    /// The one we are locked for has been inquired.
-    inquired: bool,
-    /// Those who wait for us and know that they are not next.
-    told: Set,
-    /// The rule that the original lacks.
-    the_overtaken_are_told: bool,
+node! {
+    /// What one node knows.
+    pub(crate) struct Maekawa of setup with me {
+        quorum: Set = quorums(&setup.setting.params, setup.nodes())
+            .expect("the registry refuses quorums that do not fit")
+            .request_set(setup.me),
+        clock: u64 = 0,
+        /// Of our request while we wait or are inside.
+        request: Option<Stamp> = None,
+        inside: bool = false,
+        /// The members of our quorum that are locked for us.
+        locked: Set = Set::new(),
+        /// Those where we are not next: they sent FAILED, or we relinquished, and no LOCKED since.
+        failing: Set = Set::new(),
+        /// Those that inquired and wait for an answer.
+        inquirers: Set = Set::new(),
+        /// For whom we are locked.
+        locking_request: Option<Stamp> = None,
+        /// Those who wait for us.
+        waiting_queue: BTreeSet<Stamp> = BTreeSet::new(),
+        /// The one we are locked for has been inquired.
+        inquired: bool = false,
+        /// Those who wait for us and know that they are not next.
+        told: Set = Set::new(),
+        /// The rule that the original lacks.
+        the_overtaken_are_told: bool = !setup.without("the-overtaken-are-told"),
+    }
 }
 
 impl Algorithm for Maekawa {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let quorums = quorums(&setup.setting.params, setup.nodes())
-            .expect("the registry refuses quorums that do not fit");
-        Self {
-            me: setup.me,
-            quorum: quorums.request_set(setup.me),
-            clock: 0,
-            request: None,
-            inside: false,
-            locked: Set::new(),
-            failing: Set::new(),
-            inquirers: Set::new(),
-            locking_request: None,
-            waiting_queue: BTreeSet::new(),
-            inquired: false,
-            told: Set::new(),
-            the_overtaken_are_told: !setup.without("the-overtaken-are-told"),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.clock = self.clock.saturating_add(1);

@@ -17,13 +17,14 @@
 //! requests of the same node. Links need not keep order.
 //! Kept from the paper: the logical clock, the number of answers outstanding and deferred per node.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
+};
 use crate::erased::Of;
 use crate::params::{Param, Params};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
-use crate::setup::Setup;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "raymond-k", title: "Raymond, k inside",
@@ -99,17 +100,15 @@ fn least(run: &Circumstances<'_>) -> Option<f64> {
     fits.then(|| f64::from(run.nodes - 1 + before_entry))
 }
 
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender wants in, since that time.
-    Request { time: u64 },
-    /// The sender has nothing against so many requests of the addressee.
-    Reply { count: u64 },
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Reply: "REPLY" }
+messages! {
+    /// What nodes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender wants in, since that time.
+        Request { time: u64 } = "REQUEST",
+        /// The sender has nothing against so many requests of the addressee.
+        Reply { count: u64 } = "REPLY",
+    }
 }
 
 /// What a node does.
@@ -121,33 +120,21 @@ enum State {
     Inside,
 }
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct RaymondK {
-    me: NodeId,
-    k: usize,
-    clock: u64,
-    state: State,
-    /// How many answers each node owes us, over all our requests.
-    outstanding: Vec<u64>,
-    /// How many answers we owe each node.
-    deferred: Vec<u64>,
+node! {
+    /// What one node knows.
+    pub(crate) struct RaymondK of setup with me {
+        k: usize = k(&setup.setting.params) as usize,
+        clock: u64 = 0,
+        state: State = State::Outside,
+        /// How many answers each node owes us, over all our requests.
+        outstanding: Vec<u64> = vec![0; setup.nodes() as usize],
+        /// How many answers we owe each node.
+        deferred: Vec<u64> = vec![0; setup.nodes() as usize],
+    }
 }
 
 impl Algorithm for RaymondK {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let none = vec![0; setup.nodes() as usize];
-        Self {
-            me: setup.me,
-            k: k(&setup.setting.params) as usize,
-            clock: 0,
-            state: State::Outside,
-            outstanding: none.clone(),
-            deferred: none,
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.clock = self.clock.saturating_add(1);

@@ -23,11 +23,9 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use crate::common::broadcast;
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::erased::Of;
 use crate::params::Param;
@@ -101,24 +99,20 @@ const DEFECTS: &[Defect] = &[Defect {
     ..Defect::BLANK
 }];
 
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// `node` wants in; the smaller pair goes first.
-    Request { sequence: u64, node: NodeId },
-    /// As far as the sender is concerned, go ahead.
-    Reply,
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request of node: "REQUEST", Reply: "REPLY" }
+messages! {
+    /// What nodes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// `node` wants in; the smaller pair goes first.
+        Request { sequence: u64, node: NodeId } of node = "REQUEST",
+        /// As far as the sender is concerned, go ahead.
+        Reply = "REPLY",
+    }
 }
 
 node! {
     /// What one node knows.
-    pub(crate) struct RicartAgrawala of setup {
-        me: NodeId = setup.me,
-        nodes: u32 = setup.nodes(),
+    pub(crate) struct RicartAgrawala of setup with me, nodes {
         /// The number of our latest request.
         our_sequence_number: u64 = 0,
         /// The largest number in any request, ours or theirs.

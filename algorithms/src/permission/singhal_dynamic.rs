@@ -20,12 +20,12 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::common::broadcast;
 use crate::common::stamp::Stamp;
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
@@ -84,17 +84,15 @@ const DEFECTS: &[Defect] = &[Defect {
     ..Defect::BLANK
 }];
 
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender wants in.
-    Request { t: u64 },
-    /// As far as the sender is concerned, go ahead.
-    Reply,
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Reply: "REPLY" }
+messages! {
+    /// What nodes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender wants in.
+        Request { t: u64 } = "REQUEST",
+        /// As far as the sender is concerned, go ahead.
+        Reply = "REPLY",
+    }
 }
 
 /// What the local client is doing.
@@ -107,8 +105,7 @@ enum Phase {
 
 node! {
     /// What one node knows.
-    pub(crate) struct SinghalDynamic of setup {
-        me: NodeId = setup.me,
+    pub(crate) struct SinghalDynamic of setup with me {
         clock: u64 = 0,
         phase: Phase = Phase::Idle,
         /// Of our latest request.

@@ -19,10 +19,8 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
-
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
@@ -127,23 +125,20 @@ fn saturated(run: &Circumstances<'_>) -> Option<f64> {
     fits.then(|| 4.0 * f64::from(run.nodes - 1) / f64::from(run.nodes))
 }
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// A neighbour wants the privilege, for itself or for a site behind it.
-    Request,
-    /// The privilege goes to the addressee.
-    Privilege,
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Privilege: "PRIVILEGE" }
+messages! {
+    /// What sites say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// A neighbour wants the privilege, for itself or for a site behind it.
+        Request = "REQUEST",
+        /// The privilege goes to the addressee.
+        Privilege = "PRIVILEGE",
+    }
 }
 
 node! {
     /// What one site knows.
-    pub(crate) struct Raymond of setup {
-        me: NodeId = setup.me,
+    pub(crate) struct Raymond of setup with me {
         /// The neighbour towards the privilege, or `me`.
         holder: NodeId = setup.towards_holder(),
         /// The local client is inside.

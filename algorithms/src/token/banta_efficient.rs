@@ -33,25 +33,26 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::contract::{
-    After, Algorithm, NodeId, Outbox, Request, Timer, declared, ignores, invariants, kinds, node,
+    After, Algorithm, NodeId, Outbox, Request, Timer, declared, ignores, invariants, messages, node,
 };
 use crate::printed::rules;
 
 pub(crate) use entry::INFO;
 use queue::Token;
 
-/// What sites say to each other.
-#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// `site` wants the token.
-    Request { site: NodeId },
-    /// `good` is the site to ask since that epoch began.
-    Update { good: NodeId, epoch: u64 },
-    /// The token itself. The first of its queue is the addressee.
-    Token(Token),
+messages! {
+    /// What sites say to each other.
+    pub(crate) enum Message {
+        /// `site` wants the token.
+        Request { site: NodeId } of site = "REQUEST",
+        /// `good` is the site to ask since that epoch began.
+        Update { good: NodeId, epoch: u64 } = "UPDATE",
+        /// The token itself. The first of its queue is the addressee.
+        Token(Token) = "TOKEN",
+    }
 }
 
 impl fmt::Debug for Message {
@@ -62,10 +63,6 @@ impl fmt::Debug for Message {
             Message::Token(token) => write!(f, "Token({token:?})"),
         }
     }
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request of site: "REQUEST", Update: "UPDATE", Token: "TOKEN" }
 }
 
 /// What a site's client does.
@@ -84,9 +81,7 @@ const MOST_PLACES_EACH: usize = 100;
 
 node! {
     /// What one site knows.
-    pub(crate) struct BantaEfficient of setup {
-        me: NodeId = setup.me,
-        nodes: u32 = setup.nodes(),
+    pub(crate) struct BantaEfficient of setup with me, nodes {
         state: State = State::NotRequesting,
         /// The site to ask; none is the -1 of the printed rules.
         good_site: Option<NodeId> = Some(setup.setting.holder),

@@ -32,22 +32,23 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{NodeId, Timer, kinds};
+use crate::contract::{NodeId, Timer, messages};
 use crate::token::banta_efficient::queue;
 
 pub(crate) use entry::INFO;
 
-/// What sites say to each other.
-#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// `site` wants the token.
-    Request { site: NodeId },
-    /// `good` is the site to ask since that epoch began.
-    Update { good: NodeId, epoch: u64 },
-    /// The token itself. The first of its queue is the addressee.
-    Token(Token),
-    /// A slot for the addressee.
-    Release,
+messages! {
+    /// What sites say to each other.
+    pub(crate) enum Message {
+        /// `site` wants the token.
+        Request { site: NodeId } of site = "REQUEST",
+        /// `good` is the site to ask since that epoch began.
+        Update { good: NodeId, epoch: u64 } = "UPDATE",
+        /// The token itself. The first of its queue is the addressee.
+        Token(Token) = "TOKEN",
+        /// A slot for the addressee.
+        Release = "RELEASE",
+    }
 }
 
 /// What goes from site to site.
@@ -75,10 +76,6 @@ impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:?}", self.semaphore, self.line)
     }
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request of site: "REQUEST", Update: "UPDATE", Token: "TOKEN", Release: "RELEASE" }
 }
 
 const WAIT: Timer = Timer::named("wait");

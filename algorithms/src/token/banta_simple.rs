@@ -30,21 +30,23 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Algorithm, NodeId, Outbox, Request, ignores, invariants, kinds};
-use crate::setup::Setup;
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, declared, ignores, invariants, messages, node,
+};
 use crate::token::banta_efficient::queue;
 
 pub(crate) use entry::INFO;
 
-/// What sites say to each other.
-#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// `site` wants the token, for the `number`-th time; always 0 in the preliminary rules.
-    Request { site: NodeId, number: u64 },
-    /// `last` is the last site on the token queue since that epoch began.
-    Update { last: NodeId, epoch: u64 },
-    /// The token itself. The first of its queue is the addressee.
-    Token(Token),
+messages! {
+    /// What sites say to each other.
+    pub(crate) enum Message {
+        /// `site` wants the token, for the `number`-th time; always 0 in the preliminary rules.
+        Request { site: NodeId, number: u64 } of site = "REQUEST",
+        /// `last` is the last site on the token queue since that epoch began.
+        Update { last: NodeId, epoch: u64 } = "UPDATE",
+        /// The token itself. The first of its queue is the addressee.
+        Token(Token) = "TOKEN",
+    }
 }
 
 /// What travels with the right to enter.
@@ -79,10 +81,6 @@ impl fmt::Debug for Token {
     }
 }
 
-impl crate::contract::Message for Message {
-    kinds! { Request of site: "REQUEST", Update: "UPDATE", Token: "TOKEN" }
-}
-
 /// What a site does: the thesis's N, R, E and H.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 enum State {
@@ -92,25 +90,41 @@ enum State {
     Holding,
 }
 
-/// What one site knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct BantaSimple {
-    me: NodeId,
-    nodes: u32,
-    site_state: State,
-    /// The last site on the token queue, as far as we know.
-    good_site: NodeId,
-    /// The epoch in which it was.
-    epoch: u64,
-    /// The requests we keep for the token, with their numbers.
-    local_queue: Vec<(NodeId, u64)>,
-    /// The token, while we have it.
-    token: Option<Token>,
-    /// How many requests we have made; 0 in the preliminary rules.
-    number: u64,
-    /// The largest number that reached us from each site; empty in the preliminary rules.
-    seen: Vec<u64>,
-    rules: Rules,
+node! {
+    /// What one site knows.
+    pub(crate) struct BantaSimple of setup with me, nodes
+    given
+        numbered = setup.setting.params.word("rules") == "numbered",
+        no_numbers = vec![0; if numbered { setup.nodes() as usize } else { 0 }];
+    {
+        site_state: State = match setup.is_holder() {
+            true => State::Holding,
+            false => State::NotRequesting,
+        },
+        /// The last site on the token queue, as far as we know.
+        good_site: NodeId = setup.setting.holder,
+        /// The epoch in which it was.
+        epoch: u64 = 0,
+        /// The requests we keep for the token, with their numbers.
+        local_queue: Vec<(NodeId, u64)> = Vec::new(),
+        /// The token, while we have it.
+        token: Option<Token> = setup.is_holder().then(|| Token {
+            token_queue: VecDeque::new(),
+            epoch: 0,
+            history: no_numbers.clone(),
+        }),
+        /// How many requests we have made; 0 in the preliminary rules.
+        number: u64 = 0,
+        /// The largest number that reached us from each site; empty in the preliminary rules.
+        seen: Vec<u64> = no_numbers,
+        rules: Rules = Rules {
+            numbered,
+            holder_enters: !setup.without("holder-enters"),
+            epochs: !setup.without("epochs"),
+            queued_is_recorded: !setup.without("queued-is-recorded"),
+            seen_is_dropped: !setup.without("seen-is-dropped"),
+        },
+    }
 }
 
 /// Which version of the algorithm, and the repairs that the thesis lacks.
@@ -125,40 +139,7 @@ struct Rules {
 }
 
 impl Algorithm for BantaSimple {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let rules = Rules {
-            numbered: setup.setting.params.word("rules") == "numbered",
-            holder_enters: !setup.without("holder-enters"),
-            epochs: !setup.without("epochs"),
-            queued_is_recorded: !setup.without("queued-is-recorded"),
-            seen_is_dropped: !setup.without("seen-is-dropped"),
-        };
-        let none = match rules.numbered {
-            true => vec![0; setup.nodes() as usize],
-            false => Vec::new(),
-        };
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            site_state: match setup.is_holder() {
-                true => State::Holding,
-                false => State::NotRequesting,
-            },
-            good_site: setup.setting.holder,
-            epoch: 0,
-            local_queue: Vec::new(),
-            token: setup.is_holder().then(|| Token {
-                token_queue: VecDeque::new(),
-                epoch: 0,
-                history: none.clone(),
-            }),
-            number: 0,
-            seen: none,
-            rules,
-        }
-    }
+    declared! { Message }
 
     /// The thesis's procedure `request_token`.
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {

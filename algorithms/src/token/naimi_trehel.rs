@@ -19,10 +19,8 @@
 //! Kept from the paper: the four variables and the four procedures.
 //! Left out: the 1996 paper's recovery from failures.
 
-use serde::{Deserialize, Serialize};
-
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
@@ -104,24 +102,20 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
         .then(|| (1..run.nodes).map(|k| 1.0 / f64::from(k)).sum())
 }
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// `site` wants the token; passed on until it meets a root.
-    Request { site: NodeId },
-    /// The token goes to the addressee.
-    Token,
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request of site: "REQUEST", Token: "TOKEN" }
+messages! {
+    /// What sites say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// `site` wants the token; passed on until it meets a root.
+        Request { site: NodeId } of site = "REQUEST",
+        /// The token goes to the addressee.
+        Token = "TOKEN",
+    }
 }
 
 node! {
     /// What one site knows.
-    pub(crate) struct NaimiTrehel of setup {
-        me: NodeId = setup.me,
-        nodes: u32 = setup.nodes(),
+    pub(crate) struct NaimiTrehel of setup with me, nodes {
         /// We have the token.
         token_present: bool = setup.is_holder(),
         /// We wait, or are inside.

@@ -22,10 +22,8 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
-
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::erased::Of;
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
@@ -127,24 +125,20 @@ fn saturated(run: &Circumstances<'_>) -> Option<f64> {
     })
 }
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// `site` wants the token; passed on until it meets somebody who will have it.
-    Request { site: NodeId },
-    /// The token itself, with those who get it after the addressee.
-    Token { queue: VecDeque<NodeId> },
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request of site: "REQUEST", Token: "TOKEN" }
+messages! {
+    /// What sites say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// `site` wants the token; passed on until it meets somebody who will have it.
+        Request { site: NodeId } of site = "REQUEST",
+        /// The token itself, with those who get it after the addressee.
+        Token { queue: VecDeque<NodeId> } = "TOKEN",
+    }
 }
 
 node! {
     /// What one site knows.
-    pub(crate) struct NaimiTrehelQueue of setup {
-        me: NodeId = setup.me,
-        nodes: u32 = setup.nodes(),
+    pub(crate) struct NaimiTrehelQueue of setup with me, nodes {
         /// We wait, or are inside.
         requesting: bool = false,
         /// Who will have the token last, as far as we know.

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::broadcast;
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
@@ -99,13 +99,15 @@ const DEFECTS: &[Defect] = &[
     ),
 ];
 
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender wants in, for the `number`-th time.
-    Request { number: u64 },
-    /// The token goes to the addressee.
-    Token(Token),
+messages! {
+    /// What nodes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender wants in, for the `number`-th time.
+        Request { number: u64 } = "REQUEST",
+        /// The token goes to the addressee.
+        Token(Token) = "TOKEN",
+    }
 }
 
 /// What travels with the right to enter.
@@ -121,14 +123,9 @@ impl fmt::Debug for Token {
     }
 }
 
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Token: "TOKEN" }
-}
-
 node! {
     /// What one node knows.
-    pub(crate) struct RicartAgrawalaToken of setup {
-        me: NodeId = setup.me,
+    pub(crate) struct RicartAgrawalaToken of setup with me {
         /// The largest request number heard from each node, and our own.
         requested: Vec<u64> = vec![0; setup.nodes() as usize],
         /// The token, while we have it.

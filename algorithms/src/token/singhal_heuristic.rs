@@ -31,7 +31,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    After, Algorithm, NodeId, Outbox, Request, Timer, ignores, invariants, kinds,
+    After, Algorithm, NodeId, Outbox, Request, Timer, declared, ignores, invariants, messages, node,
 };
 use crate::erased::Of;
 use crate::params::Param;
@@ -136,13 +136,15 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
         .then(|| (nodes - 1.0) * (nodes + 2.0) / (2.0 * nodes))
 }
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender wants in, for the `number`-th time.
-    Request { number: u64 },
-    /// The token goes to the addressee.
-    Token(Token),
+messages! {
+    /// What sites say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender wants in, for the `number`-th time.
+        Request { number: u64 } = "REQUEST",
+        /// The token goes to the addressee.
+        Token(Token) = "TOKEN",
+    }
 }
 
 /// What travels with the right to enter.
@@ -167,53 +169,47 @@ pub(crate) enum State {
     H,
 }
 
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Token: "TOKEN" }
-}
-
 const RETRY: Timer = Timer::named("retry");
 
-/// What one site knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct SinghalHeuristic {
-    me: NodeId,
-    /// What each site does, as far as we know; of ourselves the truth.
-    sv: Vec<State>,
-    /// The request that this is about.
-    sn: Vec<u64>,
-    /// The token, while we have it.
-    token: Option<Token>,
-    /// How long a request waits before everybody is asked; for ever in the published rules.
-    retry_after: Option<Duration>,
+node! {
+    /// What one site knows.
+    pub(crate) struct SinghalHeuristic of setup with me
+    given
+        nodes = setup.nodes() as usize,
+        spans = u32::try_from(setup.setting.params.integer("retry")).unwrap_or(u32::MAX),
+        retry_after = setup.setting.bound * setup.nodes().saturating_mul(spans);
+    {
+        /// What each site does, as far as we know; of ourselves the truth.
+        sv: Vec<State> = first_guesses(setup),
+        /// The request that this is about.
+        sn: Vec<u64> = vec![0; nodes],
+        /// The token, while we have it.
+        token: Option<Token> = setup.is_holder().then(|| Token {
+            tsv: vec![State::N; nodes],
+            tsn: vec![0; nodes],
+        }),
+        /// How long a request waits before everybody is asked; for ever in the published rules.
+        // singhal-H1: the published rules leave the retry out.
+        retry_after: Option<Duration> = (!setup.without("retry")).then_some(retry_after),
+    }
+}
+
+/// What a site believes at first. The first holder takes the place of site 0, and the circle goes on
+/// from there.
+fn first_guesses(setup: &Setup<'_>) -> Vec<State> {
+    let nodes = setup.nodes();
+    let rank = |site: u32| (site + nodes - setup.setting.holder.0) % nodes;
+    let mine = rank(setup.me.0);
+    let guess = |site| match rank(site) {
+        0 if mine == 0 => State::H,
+        place if place < mine => State::R,
+        _ => State::N,
+    };
+    (0..nodes).map(guess).collect()
 }
 
 impl Algorithm for SinghalHeuristic {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let nodes = setup.nodes();
-        // The first holder takes the place of site 0, and the circle goes on from there.
-        let rank = |site: u32| (site + nodes - setup.setting.holder.0) % nodes;
-        let mine = rank(setup.me.0);
-        let guess = |site| match rank(site) {
-            0 if mine == 0 => State::H,
-            place if place < mine => State::R,
-            _ => State::N,
-        };
-        let spans = u32::try_from(setup.setting.params.integer("retry")).unwrap_or(u32::MAX);
-        let retry_after = setup.setting.bound * nodes.saturating_mul(spans);
-        Self {
-            me: setup.me,
-            sv: (0..nodes).map(guess).collect(),
-            sn: vec![0; nodes as usize],
-            token: setup.is_holder().then(|| Token {
-                tsv: vec![State::N; nodes as usize],
-                tsn: vec![0; nodes as usize],
-            }),
-            // singhal-H1: the published rules leave the retry out.
-            retry_after: (!setup.without("retry")).then_some(retry_after),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         let me = self.me.index();

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::broadcast;
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
@@ -108,13 +108,15 @@ const DEFECTS: &[Defect] = &[
     ),
 ];
 
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// `node` wants in, for the `number`-th time.
-    Request { node: NodeId, number: u64 },
-    /// The privilege goes to the addressee.
-    Privilege(Privilege),
+messages! {
+    /// What nodes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// `node` wants in, for the `number`-th time.
+        Request { node: NodeId, number: u64 } of node = "REQUEST",
+        /// The privilege goes to the addressee.
+        Privilege(Privilege) = "PRIVILEGE",
+    }
 }
 
 /// What travels with the right to enter.
@@ -132,14 +134,9 @@ impl fmt::Debug for Privilege {
     }
 }
 
-impl crate::contract::Message for Message {
-    kinds! { Request of node: "REQUEST", Privilege: "PRIVILEGE" }
-}
-
 node! {
     /// What one node knows.
-    pub(crate) struct SuzukiKasami of setup {
-        me: NodeId = setup.me,
+    pub(crate) struct SuzukiKasami of setup with me {
         /// The largest request number heard from each node, and our own.
         rn: Vec<u64> = vec![0; setup.nodes() as usize],
         /// The privilege, while we have it.

@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::stamp::Stamp;
 use crate::contract::{
-    After, Algorithm, NodeId, Outbox, Request, Timer, Visit, declared, ignores, invariants, kinds,
-    node,
+    After, Algorithm, NodeId, Outbox, Request, Timer, Visit, declared, ignores, invariants,
+    messages, node,
 };
 use crate::erased::Of;
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
@@ -118,35 +118,21 @@ pub(crate) struct Commit {
     att: u64,
 }
 
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender wants in.
-    Commit(Commit),
-    /// There are others: vote on it.
-    Dissent(Commit),
-    /// So the sender asks for votes.
-    Ballot(Commit),
-    /// The sender votes for the addressee.
-    Vote(Commit),
-    /// The commit is over: the sender has left, or withdraws.
-    Rel(Commit),
-}
-
-impl Message {
-    fn commit(&self) -> Commit {
-        match self {
-            Message::Commit(commit)
-            | Message::Dissent(commit)
-            | Message::Ballot(commit)
-            | Message::Vote(commit)
-            | Message::Rel(commit) => *commit,
-        }
+messages! {
+    /// What nodes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender wants in.
+        Commit(Commit) = "COMMIT",
+        /// There are others: vote on it.
+        Dissent(Commit) = "DISSENT",
+        /// So the sender asks for votes.
+        Ballot(Commit) = "BALLOT",
+        /// The sender votes for the addressee.
+        Vote(Commit) = "VOTE",
+        /// The commit is over: the sender has left, or withdraws.
+        Rel(Commit) = "REL",
     }
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Commit: "COMMIT", Dissent: "DISSENT", Ballot: "BALLOT", Vote: "VOTE", Rel: "REL" }
 
     fn origin(&self) -> Option<NodeId> {
         Some(self.commit().req.id)
@@ -159,6 +145,18 @@ impl crate::contract::Message for Message {
             | Message::Ballot(commit)
             | Message::Vote(commit)
             | Message::Rel(commit) => commit.growing(each),
+        }
+    }
+}
+
+impl Message {
+    fn commit(&self) -> Commit {
+        match self {
+            Message::Commit(commit)
+            | Message::Dissent(commit)
+            | Message::Ballot(commit)
+            | Message::Vote(commit)
+            | Message::Rel(commit) => *commit,
         }
     }
 }
@@ -184,9 +182,7 @@ fn buffer_time(of: NodeId) -> Timer {
 
 node! {
     /// What one node knows.
-    pub(crate) struct TbDva of setup {
-        me: NodeId = setup.me,
-        nodes: u32 = setup.nodes(),
+    pub(crate) struct TbDva of setup with me, nodes {
         bound: Duration = setup.setting.bound,
         clock: u64 = 0,
         /// Commits that we have not voted for.

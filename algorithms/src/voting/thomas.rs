@@ -22,13 +22,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::stamp::Stamp;
 use crate::contract::{
-    After, Algorithm, NodeId, Outbox, Request, Snapshot, Timer, Visit, ignores, invariants, kinds,
+    After, Algorithm, NodeId, Outbox, Request, Snapshot, Timer, Visit, declared, ignores,
+    invariants, messages, node,
 };
 use crate::erased::Of;
 use crate::params::{Param, Params};
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, LinkOrder, info};
-use crate::setup::Setup;
 use crate::voting::attempts::Stage;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
@@ -173,19 +173,17 @@ pub(crate) struct Attempt {
     att: u64,
 }
 
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender wants the addressee's vote.
-    Req(Attempt),
-    /// The sender votes for the addressee.
-    Vote(Attempt),
-    /// The attempt is over: the sender has left, or withdraws.
-    Rel(Attempt),
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Req: "REQ", Vote: "VOTE", Rel: "REL" }
+messages! {
+    /// What nodes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender wants the addressee's vote.
+        Req(Attempt) = "REQ",
+        /// The sender votes for the addressee.
+        Vote(Attempt) = "VOTE",
+        /// The attempt is over: the sender has left, or withdraws.
+        Rel(Attempt) = "REL",
+    }
 
     fn origin(&self) -> Option<NodeId> {
         match self {
@@ -215,26 +213,34 @@ const T1: Timer = Timer::named("T1");
 /// The back-off is over.
 const TB: Timer = Timer::named("TB");
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Thomas {
-    me: NodeId,
-    weights: Vec<u32>,
-    retry: Retry,
-    oldest_first: bool,
-    bound: Duration,
-    clock: u64,
-    /// Whom we have voted for.
-    lock: Option<Attempt>,
-    /// Who waits for our vote.
-    q: VecDeque<Attempt>,
-    /// The last attempt of each node that is over.
-    done: Vec<u64>,
-    stage: Stage,
-    /// The number of our last attempt.
-    att: u64,
-    /// Who voted for it.
-    got: BTreeSet<NodeId>,
+node! {
+    /// What one node knows.
+    pub(crate) struct Thomas of setup with me {
+        weights: Vec<u32> = weights(&setup.setting.params, setup.nodes())
+            .expect("the registry refuses votes that do not fit"),
+        // kanrar-TH-D1 and TH-D2: what is left out when these rules are.
+        retry: Retry = match setup.setting.params.word("retry") {
+            _ if setup.without("losers-withdraw") => Retry::Off,
+            "off" => Retry::Off,
+            _ if setup.without("back-off-is-random") => Retry::Fixed,
+            "fixed" => Retry::Fixed,
+            _ => Retry::Random,
+        },
+        oldest_first: bool = setup.setting.params.word("queue") == "stamp",
+        bound: Duration = setup.setting.bound,
+        clock: u64 = 0,
+        /// Whom we have voted for.
+        lock: Option<Attempt> = None,
+        /// Who waits for our vote.
+        q: VecDeque<Attempt> = VecDeque::new(),
+        /// The last attempt of each node that is over.
+        done: Vec<u64> = vec![0; setup.nodes() as usize],
+        stage: Stage = Stage::Idle,
+        /// The number of our last attempt.
+        att: u64 = 0,
+        /// Who voted for it.
+        got: BTreeSet<NodeId> = BTreeSet::new(),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -245,33 +251,7 @@ enum Retry {
 }
 
 impl Algorithm for Thomas {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let params = &setup.setting.params;
-        let weights = weights(params, setup.nodes());
-        Self {
-            me: setup.me,
-            weights: weights.expect("the registry refuses votes that do not fit"),
-            // kanrar-TH-D1 and TH-D2: what is left out when these rules are.
-            retry: match params.word("retry") {
-                _ if setup.without("losers-withdraw") => Retry::Off,
-                "off" => Retry::Off,
-                _ if setup.without("back-off-is-random") => Retry::Fixed,
-                "fixed" => Retry::Fixed,
-                _ => Retry::Random,
-            },
-            oldest_first: params.word("queue") == "stamp",
-            bound: setup.setting.bound,
-            clock: 0,
-            lock: None,
-            q: VecDeque::new(),
-            done: vec![0; setup.nodes() as usize],
-            stage: Stage::Idle,
-            att: 0,
-            got: BTreeSet::new(),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.clock = self.clock.saturating_add(1);

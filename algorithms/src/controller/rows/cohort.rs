@@ -65,8 +65,7 @@ impl MemberMessage for Message {
 
 node! {
     /// A node: a member, perhaps a head, perhaps the root.
-    pub(in crate::controller) struct Cohort of setup {
-        me: NodeId = setup.me,
+    pub(in crate::controller) struct Cohort of setup with me {
         /// Those whom we are the head of.
         members: Members = Members::of(setup, USUAL_GROUPS),
         tenure: Tenure = Tenure::of(setup),

@@ -12,32 +12,29 @@
 //! Where every node is its own coordinator this is Martin's algorithm. There is at most one signal
 //! and one role on an edge, so links need not keep order.
 
-use serde::{Deserialize, Serialize};
-
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, messages,
+    node,
 };
 use crate::controller::members::{MemberMessage, Members, to_decide};
 use crate::controller::migration_info::Cause;
 use crate::controller::tenure::Tenure;
 
-/// What members and coordinators say.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(in crate::controller) enum Message {
-    /// A member wants in.
-    Request,
-    /// Its coordinator lets it in.
-    Grant,
-    /// The member has left.
-    Exit,
-    /// Somebody ahead on the ring wants the role.
-    Signal,
-    /// The role goes to the addressee.
-    Become { epoch: u64 },
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Grant: "GRANT", Exit: "EXIT", Signal: "SIGNAL", Become: "BECOME" }
+messages! {
+    /// What members and coordinators say.
+    #[derive(Debug)]
+    pub(in crate::controller) enum Message {
+        /// A member wants in.
+        Request = "REQUEST",
+        /// Its coordinator lets it in.
+        Grant = "GRANT",
+        /// The member has left.
+        Exit = "EXIT",
+        /// Somebody ahead on the ring wants the role.
+        Signal = "SIGNAL",
+        /// The role goes to the addressee.
+        Become { epoch: u64 } = "BECOME",
+    }
 }
 
 impl MemberMessage for Message {
@@ -48,8 +45,7 @@ impl MemberMessage for Message {
 
 node! {
     /// A node, perhaps a coordinator.
-    pub(in crate::controller) struct Ring of setup {
-        me: NodeId = setup.me,
+    pub(in crate::controller) struct Ring of setup with me {
         /// Those whom we coordinate.
         members: Members = Members::of(setup, u32::MAX),
         tenure: Tenure = Tenure::of(setup),

@@ -12,63 +12,44 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
+};
 
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, ignores, invariants, kinds};
-use crate::setup::Setup;
-
-/// What nodes and home say.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(in crate::controller) enum Message {
-    /// The sender's request of that number.
-    Request { number: u64 },
-    /// Behind the addressee's request of that number comes this node.
-    Link { behind: u64, node: NodeId },
-    /// The role goes to the addressee.
-    Become,
+messages! {
+    /// What nodes and home say.
+    #[derive(Debug)]
+    pub(in crate::controller) enum Message {
+        /// The sender's request of that number.
+        Request { number: u64 } = "REQUEST",
+        /// Behind the addressee's request of that number comes this node.
+        Link { behind: u64, node: NodeId } of node = "LINK",
+        /// The role goes to the addressee.
+        Become = "BECOME",
+    }
 }
 
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Link of node: "LINK", Become: "BECOME" }
-}
-
-/// A node; home besides.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(in crate::controller) struct TailAtHome {
-    me: NodeId,
-    nodes: u32,
-    home: NodeId,
-    /// The number of our last request; the first controller's are behind a request 0 of its own.
-    number: u64,
-    /// Our client waits.
-    waiting: bool,
-    /// Our client is inside.
-    inside: bool,
-    /// The role is here.
-    active: bool,
-    /// Who comes behind which of our requests.
-    links: BTreeMap<u64, NodeId>,
-    /// Home: the last in the queue, by node and request number.
-    tail: (NodeId, u64),
+node! {
+    /// A node; home besides.
+    pub(in crate::controller) struct TailAtHome of setup with me, nodes {
+        home: NodeId = setup.setting.holder,
+        /// The number of our last request; the first controller's are behind a request 0 of its own.
+        number: u64 = 0,
+        /// Our client waits.
+        waiting: bool = false,
+        /// Our client is inside.
+        inside: bool = false,
+        /// The role is here.
+        active: bool = setup.is_holder(),
+        /// Who comes behind which of our requests.
+        links: BTreeMap<u64, NodeId> = BTreeMap::new(),
+        /// Home: the last in the queue, by node and request number.
+        tail: (NodeId, u64) = (setup.setting.holder, 0),
+    }
 }
 
 impl Algorithm for TailAtHome {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let home = setup.setting.holder;
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            home,
-            number: 0,
-            waiting: false,
-            inside: false,
-            active: setup.is_holder(),
-            links: BTreeMap::new(),
-            tail: (home, 0),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.number += 1;

@@ -17,80 +17,64 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
-
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants, kinds,
+    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, messages,
+    node,
 };
 use crate::controller::migration_info::Cause;
 use crate::controller::ranks::Ranks;
 use crate::controller::said::Said;
 use crate::controller::tenure::Tenure;
-use crate::setup::Setup;
 
-/// What neighbours say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(in crate::controller) enum Message {
-    /// Somebody here or behind here wants in.
-    Request,
-    /// One entry is lent to the addressee or somebody behind it.
-    Grant,
-    /// It is over; the sender wants another one.
-    Exit { again: bool },
-    /// The role itself; the sender wants it back.
-    Become { epoch: u64, again: bool },
+messages! {
+    /// What neighbours say to each other.
+    #[derive(Debug)]
+    pub(in crate::controller) enum Message {
+        /// Somebody here or behind here wants in.
+        Request = "REQUEST",
+        /// One entry is lent to the addressee or somebody behind it.
+        Grant = "GRANT",
+        /// It is over; the sender wants another one.
+        Exit { again: bool } = "EXIT",
+        /// The role itself; the sender wants it back.
+        Become { epoch: u64, again: bool } = "BECOME",
+    }
 }
 
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Grant: "GRANT", Exit: "EXIT", Become: "BECOME" }
-}
-
-/// A node of the tree.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(in crate::controller) struct Tree {
-    me: NodeId,
-    /// The neighbour towards the role, or `me`.
-    holder: NodeId,
-    /// The nodes next to us.
-    neighbours: Vec<NodeId>,
-    /// We are the controller, if it says so.
-    tenure: Tenure,
-    /// Who wants in through us: neighbours, or `me`.
-    queue: VecDeque<NodeId>,
-    /// A request to `holder` is unanswered.
-    asked: bool,
-    /// Our client is inside.
-    inside: bool,
-    /// The neighbour that the entry was passed down to.
-    to: Option<NodeId>,
-    /// The neighbour that it came from, unless we are the controller.
-    via: Option<NodeId>,
+node! {
+    /// A node of the tree.
+    pub(in crate::controller) struct Tree of setup with me
+    given
+        arity = Said(&setup.setting.params).arity(),
+        ranks = Ranks::of(setup),
+        rank = ranks.rank(setup.me),
+        parent = (rank > 0).then(|| ranks.node((rank - 1) / arity)),
+        first_child = u64::from(rank) * u64::from(arity) + 1,
+        children = (first_child..first_child + u64::from(arity))
+            .take_while(|&child| child < u64::from(setup.nodes()))
+            .map(|child| ranks.node(child as u32));
+    {
+        /// The neighbour towards the role, or `me`.
+        holder: NodeId = parent.unwrap_or(setup.me),
+        /// The nodes next to us.
+        neighbours: Vec<NodeId> = parent.into_iter().chain(children).collect(),
+        /// We are the controller, if it says so.
+        tenure: Tenure = Tenure::of(setup),
+        /// Who wants in through us: neighbours, or `me`.
+        queue: VecDeque<NodeId> = VecDeque::new(),
+        /// A request to `holder` is unanswered.
+        asked: bool = false,
+        /// Our client is inside.
+        inside: bool = false,
+        /// The neighbour that the entry was passed down to.
+        to: Option<NodeId> = None,
+        /// The neighbour that it came from, unless we are the controller.
+        via: Option<NodeId> = None,
+    }
 }
 
 impl Algorithm for Tree {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let arity = Said(&setup.setting.params).arity();
-        let ranks = Ranks::of(setup);
-        let rank = ranks.rank(setup.me);
-        let parent = (rank > 0).then(|| ranks.node((rank - 1) / arity));
-        let first_child = u64::from(rank) * u64::from(arity) + 1;
-        let children = (first_child..first_child + u64::from(arity))
-            .take_while(|&child| child < u64::from(setup.nodes()))
-            .map(|child| ranks.node(child as u32));
-        Self {
-            me: setup.me,
-            holder: parent.unwrap_or(setup.me),
-            neighbours: parent.into_iter().chain(children).collect(),
-            tenure: Tenure::of(setup),
-            queue: VecDeque::new(),
-            asked: false,
-            inside: false,
-            to: None,
-            via: None,
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.add(self.me, out);

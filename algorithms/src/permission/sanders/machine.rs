@@ -4,32 +4,34 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::invariants;
 use super::rules::{Rules, Version};
 use super::structure::{Set, Structure};
 use crate::common::phase::Phase;
 use crate::common::stamp::Stamp;
-use crate::contract::{Algorithm, Change, NodeId, Outbox, Request, ignores, invariants, kinds};
-use crate::setup::Setup;
+use crate::contract::{
+    Algorithm, Change, NodeId, Outbox, Request, declared, ignores, invariants, messages, node,
+};
 
-/// What nodes say to each other.
-#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender wants in, with this clock. Recovery adds which attempt of asking the addressee this
-    /// is, and who is known to be dead.
-    Request { t: u64, attempt: u32, down: Set },
-    /// As far as the sender is concerned, go ahead; it answers that attempt.
-    Grant { attempt: u32 },
-    /// The sender has left.
-    Release,
-    /// Do not count on the sender soon: somebody with a smaller stamp comes first.
-    Fail,
-    /// Will you give the grant back? `by` has asked with a smaller stamp.
-    Inquire { by: NodeId },
-    /// Here it is, to the benefit of `by`.
-    Yield { by: NodeId },
+messages! {
+    /// What nodes say to each other.
+    pub(crate) enum Message {
+        /// The sender wants in, with this clock. Recovery adds which attempt of asking the addressee this
+        /// is, and who is known to be dead.
+        Request { t: u64, attempt: u32, down: Set } = "REQUEST",
+        /// As far as the sender is concerned, go ahead; it answers that attempt.
+        Grant { attempt: u32 } = "GRANT",
+        /// The sender has left.
+        Release = "RELEASE",
+        /// Do not count on the sender soon: somebody with a smaller stamp comes first.
+        Fail = "FAIL",
+        /// Will you give the grant back? `by` has asked with a smaller stamp.
+        Inquire { by: NodeId } of by = "INQUIRE",
+        /// Here it is, to the benefit of `by`.
+        Yield { by: NodeId } of by = "YIELD",
+    }
 }
 
 /// What belongs to recovery is shown only where it says something.
@@ -56,17 +58,6 @@ impl fmt::Debug for Message {
     }
 }
 
-impl crate::contract::Message for Message {
-    kinds! {
-        Request: "REQUEST",
-        Grant: "GRANT",
-        Release: "RELEASE",
-        Fail: "FAIL",
-        Inquire of by: "INQUIRE",
-        Yield of by: "YIELD",
-    }
-}
-
 /// A request as its arbiter keeps it; the stamp decides who is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub(super) struct Asked {
@@ -76,85 +67,65 @@ pub(super) struct Asked {
     pub(super) payer: NodeId,
 }
 
-/// What one node knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Sanders {
-    pub(super) me: NodeId,
-    pub(super) rules: Rules,
-    /// I: those we tell that we have left.
-    pub(super) inform_set: Set,
-    /// R: those we ask.
-    pub(super) request_set: Set,
-    /// S: those who tell us that they have left.
-    pub(super) status_set: Set,
-    pub(super) clock: u64,
+node! {
+    /// What one node knows.
+    pub(crate) struct Sanders of setup with me
+    given
+        structure = Structure::read(
+            setup.setting.params.word("structure"),
+            setup.nodes(),
+            setup.setting.holder,
+        )
+        .expect("the registry refuses a structure that does not fit"),
+        rules = Rules::of(&setup.setting.params, &setup.setting.printed, &structure);
+    {
+        pub(super) rules: Rules = rules,
+        /// I: those we tell that we have left.
+        pub(super) inform_set: Set = structure.inform_set(setup.me),
+        /// R: those we ask.
+        pub(super) request_set: Set = structure.request_set(setup.me),
+        /// S: those who tell us that they have left.
+        pub(super) status_set: Set = structure.status_set(setup.me),
+        pub(super) clock: u64 = 0,
 
-    // As a requester.
-    pub(super) phase: Phase,
-    /// Of our latest request.
-    pub(super) stamp: Stamp,
-    /// Those whose grant we hold.
-    pub(super) got: Set,
-    /// Those who sent FAIL and no GRANT since.
-    pub(super) failed: Set,
-    /// Those we sent YIELD and who sent no GRANT since.
-    pub(super) yielded: Set,
-    /// Those who inquired and have no answer yet, each with the one it inquired for.
-    pub(super) pending: BTreeMap<NodeId, NodeId>,
+        // As a requester.
+        pub(super) phase: Phase = Phase::Idle,
+        /// Of our latest request.
+        pub(super) stamp: Stamp = Stamp { t: 0, id: setup.me },
+        /// Those whose grant we hold.
+        pub(super) got: Set = Set::new(),
+        /// Those who sent FAIL and no GRANT since.
+        pub(super) failed: Set = Set::new(),
+        /// Those we sent YIELD and who sent no GRANT since.
+        pub(super) yielded: Set = Set::new(),
+        /// Those who inquired and have no answer yet, each with the one it inquired for.
+        pub(super) pending: BTreeMap<NodeId, NodeId> = BTreeMap::new(),
 
-    // As an arbiter.
-    /// CSSTAT: who of S we have granted and not heard to leave. It keeps the stamp, which the paper
-    /// compares (sanders-F5).
-    pub(super) csstat: Option<Asked>,
-    /// Those who wait for our grant.
-    pub(super) queue: BTreeSet<Asked>,
-    /// For whose request CSSTAT's node has been inquired; nobody's when CSSTAT changes (sanders-F5).
-    pub(super) inquired: Option<NodeId>,
-    /// Those in the queue who know that they are not next: they were sent FAIL, or have yielded
-    /// (sanders-F6).
-    pub(super) told: Set,
+        // As an arbiter.
+        /// CSSTAT: who of S we have granted and not heard to leave. It keeps the stamp, which the paper
+        /// compares (sanders-F5).
+        pub(super) csstat: Option<Asked> = None,
+        /// Those who wait for our grant.
+        pub(super) queue: BTreeSet<Asked> = BTreeSet::new(),
+        /// For whose request CSSTAT's node has been inquired; nobody's when CSSTAT changes (sanders-F5).
+        pub(super) inquired: Option<NodeId> = None,
+        /// Those in the queue who know that they are not next: they were sent FAIL, or have yielded
+        /// (sanders-F6).
+        pub(super) told: Set = Set::new(),
 
-    // As a survivor.
-    /// The whole structure as it was, which recovery must know; else nothing.
-    #[serde(skip)]
-    pub(super) structure: Option<Arc<Structure>>,
-    /// Those we know to be dead.
-    pub(super) down: Set,
-    /// How often we have asked each again within a request; those never asked again are not listed.
-    pub(super) attempts: BTreeMap<NodeId, u32>,
+        // As a survivor.
+        /// The whole structure as it was, which recovery must know; else nothing.
+        #[serde(skip)]
+        pub(super) structure: Option<Arc<Structure>> = rules.recovery.then(|| Arc::new(structure)),
+        /// Those we know to be dead.
+        pub(super) down: Set = Set::new(),
+        /// How often we have asked each again within a request; those never asked again are not listed.
+        pub(super) attempts: BTreeMap<NodeId, u32> = BTreeMap::new(),
+    }
 }
 
 impl Algorithm for Sanders {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let (me, setting) = (setup.me, setup.setting);
-        let word = setting.params.word("structure");
-        let structure = Structure::read(word, setup.nodes(), setting.holder)
-            .expect("the registry refuses a structure that does not fit");
-        let rules = Rules::of(&setting.params, &setting.printed, &structure);
-        Self {
-            me,
-            rules,
-            inform_set: structure.inform_set(me),
-            request_set: structure.request_set(me),
-            status_set: structure.status_set(me),
-            clock: 0,
-            phase: Phase::Idle,
-            stamp: Stamp { t: 0, id: me },
-            got: Set::new(),
-            failed: Set::new(),
-            yielded: Set::new(),
-            pending: BTreeMap::new(),
-            csstat: None,
-            queue: BTreeSet::new(),
-            inquired: None,
-            told: Set::new(),
-            structure: rules.recovery.then(|| Arc::new(structure)),
-            down: Set::new(),
-            attempts: BTreeMap::new(),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.clock = self.clock.saturating_add(1);

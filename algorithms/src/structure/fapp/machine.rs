@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::printed::LeftOut;
 use crate::structure::precedence::{self, Aging, Rank, ranked};
@@ -42,23 +42,20 @@ const RULES: &[&str] = &[
     OWN_REQUEST_AGES,
 ];
 
-/// What sites say to each other. Neither names an originator: both stand for a whole side.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender's side wants the token, this urgently.
-    Request { priority: u32 },
-    /// The token itself, and how urgently the sender's side wants it back.
-    Token { dummy: Option<u32> },
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Token: "TOKEN" }
+messages! {
+    /// What sites say to each other. Neither names an originator: both stand for a whole side.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender's side wants the token, this urgently.
+        Request { priority: u32 } = "REQUEST",
+        /// The token itself, and how urgently the sender's side wants it back.
+        Token { dummy: Option<u32> } = "TOKEN",
+    }
 }
 
 node! {
     /// What one site knows.
-    pub(crate) struct Fapp of setup {
-        me: NodeId = setup.me,
+    pub(crate) struct Fapp of setup with me {
         aging: Aging = Aging::of(setup),
         /// What the print lacks and is to be left out.
         without: LeftOut = LeftOut::of(setup, RULES),

@@ -35,9 +35,7 @@ const RULES: &[&str] = &[
 
 node! {
     /// What one node knows.
-    pub(crate) struct Lfrt of setup {
-        pub(super) me: NodeId = setup.me,
-        nodes: u32 = setup.nodes(),
+    pub(crate) struct Lfrt of setup with me, nodes {
         precedence: Precedence = Precedence::of(setup),
         /// What the print lacks and is to be left out.
         without: LeftOut = LeftOut::of(setup, RULES),

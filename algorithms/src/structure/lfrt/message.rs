@@ -5,31 +5,42 @@ use std::{fmt, iter};
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{NodeId, kinds};
+use crate::contract::{NodeId, messages};
 use crate::structure::precedence::{Rank, ranked};
 
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// `origin` wants in, for the `seq`-th time.
-    Request(Asked),
-    /// The token goes to the addressee.
-    Token(Token),
-    /// The holder looks for a way to `target`; `path` is the way so far.
-    Find {
-        holder: NodeId,
-        nonce: u64,
-        target: NodeId,
-        path: Vec<NodeId>,
-    },
-    /// The whole way, on its way back.
-    Found {
-        holder: NodeId,
-        nonce: u64,
-        path: Vec<NodeId>,
-    },
-    /// A token that was on a link whose session ended.
-    Relay(Relay),
+messages! {
+    /// What nodes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// `origin` wants in, for the `seq`-th time.
+        Request(Asked) = "REQUEST",
+        /// The token goes to the addressee.
+        Token(Token) = "TOKEN",
+        /// The holder looks for a way to `target`; `path` is the way so far.
+        Find {
+            holder: NodeId,
+            nonce: u64,
+            target: NodeId,
+            path: Vec<NodeId>,
+        } = "FIND",
+        /// The whole way, on its way back.
+        Found {
+            holder: NodeId,
+            nonce: u64,
+            path: Vec<NodeId>,
+        } = "FOUND",
+        /// A token that was on a link whose session ended.
+        Relay(Relay) = "RELAY",
+    }
+
+    fn origin(&self) -> Option<NodeId> {
+        match self {
+            Message::Request(asked) => Some(asked.origin),
+            Message::Token(token) | Message::Relay(Relay { token, .. }) => token.next(),
+            Message::Find { target, .. } => Some(*target),
+            Message::Found { path, .. } => path.last().copied(),
+        }
+    }
 }
 
 /// A request as it is passed on.
@@ -83,19 +94,6 @@ pub(crate) struct Relay {
     pub(super) src: NodeId,
     pub(super) dst: NodeId,
     pub(super) token: Token,
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Token: "TOKEN", Find: "FIND", Found: "FOUND", Relay: "RELAY" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Request(asked) => Some(asked.origin),
-            Message::Token(token) | Message::Relay(Relay { token, .. }) => token.next(),
-            Message::Find { target, .. } => Some(*target),
-            Message::Found { path, .. } => path.last().copied(),
-        }
-    }
 }
 
 impl Message {

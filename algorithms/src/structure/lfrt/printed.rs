@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::IDLE_HOLDER_SERVES;
 use crate::contract::{
-    Algorithm, Change, NodeId, Outbox, Request, declared, ignores, invariants, kinds, node,
+    Algorithm, Change, NodeId, Outbox, Request, declared, ignores, invariants, messages, node,
 };
 use crate::printed::LeftOut;
 use crate::structure::precedence::{Precedence, Rank, ranked};
@@ -51,15 +51,24 @@ pub(super) const PASSED_ON: &str = "passed-on";
 /// What the print lacks and this machine knows.
 const RULES: &[&str] = &[IDLE_HOLDER_SERVES, COUNTED_ANEW, DUMMIES_OUTWARD, PASSED_ON];
 
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The node `origin` wants in.
-    Request { origin: NodeId, priority: u32 },
-    /// There is no way on for the request of `origin` here.
-    Bounce { origin: NodeId },
-    /// The token, with those who are to get it, and how urgently the sender wants it back, if it does.
-    Token { orq: Vec<Entry>, dummy: Option<u32> },
+messages! {
+    /// What nodes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The node `origin` wants in.
+        Request { origin: NodeId, priority: u32 } = "REQUEST",
+        /// There is no way on for the request of `origin` here.
+        Bounce { origin: NodeId } = "BOUNCE",
+        /// The token, with those who are to get it, and how urgently the sender wants it back, if it does.
+        Token { orq: Vec<Entry>, dummy: Option<u32> } = "TOKEN",
+    }
+
+    fn origin(&self) -> Option<NodeId> {
+        match self {
+            Message::Request { origin, .. } | Message::Bounce { origin } => Some(*origin),
+            Message::Token { orq, .. } => orq.first().and_then(|next| next.origin),
+        }
+    }
 }
 
 /// Somebody who waits: in `ORQ` the originator, in `LRQ` also the neighbour its request came from. The
@@ -92,22 +101,9 @@ impl Entry {
 
 ranked!(Entry);
 
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Bounce: "BOUNCE", Token: "TOKEN" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Request { origin, .. } | Message::Bounce { origin } => Some(*origin),
-            Message::Token { orq, .. } => orq.first().and_then(|next| next.origin),
-        }
-    }
-}
-
 node! {
     /// What one node knows.
-    pub(crate) struct PrintedLfrt of setup {
-        me: NodeId = setup.me,
-        nodes: u32 = setup.nodes(),
+    pub(crate) struct PrintedLfrt of setup with me, nodes {
         precedence: Precedence = Precedence::of(setup),
         without: LeftOut = LeftOut::of(setup, RULES),
         /// The neighbours that edges lead to.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::invariants;
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, declared, ignores, invariants, messages, node,
 };
 use crate::printed::LeftOut;
 use crate::structure::precedence::{Precedence, Rank, ranked};
@@ -20,13 +20,22 @@ pub(super) const CROSSED_IS_IGNORED: &str = "crossed-is-ignored";
 /// The rules that the print lacks.
 const RULES: &[&str] = &[IDLE_HOLDER_SERVES, CROSSED_IS_IGNORED];
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// `origin`, the sender or a site behind it, wants the token.
-    Request { origin: NodeId, priority: u32 },
-    /// The token itself, with those who are to get it.
-    Token(Token),
+messages! {
+    /// What sites say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// `origin`, the sender or a site behind it, wants the token.
+        Request { origin: NodeId, priority: u32 } = "REQUEST",
+        /// The token itself, with those who are to get it.
+        Token(Token) = "TOKEN",
+    }
+
+    fn origin(&self) -> Option<NodeId> {
+        match self {
+            Message::Request { origin, .. } => Some(*origin),
+            Message::Token(token) => token.rq.first().map(|next| next.origin),
+        }
+    }
 }
 
 /// What travels with the right to enter.
@@ -62,22 +71,9 @@ impl Waiting {
 
 ranked!(Waiting);
 
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Token: "TOKEN" }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Request { origin, .. } => Some(*origin),
-            Message::Token(token) => token.rq.first().map(|next| next.origin),
-        }
-    }
-}
-
 node! {
     /// What one site knows.
-    pub(crate) struct Mra of setup {
-        pub(super) me: NodeId = setup.me,
-        nodes: u32 = setup.nodes(),
+    pub(crate) struct Mra of setup with me, nodes {
         precedence: Precedence = Precedence::of(setup),
         /// What the print lacks and is to be left out.
         without: LeftOut = LeftOut::of(setup, RULES),

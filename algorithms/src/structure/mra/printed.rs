@@ -18,11 +18,9 @@
 //! It serves Table 3.1 in the book's order, but not with the book's lists, and fails as soon as
 //! requests and token move at the same time: a path says where somebody is, not who is next.
 
-use serde::{Deserialize, Serialize};
-
 use super::machine::{IDLE_HOLDER_SERVES, Waiting};
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, declared, ignores, invariants, kinds, node,
+    Algorithm, NodeId, Outbox, Request, declared, ignores, invariants, messages, node,
 };
 use crate::printed::LeftOut;
 use crate::structure::precedence::Precedence;
@@ -33,21 +31,19 @@ pub(super) const NEXT_HOPS: &str = "next-hops";
 /// kanrar-M6: RQ holds those who want in, not those who want the token back.
 pub(super) const ONLY_ORIGINATORS: &str = "only-originators";
 
-/// What sites say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// `origin` wants the token; `path` leads from it to the sender, or is empty.
-    Request {
-        origin: NodeId,
-        priority: u32,
-        path: Vec<NodeId>,
-    },
-    /// The token, with those who are to get it, and whether the sender wants it back.
-    Token { rq: Vec<Waiting>, back: bool },
-}
-
-impl crate::contract::Message for Message {
-    kinds! { Request: "REQUEST", Token: "TOKEN" }
+messages! {
+    /// What sites say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// `origin` wants the token; `path` leads from it to the sender, or is empty.
+        Request {
+            origin: NodeId,
+            priority: u32,
+            path: Vec<NodeId>,
+        } = "REQUEST",
+        /// The token, with those who are to get it, and whether the sender wants it back.
+        Token { rq: Vec<Waiting>, back: bool } = "TOKEN",
+    }
 
     fn origin(&self) -> Option<NodeId> {
         match self {
@@ -59,9 +55,7 @@ impl crate::contract::Message for Message {
 
 node! {
     /// What one site knows.
-    pub(crate) struct PrintedMra of setup {
-        me: NodeId = setup.me,
-        nodes: u32 = setup.nodes(),
+    pub(crate) struct PrintedMra of setup with me, nodes {
         precedence: Precedence = Precedence::of(setup),
         without: LeftOut = LeftOut::of(setup, &[IDLE_HOLDER_SERVES, ONLY_ORIGINATORS]),
         holder: NodeId = setup.towards_holder(),

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
+use super::entry::k;
 use super::line::{self, Line, Site, in_line};
 use super::{Message, Token};
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, node,
+};
 use crate::printed::rules;
-use crate::setup::Setup;
 
 /// What a site does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -20,20 +22,22 @@ enum State {
     Executing,
 }
 
-/// What one site knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Drain {
-    line: Line,
-    state: State,
-    /// Releases that have arrived, also before the token.
-    releases: u32,
-    /// Who gets our slot when we leave.
-    release_site: NodeId,
-    /// The free slots as the token brought them to the good site.
-    semaphore: u32,
-    /// The printed holder that has never run `receive_token`.
-    asleep: bool,
-    rules: Rules,
+node! {
+    /// What one site knows.
+    pub(crate) struct Drain of setup {
+        line: Line = Line::new(setup),
+        state: State = State::NotRequesting,
+        /// Releases that have arrived, also before the token.
+        releases: u32 = 0,
+        /// Who gets our slot when we leave.
+        release_site: NodeId = setup.me,
+        /// The free slots as the token brought them to the good site.
+        semaphore: u32 = k(&setup.setting.params),
+        /// The printed holder that has never run `receive_token`.
+        // banta-K1: in the thesis only a token that arrives wakes a holder up.
+        asleep: bool = setup.is_holder() && setup.without("starts-awake"),
+        rules: Rules = Rules::of(&setup.setting.printed),
+    }
 }
 
 rules! {
@@ -101,21 +105,7 @@ impl Site for Drain {
 }
 
 impl Algorithm for Drain {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let line = Line::new(setup);
-        Self {
-            state: State::NotRequesting,
-            releases: 0,
-            release_site: setup.me,
-            semaphore: line.k,
-            // banta-K1: in the thesis only a token that arrives wakes a holder up.
-            asleep: setup.is_holder() && setup.without("starts-awake"),
-            rules: Rules::of(&setup.setting.printed),
-            line,
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         // banta-K7d: in the thesis an idle holder asks itself, tells everybody, and waits.

@@ -6,10 +6,12 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 
+use super::entry::k;
 use super::line::{self, Line, Site, in_line};
 use super::{Message, Token};
-use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
-use crate::setup::Setup;
+use crate::contract::{
+    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, node,
+};
 
 /// What a site does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -21,21 +23,22 @@ enum State {
     Executing,
 }
 
-/// What one site knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Pipeline {
-    line: Line,
-    state: State,
-    /// Slots that have arrived before the token.
-    releases: u32,
-    /// Who gets our slot when we leave, unless we lead.
-    release_site: NodeId,
-    /// Our entry was, or will be, made with the token in hand: our slot comes home to us.
-    leads: bool,
-    /// Slots in hand while we have the token.
-    free: u32,
-    /// To whom the slots go that come home to us.
-    owed: VecDeque<NodeId>,
+node! {
+    /// What one site knows.
+    pub(crate) struct Pipeline of setup {
+        line: Line = Line::new(setup),
+        state: State = State::NotRequesting,
+        /// Slots that have arrived before the token.
+        releases: u32 = 0,
+        /// Who gets our slot when we leave, unless we lead.
+        release_site: NodeId = setup.me,
+        /// Our entry was, or will be, made with the token in hand: our slot comes home to us.
+        leads: bool = false,
+        /// Slots in hand while we have the token.
+        free: u32 = if setup.is_holder() { k(&setup.setting.params) } else { 0 },
+        /// To whom the slots go that come home to us.
+        owed: VecDeque<NodeId> = VecDeque::new(),
+    }
 }
 
 in_line!(Pipeline);
@@ -96,20 +99,7 @@ impl Site for Pipeline {
 }
 
 impl Algorithm for Pipeline {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let line = Line::new(setup);
-        Self {
-            state: State::NotRequesting,
-            releases: 0,
-            release_site: setup.me,
-            leads: false,
-            free: if setup.is_holder() { line.k } else { 0 },
-            owed: VecDeque::new(),
-            line,
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         let nobody_waits = |token: &Token| token.line.token_queue.is_empty();

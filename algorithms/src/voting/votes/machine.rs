@@ -12,7 +12,7 @@ use super::rule::{Claim, Rank, Rule, Tally};
 use super::voter::{Loan, Voter};
 use crate::common::stamp::Stamp;
 use crate::contract::{
-    After, Algorithm, Change, NodeId, Outbox, Request, Timer, ignores, invariants,
+    After, Algorithm, Change, NodeId, Outbox, Request, Timer, declared, ignores, invariants, node,
 };
 use crate::params::Value;
 use crate::setup::Setup;
@@ -22,25 +22,25 @@ pub(super) const T1: Timer = Timer::named("T1");
 /// A passive candidate has waited long enough for somebody to win.
 pub(super) const T2: Timer = Timer::named("T2");
 
-/// What one process knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Process {
-    pub(super) me: NodeId,
-    terms: Terms,
-    clock: u64,
-    pub(super) voter: Voter,
-    /// Our request, while we wait or are inside.
-    pub(super) req: Option<Stamp>,
-    /// Our attempt to get in, while we wait.
-    campaign: Option<Campaign>,
-    /// The votes we have, by voter: serial and hop.
-    pub(super) got: BTreeMap<NodeId, (u64, u64)>,
-    /// The newest loan and hop of each vote that we have had: what is not newer is a duplicate.
-    pub(super) seen: Vec<(u64, u64)>,
-    /// The highest fence heard of.
-    fence: u64,
-    /// Those reported dead. That shortens phase 1 and no more: a vote is never taken for lost.
-    down: BTreeSet<NodeId>,
+node! {
+    /// What one process knows.
+    pub(crate) struct Process of setup with me {
+        terms: Terms = Terms::new(setup),
+        clock: u64 = 0,
+        pub(super) voter: Voter = Voter::new(setup.nodes()),
+        /// Our request, while we wait or are inside.
+        pub(super) req: Option<Stamp> = None,
+        /// Our attempt to get in, while we wait.
+        campaign: Option<Campaign> = None,
+        /// The votes we have, by voter: serial and hop.
+        pub(super) got: BTreeMap<NodeId, (u64, u64)> = BTreeMap::new(),
+        /// The newest loan and hop of each vote that we have had: what is not newer is a duplicate.
+        pub(super) seen: Vec<(u64, u64)> = vec![(0, 0); setup.nodes() as usize],
+        /// The highest fence heard of.
+        fence: u64 = 0,
+        /// Those reported dead. That shortens phase 1 and no more: a vote is never taken for lost.
+        down: BTreeSet<NodeId> = BTreeSet::new(),
+    }
 }
 
 /// What a process is told at the start and never changes.
@@ -85,23 +85,7 @@ enum Phase {
 }
 
 impl Algorithm for Process {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let nodes = setup.nodes();
-        Self {
-            me: setup.me,
-            terms: Terms::new(setup),
-            clock: 0,
-            voter: Voter::new(nodes),
-            req: None,
-            campaign: None,
-            got: BTreeMap::new(),
-            seen: vec![(0, 0); nodes as usize],
-            fence: 0,
-            down: BTreeSet::new(),
-        }
-    }
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.clock = self.clock.saturating_add(1);

@@ -19,97 +19,73 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::machine::{T1, T2};
 use super::resources::Resources;
 use crate::common::stamp::Stamp;
 use crate::contract::{
-    After, Algorithm, Change, NodeId, Outbox, Request, Timer, ignores, invariants, kinds,
+    After, Algorithm, Change, NodeId, Outbox, Request, Timer, declared, ignores, invariants,
+    messages, node,
 };
 use crate::params::Value;
 use crate::printed::rules;
 use crate::setup::Setup;
 
-/// What processes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Message {
-    /// The sender asks for the addressee's vote, for the `att`-th time.
-    Req { req: Stamp, att: u64 },
-    /// The sender votes for the addressee.
-    Vote { req: Stamp, att: u64, fence: u64 },
-    /// The sender has voted for another.
-    No { req: Stamp, att: u64 },
-    /// NHME-AMC: the sender is in phase 2.
-    P2req { req: Stamp },
-    /// NHME-AMC: the sender gives way.
-    P2v { req: Stamp },
-    /// BMaV: the sender is in phase 2 with so many votes.
-    Result { req: Stamp, votes: u32, held: u32 },
-    /// The sender has left.
-    Rel { req: Stamp, fence: u64 },
-    /// A patch that is not in the book: the sender is inside.
-    Busy { req: Stamp },
-}
-
-impl crate::contract::Message for Message {
-    kinds! {
-        Req: "REQ",
-        Vote: "VOTE",
-        No: "NO",
-        P2req: "P2REQ",
-        P2v: "P2V",
-        Result: "RESULT",
-        Rel: "REL",
-        Busy: "BUSY",
-    }
-
-    fn origin(&self) -> Option<NodeId> {
-        match self {
-            Message::Req { req, .. }
-            | Message::Vote { req, .. }
-            | Message::No { req, .. }
-            | Message::P2req { req }
-            | Message::P2v { req }
-            | Message::Result { req, .. }
-            | Message::Rel { req, .. }
-            | Message::Busy { req } => Some(req.id),
-        }
+messages! {
+    /// What processes say to each other.
+    #[derive(Debug)]
+    pub(crate) enum Message {
+        /// The sender asks for the addressee's vote, for the `att`-th time.
+        Req { req: Stamp, att: u64 } of req.id = "REQ",
+        /// The sender votes for the addressee.
+        Vote { req: Stamp, att: u64, fence: u64 } of req.id = "VOTE",
+        /// The sender has voted for another.
+        No { req: Stamp, att: u64 } of req.id = "NO",
+        /// NHME-AMC: the sender is in phase 2.
+        P2req { req: Stamp } of req.id = "P2REQ",
+        /// NHME-AMC: the sender gives way.
+        P2v { req: Stamp } of req.id = "P2V",
+        /// BMaV: the sender is in phase 2 with so many votes.
+        Result { req: Stamp, votes: u32, held: u32 } of req.id = "RESULT",
+        /// The sender has left.
+        Rel { req: Stamp, fence: u64 } of req.id = "REL",
+        /// A patch that is not in the book: the sender is inside.
+        Busy { req: Stamp } of req.id = "BUSY",
     }
 }
 
-/// What one process knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Published {
-    me: NodeId,
-    nodes: u32,
-    /// BMaV's; NHME-AMC has none.
-    resources: Option<Resources>,
-    tau0: i64,
-    bound: Duration,
-    rules: Rules,
-    clock: u64,
-    /// Whom we voted for; until its REL.
-    voted: Option<NodeId>,
-    req: Stamp,
-    /// Rounds of step 1, ever.
-    att: u64,
-    tau: i64,
-    stage: Stage,
-    got: BTreeSet<NodeId>,
-    answered: BTreeSet<NodeId>,
-    /// S, as far as we have heard of it: their requests, votes and holdings.
-    rivals: BTreeMap<NodeId, (Stamp, u32, u32)>,
-    /// The processes that gave way.
-    p2v: BTreeSet<NodeId>,
-    /// P2REQs that came before we were in phase 2.
-    parked: BTreeSet<Stamp>,
-    /// Somebody has said that it is inside.
-    busy: bool,
-    /// Who asked and has not left, for the report of a resource deadlock.
-    waiting: BTreeSet<NodeId>,
-    fence: u64,
-    down: BTreeSet<NodeId>,
+node! {
+    /// What one process knows.
+    pub(crate) struct Published of setup with me, nodes {
+        /// BMaV's; NHME-AMC has none.
+        resources: Option<Resources> = resources(setup),
+        tau0: i64 = setup.setting.params.integer("tau") as i64,
+        bound: Duration = setup.setting.bound,
+        rules: Rules = Rules::of(&setup.setting.printed),
+        clock: u64 = 0,
+        /// Whom we voted for; until its REL.
+        voted: Option<NodeId> = None,
+        req: Stamp = Stamp { t: 0, id: setup.me },
+        /// Rounds of step 1, ever.
+        att: u64 = 0,
+        tau: i64 = 0,
+        stage: Stage = Stage::Idle,
+        got: BTreeSet<NodeId> = BTreeSet::new(),
+        answered: BTreeSet<NodeId> = BTreeSet::new(),
+        /// S, as far as we have heard of it: their requests, votes and holdings.
+        rivals: BTreeMap<NodeId, (Stamp, u32, u32)> = BTreeMap::new(),
+        /// The processes that gave way.
+        p2v: BTreeSet<NodeId> = BTreeSet::new(),
+        /// P2REQs that came before we were in phase 2.
+        parked: BTreeSet<Stamp> = BTreeSet::new(),
+        /// Somebody has said that it is inside.
+        busy: bool = false,
+        /// Who asked and has not left, for the report of a resource deadlock.
+        waiting: BTreeSet<NodeId> = BTreeSet::new(),
+        fence: u64 = 0,
+        down: BTreeSet<NodeId> = BTreeSet::new(),
+    }
 }
 
 rules! {
@@ -132,39 +108,15 @@ enum Stage {
     Inside,
 }
 
-impl Algorithm for Published {
-    type Message = Message;
-
-    fn new(setup: &Setup<'_>) -> Self {
-        let params = &setup.setting.params;
-        let resources = match params.get("resources") {
-            Some(Value::Word(text)) => Resources::read(text, setup.nodes()).ok(),
-            Some(Value::Integer(_)) | None => None,
-        };
-        Self {
-            me: setup.me,
-            nodes: setup.nodes(),
-            resources,
-            tau0: params.integer("tau") as i64,
-            bound: setup.setting.bound,
-            rules: Rules::of(&setup.setting.printed),
-            clock: 0,
-            voted: None,
-            req: Stamp { t: 0, id: setup.me },
-            att: 0,
-            tau: 0,
-            stage: Stage::Idle,
-            got: BTreeSet::new(),
-            answered: BTreeSet::new(),
-            rivals: BTreeMap::new(),
-            p2v: BTreeSet::new(),
-            parked: BTreeSet::new(),
-            busy: false,
-            waiting: BTreeSet::new(),
-            fence: 0,
-            down: BTreeSet::new(),
-        }
+fn resources(setup: &Setup<'_>) -> Option<Resources> {
+    match setup.setting.params.get("resources") {
+        Some(Value::Word(text)) => Resources::read(text, setup.nodes()).ok(),
+        Some(Value::Integer(_)) | None => None,
     }
+}
+
+impl Algorithm for Published {
+    declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.clock = self.clock.saturating_add(1);
