@@ -122,11 +122,24 @@ pub type Visit<'a> = &'a mut dyn FnMut((NodeId, &'static str), &mut u64);
 /// It makes the `enum` and its [`Message`], with [`KINDS`](Message::KINDS) in the order of the
 /// variants. `of site` says that this field names the node whose request the message is about, its
 /// [`origin`](Message::origin). Where that takes more than a field, `fn origin` stands behind the
-/// enum, as may anything else that [`Message`] has.
+/// enum, as may anything else that [`Message`] has. `enum Message, shown as below` leaves [`Debug`] to
+/// the algorithm.
 macro_rules! messages {
     (
         $(#[$about:meta])*
-        $vis:vis enum $Message:ident {
+        $vis:vis enum $Message:ident { $($variants:tt)* }
+        $($others:tt)*
+    ) => {
+        $crate::contract::messages! {
+            #[derive(Debug)]
+            $(#[$about])*
+            $vis enum $Message, shown as below { $($variants)* }
+            $($others)*
+        }
+    };
+    (
+        $(#[$about:meta])*
+        $vis:vis enum $Message:ident, shown as below {
             $(
                 $(#[$what:meta])*
                 $variant:ident $({ $($field:tt)* })? $(( $($value:tt)* ))?

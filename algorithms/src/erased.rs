@@ -10,6 +10,7 @@ mod group;
 pub(crate) mod shelf;
 
 use crate::contract::{Algorithm, Change, Message, NodeId, Outbox, Request, Timer};
+use crate::printed::Printed;
 use crate::setup::Setting;
 
 pub use atlas::{Atlas, Broken, StateId, Step};
@@ -80,6 +81,17 @@ impl<A> Of<A> {
     pub const MACHINE: Self = Self(std::marker::PhantomData);
 }
 
+/// The machine of the printed text where it is asked for without this rule, else the repaired one.
+pub(crate) fn printed_or_repaired<P: Algorithm, R: Algorithm>(
+    printed: &Printed,
+    rule: &str,
+) -> &'static dyn Machine {
+    match printed.leaves_out(rule) {
+        true => &Of::<P>::MACHINE,
+        false => &Of::<R>::MACHINE,
+    }
+}
+
 impl<A: Algorithm> Machine for Of<A> {
     fn group(&self, setting: &Setting, members: std::ops::Range<u32>) -> Box<dyn Group> {
         Box::new(group::Members::<A>::new(setting, members))
@@ -136,7 +148,6 @@ mod tests {
     use super::*;
     use crate::contract::{Effect, ignores, invariants};
     use crate::params::Params;
-    use crate::printed::Printed;
     use crate::setup::Setup;
     use crate::topology::Topology;
 

@@ -86,17 +86,48 @@ pub struct AlgorithmInfo {
 
 /// The registry's entry of an algorithm, its family and links in one line. The compiler asks for
 /// all but what is in `more`.
+///
+/// `node Raymond, further bytes: |nodes| …` says that the machine is that of this type of node, and how
+/// much a node stores beside the value itself in a group of so many. An algorithm with several
+/// machines says `state_bytes` and `machine` instead.
 macro_rules! info {
     (
         name: $name:expr,
         title: $title:expr,
         paper: $paper:expr,
+        cost: $cost:expr,
         family $family:ident, graph $graph:ident, order $order:ident, links $contract:ident,
         token $token:expr,
         more: { $($field:ident $(: $value:expr)?),* $(,)? },
-        state_bytes: $state_bytes:expr,
-        cost: $cost:expr,
         explanation: $explanation:expr,
+        node $Node:ty, further bytes: $further:expr,
+    ) => {
+        $crate::registry::info! {
+            name: $name,
+            title: $title,
+            paper: $paper,
+            cost: $cost,
+            family $family, graph $graph, order $order, links $contract,
+            token $token,
+            more: { $($field $(: $value)?),* },
+            explanation: $explanation,
+            state_bytes: |nodes| {
+                const FURTHER: fn(u64) -> u64 = $further;
+                size_of::<$Node>() as u64 + FURTHER(nodes)
+            },
+            machine: |_, _| &$crate::erased::Of::<$Node>::MACHINE,
+        }
+    };
+    (
+        name: $name:expr,
+        title: $title:expr,
+        paper: $paper:expr,
+        cost: $cost:expr,
+        family $family:ident, graph $graph:ident, order $order:ident, links $contract:ident,
+        token $token:expr,
+        more: { $($field:ident $(: $value:expr)?),* $(,)? },
+        explanation: $explanation:expr,
+        state_bytes: $state_bytes:expr,
         machine: $machine:expr,
     ) => {
         $crate::registry::AlgorithmInfo {
@@ -263,6 +294,17 @@ impl ClosedForm {
     }
 }
 
+/// The condition of a closed form that [`Circumstances::is_alone`] checks.
+pub(crate) const ALONE: &str = "one request at a time, by a node drawn uniformly";
+
+/// The condition of a closed form that [`Circumstances::is_whole`] checks.
+pub(crate) const WHOLE: &str = "without faults, where the window cuts no request in two";
+
+/// The condition of a closed form that [`Circumstances::saturated`] checks, with a hold that is longer
+/// than the delay.
+pub(crate) const SATURATED: &str = "everybody asks again the moment it leaves, constant hold > \
+                                    constant delay, whole cycles";
+
 /// What a closed form predicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
@@ -333,6 +375,19 @@ impl Circumstances<'_> {
     /// Whether nothing disturbs a request but what it costs itself: there is one at a time.
     pub fn is_alone(&self) -> bool {
         self.undisturbed && self.load == Load::OneAtATime
+    }
+
+    /// Whether nothing is disturbed, and the window has every message of its entries and no others.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.undisturbed && self.whole_requests
+    }
+
+    /// The constant hold and the constant delay of a run in which everybody asks again the moment it
+    /// leaves, nothing is disturbed, and the window has whole cycles; nothing of any other run.
+    pub(crate) fn saturated(&self) -> Option<(Duration, Duration)> {
+        let fits = self.undisturbed && self.load == Load::Saturated && self.whole_cycles;
+        let times = Some((self.constant_hold?, self.constant_delay?));
+        times.filter(|_| fits)
     }
 }
 

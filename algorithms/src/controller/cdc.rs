@@ -1,32 +1,14 @@
 //! CDC: centralised queue, dynamic routing, counter-based migration (section 4.1 of the paper).
 
-use super::defects;
-use super::forms;
-use super::kernel::Kernel;
-use super::parameters::{self, CANDIDATES, HOP_LIMIT, MAX_REQ};
+use super::framework::derived;
 use super::rows::centralised::Centralised;
-use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, More};
+use super::{defects, forms};
+use crate::registry::AlgorithmInfo;
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "cdc",
-    title: "CDC: a queue that moves with its controller",
-    paper: "S. Rana, K. Raman, V. Chaudhary, \"Migrating controller based framework for mutual \
-            exclusion in distributed systems\", section 4.1",
+pub(crate) static INFO: AlgorithmInfo = derived! {
+    name: "cdc", title: "CDC: a queue that moves with its controller", section: "4.1",
     cost: "3(N-1)/N + (N-1)/max_req alone",
-    explanation: EXPLANATION,
-    // The queue and the numbers exist once; what is remembered elsewhere is rare.
-    state_bytes: |_| (size_of::<Kernel<Centralised>>() + 32) as u64,
-    machine: |_, _| &Of::<Kernel<Centralised>>::MACHINE,
-    more: More {
-        params: &[MAX_REQ, HOP_LIMIT, CANDIDATES],
-        refuses: parameters::refuses,
-        notes: parameters::NOTES,
-        defects: defects::CDC,
-        forms: forms::CDC,
-        ..More::NONE
-    },
-    ..super::framework::INFO
+    row Centralised, defects: defects::CDC, forms: forms::CDC, explanation: EXPLANATION,
 };
 
 const EXPLANATION: &str = "\

@@ -1,32 +1,14 @@
 //! DDC: distributed queue, dynamic routing, counter-based migration (section 4.2 of the paper).
 
-use super::defects;
-use super::forms;
-use super::kernel::Kernel;
-use super::parameters::{self, CANDIDATES, HOP_LIMIT, MAX_REQ};
+use super::framework::derived;
 use super::rows::distributed::Distributed;
-use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, More};
+use super::{defects, forms};
+use crate::registry::AlgorithmInfo;
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "ddc",
-    title: "DDC: a queue spread over those who wait",
-    paper: "S. Rana, K. Raman, V. Chaudhary, \"Migrating controller based framework for mutual \
-            exclusion in distributed systems\", section 4.2",
+pub(crate) static INFO: AlgorithmInfo = derived! {
+    name: "ddc", title: "DDC: a queue spread over those who wait", section: "4.2",
     cost: "3(N-1)/N + (N-1)/max_req alone; 4 + (N-1)/max_req saturated",
-    explanation: EXPLANATION,
-    // The queue and the numbers exist once; what is remembered elsewhere is rare.
-    state_bytes: |_| (size_of::<Kernel<Distributed>>() + 32) as u64,
-    machine: |_, _| &Of::<Kernel<Distributed>>::MACHINE,
-    more: More {
-        params: &[MAX_REQ, HOP_LIMIT, CANDIDATES],
-        refuses: parameters::refuses,
-        notes: parameters::NOTES,
-        defects: defects::DDC,
-        forms: forms::DDC,
-        ..More::NONE
-    },
-    ..super::framework::INFO
+    row Distributed, defects: defects::DDC, forms: forms::DDC, explanation: EXPLANATION,
 };
 
 const EXPLANATION: &str = "\

@@ -101,7 +101,7 @@ fn ddc_account(run: &Circumstances<'_>) -> Option<f64> {
 
 /// Nothing may be cut through at the edges of the window, not even an exit from what it leads to.
 fn account(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.whole_requests && run.load != Load::OneAtATime;
+    let fits = run.is_whole() && run.load != Load::OneAtATime;
     let noted = |name: &str| (run.note)(name).map_or(0.0, |(sum, _)| sum as f64);
     let hops = noted("forwards") + noted("links");
     let saved = noted("asked_here") + 2.0 * noted("granted_here");
@@ -190,9 +190,8 @@ fn ddc_sync(run: &Circumstances<'_>) -> Option<f64> {
 
 /// The role goes round and stops at everybody; each entry is one move and one signal.
 fn martin_saturated(run: &Circumstances<'_>) -> Option<f64> {
-    let long_enough = run.constant_hold? >= run.constant_delay?;
-    let fits = run.undisturbed && run.load == Load::Saturated && run.whole_cycles && long_enough;
-    fits.then_some(if run.nodes == 1 { 0.0 } else { 2.0 })
+    let (hold, delay) = run.saturated()?;
+    (hold >= delay).then_some(if run.nodes == 1 { 0.0 } else { 2.0 })
 }
 
 fn saturated(run: &Circumstances<'_>) -> bool {

@@ -19,6 +19,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "controller", title: "The migrating-controller framework",
     paper: "S. Rana, K. Raman, V. Chaudhary, \"Migrating controller based framework for mutual \
             exclusion in distributed systems\"",
+    cost: "by its parameters; the table of cells says",
     family Controller, graph Complete, order Any, links Patient, token Some("BECOME"),
     more: {
         params: parameters::ALL,
@@ -27,11 +28,46 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         defects: DEFECTS,
         forms: forms::FRAMEWORK,
     },
+    explanation: EXPLANATION,
     // Replicated queues have a number for everybody.
     state_bytes: |nodes| size_of::<Kernel<Distributed>>() as u64 + 32 + 16 * nodes,
-    cost: "by its parameters; the table of cells says",
-    explanation: EXPLANATION, machine: |params, _| machine(params),
+    machine: |params, _| machine(params),
 };
+
+/// The registry's entry of an algorithm that the paper derives: a row with dynamic routing and
+/// counter-based migration.
+macro_rules! derived {
+    (
+        name: $name:expr, title: $title:expr, section: $section:literal,
+        cost: $cost:expr,
+        row $Row:ty, defects: $defects:expr, forms: $forms:expr, explanation: $explanation:expr,
+    ) => {
+        $crate::registry::AlgorithmInfo {
+            name: $name,
+            title: $title,
+            paper: concat!(
+                "S. Rana, K. Raman, V. Chaudhary, \"Migrating controller based framework for mutual ",
+                "exclusion in distributed systems\", section ",
+                $section
+            ),
+            cost: $cost,
+            explanation: $explanation,
+            // The queue and the numbers exist once; what is remembered elsewhere is rare.
+            state_bytes: |_| (size_of::<$crate::controller::kernel::Kernel<$Row>>() + 32) as u64,
+            machine: |_, _| &$crate::erased::Of::<$crate::controller::kernel::Kernel<$Row>>::MACHINE,
+            more: $crate::registry::More {
+                params: $crate::controller::parameters::OF_DERIVED,
+                refuses: $crate::controller::parameters::refuses,
+                notes: $crate::controller::parameters::NOTES,
+                defects: $defects,
+                forms: $forms,
+                ..$crate::registry::More::NONE
+            },
+            ..$crate::controller::framework::INFO
+        }
+    };
+}
+pub(super) use derived;
 
 fn machine(params: &Params) -> &'static dyn Machine {
     match Shape::of(params) {

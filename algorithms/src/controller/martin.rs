@@ -2,19 +2,18 @@
 
 use super::forms;
 use super::rows::ring::Ring;
-use crate::erased::Of;
 use crate::registry::{AlgorithmInfo, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "martin", title: "Martin's ring",
     paper: "A. J. Martin, \"Distributed mutual exclusion on a ring of processes\", Science of \
             Computer Programming 5, 1985",
+    cost: "N-1 on average alone; 2 saturated",
     family Structure, graph Complete, order Any, links Patient, token Some("BECOME"),
     more: { notes: &[("moves", "the role went one place round the ring")], forms: forms::MARTIN },
+    explanation: EXPLANATION,
     // Its own request alone.
-    state_bytes: |_| (size_of::<Ring>() + size_of::<u32>()) as u64,
-    cost: "N-1 on average alone; 2 saturated",
-    explanation: EXPLANATION, machine: |_, _| &Of::<Ring>::MACHINE,
+    node Ring, further bytes: |_| size_of::<u32>() as u64,
 };
 
 const EXPLANATION: &str = "\

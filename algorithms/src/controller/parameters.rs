@@ -120,6 +120,9 @@ pub(super) const ALL: &[Param] = &[
     HOP_LIMIT, CANDIDATES, GROUPS, ARITY,
 ];
 
+/// The parameters of CDC and DDC, whose row and column are fixed.
+pub(super) const OF_DERIVED: &[Param] = &[MAX_REQ, HOP_LIMIT, CANDIDATES];
+
 /// The machines that the cells are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {

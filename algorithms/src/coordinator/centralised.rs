@@ -24,35 +24,23 @@ use crate::common::phase::Phase;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, info};
+use crate::registry::{ALONE, AlgorithmInfo, Circumstances, ClosedForm, FormKind, SATURATED, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "centralised", title: "A coordinator with a queue",
     paper: "folklore; A. S. Tanenbaum, M. van Steen, \"Distributed systems: principles and \
             paradigms\"",
+    cost: "3 messages per entry, 0 for the coordinator's own",
     family Coordinator, graph Complete, order Any, links Patient, token None,
     more: {
         forms: &[
-            ClosedForm::messages(
-                FormKind::Mean,
-                "3(N-1)/N",
-                "one request at a time, by a node drawn uniformly",
-                light,
-            ),
-            ClosedForm::messages(
-                FormKind::Exact,
-                "3(N-1)/N",
-                "everybody asks again the moment it leaves, constant hold > constant \
-                 delay, whole cycles",
-                saturated,
-            ),
+            ClosedForm::messages(FormKind::Mean, "3(N-1)/N", ALONE, light),
+            ClosedForm::messages(FormKind::Exact, "3(N-1)/N", SATURATED, saturated),
         ],
     },
+    explanation: EXPLANATION,
     // The one long queue, shared out among all.
-    state_bytes: |_| (size_of::<Centralised>() + size_of::<NodeId>()) as u64,
-    cost: "3 messages per entry, 0 for the coordinator's own",
-    explanation: EXPLANATION, machine: |_, _| &Of::<Centralised>::MACHINE,
+    node Centralised, further bytes: |_| size_of::<NodeId>() as u64,
 };
 
 const EXPLANATION: &str = "\
@@ -93,14 +81,12 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
 /// round: everybody enters once in N entries. The hold must be the longer, or the coordinator
 /// begins with several entries before the first request has reached it.
 fn saturated(run: &Circumstances<'_>) -> Option<f64> {
-    let long_enough = run.constant_hold? > run.constant_delay?;
-    let fits = run.undisturbed && run.load == Load::Saturated && run.whole_cycles && long_enough;
-    fits.then(|| 3.0 * f64::from(run.nodes - 1) / f64::from(run.nodes))
+    let (hold, delay) = run.saturated()?;
+    (hold > delay).then(|| 3.0 * f64::from(run.nodes - 1) / f64::from(run.nodes))
 }
 
 messages! {
     /// What nodes and the coordinator say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender wants in.
         Request = "REQUEST",

@@ -27,7 +27,6 @@ use crate::common::stamp::Stamp;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, FormKind, info};
@@ -36,6 +35,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "carvalho-roucairol", title: "Carvalho and Roucairol",
     paper: "O. S. F. Carvalho, G. Roucairol, \"On mutual exclusion in computer networks\", CACM \
             26(2), 1983; Sanders 1987, section 8",
+    cost: "0 to 2(N-1) messages per entry",
     family Permission, graph Complete, order Any, links Patient, token None,
     more: {
         params: &[Param::choice(
@@ -46,10 +46,9 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         defects: DEFECTS,
         forms: &[broadcast::two_each(FormKind::AtMost)],
     },
+    explanation: EXPLANATION,
     // I, R and S together name everybody once or twice.
-    state_bytes: |nodes| size_of::<CarvalhoRoucairol>() as u64 + 24 * nodes,
-    cost: "0 to 2(N-1) messages per entry",
-    explanation: EXPLANATION, machine: |_, _| &Of::<CarvalhoRoucairol>::MACHINE,
+    node CarvalhoRoucairol, further bytes: |nodes| 24 * nodes,
 };
 
 const EXPLANATION: &str = "\
@@ -138,7 +137,6 @@ const DEFECTS: &[Defect] = &[
 
 messages! {
     /// What nodes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender wants in and lacks the addressee's permission.
         Request { t: u64 } = "REQUEST",

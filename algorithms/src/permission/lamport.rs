@@ -27,26 +27,20 @@ use std::collections::BTreeSet;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, WHOLE, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "lamport", title: "Lamport's queue",
     paper: "L. Lamport, \"Time, clocks, and the ordering of events in a distributed system\", \
             CACM 21(7), 1978",
+    cost: "3(N-1) messages per entry",
     family Permission, graph Complete, order Fifo, links Patient, token None,
     more: {
-        forms: &[ClosedForm::messages(
-            FormKind::Exact,
-            "3(N-1)",
-            "without faults, where the window cuts no request in two",
-            messages_per_entry,
-        )],
+        forms: &[ClosedForm::messages(FormKind::Exact, "3(N-1)", WHOLE, messages_per_entry)],
     },
+    explanation: EXPLANATION,
     // The latest stamp of everybody, and a queue that may hold everybody.
-    state_bytes: |nodes| size_of::<Lamport>() as u64 + 32 * nodes,
-    cost: "3(N-1) messages per entry",
-    explanation: EXPLANATION, machine: |_, _| &Of::<Lamport>::MACHINE,
+    node Lamport, further bytes: |nodes| 32 * nodes,
 };
 
 const EXPLANATION: &str = "\
@@ -85,13 +79,11 @@ What it costs: REQUEST, ACK and RELEASE for each of the N-1 others, 3(N-1) per
 entry, always. From one exit to the next entry it takes one message.";
 
 fn messages_per_entry(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.whole_requests;
-    fits.then(|| 3.0 * f64::from(run.nodes - 1))
+    run.is_whole().then(|| 3.0 * f64::from(run.nodes - 1))
 }
 
 messages! {
     /// What nodes say to each other. Every message carries its sender's time.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender wants in, with this stamp.
         Request { time: u64 } = "REQUEST",

@@ -25,7 +25,6 @@ use crate::common::stamp::Stamp;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::params::{Param, Params};
 use crate::permission::sanders::costs;
 use crate::permission::sanders::structure::{Set, Structure};
@@ -36,6 +35,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "maekawa", title: "Maekawa",
     paper: "M. Maekawa, \"A sqrt(N) algorithm for mutual exclusion in decentralized systems\", ACM \
             TOCS 3(2), 1985",
+    cost: "3(K-1) to 5(K-1); K: 2 sqrt(N)-1 (grid), about sqrt(N) (plane)",
     // order: an INQUIRE that overtakes its LOCKED is taken for an old one.
     family Permission, graph Complete, order Fifo, links Patient, token None,
     more: {
@@ -48,23 +48,18 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         defects: DEFECTS,
         forms: &[
             ClosedForm::messages(
-                FormKind::Exact,
-                "3(K-1)",
-                "quorums of one size K, one request at a time",
-                light,
+                FormKind::Exact, "3(K-1)", "quorums of one size K, one request at a time", light,
             ),
             ClosedForm::messages(
-                FormKind::AtLeast,
-                "3(K-1)",
+                FormKind::AtLeast, "3(K-1)",
                 "without faults, K the smallest quorum, where the window cuts no request in two",
                 at_least,
             ),
         ],
     },
+    explanation: EXPLANATION,
     // A quorum may be everybody.
-    state_bytes: |nodes| size_of::<Maekawa>() as u64 + 12 * nodes,
-    cost: "3(K-1) to 5(K-1); K: 2 sqrt(N)-1 (grid), about sqrt(N) (plane)",
-    explanation: EXPLANATION, machine: |_, _| &Of::<Maekawa>::MACHINE,
+    node Maekawa, further bytes: |nodes| 12 * nodes,
 };
 
 const EXPLANATION: &str = "\
@@ -176,7 +171,7 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
 }
 
 fn at_least(run: &Circumstances<'_>) -> Option<f64> {
-    if !(run.undisturbed && run.whole_requests) {
+    if !run.is_whole() {
         return None;
     }
     least(run)?.into_iter().min().map(f64::from)
@@ -184,7 +179,6 @@ fn at_least(run: &Circumstances<'_>) -> Option<f64> {
 
 messages! {
     /// What nodes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender wants in.
         Request { t: u64 } = "REQUEST",

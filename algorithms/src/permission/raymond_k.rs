@@ -22,7 +22,6 @@ use serde::Serialize;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::params::{Param, Params};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
 
@@ -30,6 +29,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "raymond-k", title: "Raymond, k inside",
     paper: "K. Raymond, \"A distributed algorithm for multiple entries to a critical section\", \
             Information Processing Letters 30(4), 1989",
+    cost: "2N-k-1 to 2(N-1) messages per entry",
     family Permission, graph Complete, order Any, links Patient, token None,
     more: {
         params: &[Param::integer(
@@ -45,9 +45,8 @@ pub(crate) static INFO: AlgorithmInfo = info! {
             ClosedForm::messages(FormKind::AtLeast, "2N-k-1", "whole requests", least),
         ],
     },
-    state_bytes: |nodes| size_of::<RaymondK>() as u64 + 16 * nodes,
-    cost: "2N-k-1 to 2(N-1) messages per entry",
-    explanation: EXPLANATION, machine: |_, _| &Of::<RaymondK>::MACHINE,
+    explanation: EXPLANATION,
+    node RaymondK, further bytes: |nodes| 16 * nodes,
 };
 
 const EXPLANATION: &str = "\
@@ -90,19 +89,17 @@ fn alone(run: &Circumstances<'_>) -> Option<f64> {
 }
 
 fn most(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.whole_requests;
-    fits.then(|| 2.0 * f64::from(run.nodes - 1))
+    run.is_whole().then(|| 2.0 * f64::from(run.nodes - 1))
 }
 
 fn least(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.undisturbed && run.whole_requests;
+    let fits = run.is_whole();
     let before_entry = run.nodes.saturating_sub(k(run.params));
     fits.then(|| f64::from(run.nodes - 1 + before_entry))
 }
 
 messages! {
     /// What nodes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender wants in, since that time.
         Request { time: u64 } = "REQUEST",

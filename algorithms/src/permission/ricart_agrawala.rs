@@ -27,7 +27,6 @@ use crate::common::broadcast;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, FormKind, info};
@@ -36,6 +35,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "ricart-agrawala", title: "Ricart and Agrawala",
     paper: "G. Ricart, A. K. Agrawala, \"An optimal algorithm for mutual exclusion in computer \
             networks\", CACM 24(1), 1981",
+    cost: "2(N-1) messages per entry",
     family Permission, graph Complete, order Any, links Patient, token None,
     more: {
         params: &[Param::integer(
@@ -47,10 +47,9 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         defects: DEFECTS,
         forms: &[broadcast::two_each(FormKind::Exact)],
     },
+    explanation: EXPLANATION,
     // The put-off replies may be everybody's.
-    state_bytes: |nodes| size_of::<RicartAgrawala>() as u64 + 8 * nodes,
-    cost: "2(N-1) messages per entry",
-    explanation: EXPLANATION, machine: |_, _| &Of::<RicartAgrawala>::MACHINE,
+    node RicartAgrawala, further bytes: |nodes| 8 * nodes,
 };
 
 const EXPLANATION: &str = "\
@@ -101,7 +100,6 @@ const DEFECTS: &[Defect] = &[Defect {
 
 messages! {
     /// What nodes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// `node` wants in; the smaller pair goes first.
         Request { sequence: u64, node: NodeId } of node = "REQUEST",

@@ -39,10 +39,11 @@ mod recovery;
 mod rules;
 
 use crate::contract::NodeId;
-use crate::erased::Of;
 use crate::params::{Domain, Param, Params};
 use crate::printed::Printed;
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric, info};
+use crate::registry::{
+    ALONE, AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric, WHOLE, info,
+};
 use conditions::Conditions;
 use machine::Sanders;
 use rules::{Rules, Version};
@@ -52,6 +53,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "sanders", title: "Sanders, any information structure",
     paper: "B. A. Sanders, \"The information structure of distributed mutual exclusion \
             algorithms\", ACM TOCS 5(3), 1987",
+    cost: "|I\\i| + 2|R\\i| messages per entry, more in conflict",
     // order: an INQUIRE that overtakes its GRANT is taken for an old one.
     family Permission, graph Complete, order Fifo, links Patient, token None,
     more: {
@@ -61,30 +63,13 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         defects: defects::ALL,
         forms: &[
             ClosedForm::messages(
-                FormKind::Exact,
-                "|I\\i| + 2|R\\i|",
-                "the same for all nodes i; one request at a time, or rules that never take \
-                 a grant back",
+                FormKind::Exact, "|I\\i| + 2|R\\i|",
+                "the same for all nodes i; one request at a time, or rules that never take a grant back",
                 exact,
             ),
-            ClosedForm::messages(
-                FormKind::Mean,
-                "mean of |I\\i| + 2|R\\i|",
-                "one request at a time, by a node drawn uniformly",
-                light,
-            ),
-            ClosedForm::messages(
-                FormKind::AtLeast,
-                "min |I\\i| + 2|R\\i|",
-                "without faults, where the window cuts no request in two",
-                at_least,
-            ),
-            ClosedForm::messages(
-                FormKind::AtMost,
-                "max |I\\i| + 2|R\\i| + DM",
-                "without faults, where the window cuts no request in two",
-                at_most,
-            ),
+            ClosedForm::messages(FormKind::Mean, "mean of |I\\i| + 2|R\\i|", ALONE, light),
+            ClosedForm::messages(FormKind::AtLeast, "min |I\\i| + 2|R\\i|", WHOLE, at_least),
+            ClosedForm::messages(FormKind::AtMost, "max |I\\i| + 2|R\\i| + DM", WHOLE, at_most),
             ClosedForm {
                 metric: Metric::SyncDelay,
                 formula: "max D",
@@ -95,10 +80,9 @@ pub(crate) static INFO: AlgorithmInfo = info! {
             },
         ],
     },
+    explanation: EXPLANATION,
     // With the structure 'complete', R is everybody.
-    state_bytes: |nodes| size_of::<Sanders>() as u64 + 12 * nodes,
-    cost: "|I\\i| + 2|R\\i| messages per entry, more in conflict",
-    explanation: EXPLANATION, machine: |_, _| &Of::<Sanders>::MACHINE,
+    node Sanders, further bytes: |nodes| 12 * nodes,
 };
 
 const PARAMS: &[Param] = &[
@@ -208,7 +192,7 @@ fn all_alike(costs: &[f64]) -> bool {
 }
 
 fn exact(run: &Circumstances<'_>) -> Option<f64> {
-    if !(run.undisturbed && run.whole_requests) {
+    if !run.is_whole() {
         return None;
     }
     let (structure, version) = structure_of(run)?;
@@ -229,14 +213,14 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
 }
 
 fn at_least(run: &Circumstances<'_>) -> Option<f64> {
-    if !(run.undisturbed && run.whole_requests) {
+    if !run.is_whole() {
         return None;
     }
     least(&structure_of(run)?.0).into_iter().reduce(f64::min)
 }
 
 fn at_most(run: &Circumstances<'_>) -> Option<f64> {
-    if !(run.undisturbed && run.whole_requests) {
+    if !run.is_whole() {
         return None;
     }
     let (structure, version) = structure_of(run)?;
@@ -253,7 +237,7 @@ fn at_most(run: &Circumstances<'_>) -> Option<f64> {
 /// A hold of 20 delays lets everything settle that the others' requests have set off.
 fn sync_delay(run: &Circumstances<'_>) -> Option<f64> {
     let settled = run.constant_hold? >= 20 * run.constant_delay?;
-    if !(run.undisturbed && run.whole_requests && run.load == Load::Saturated && settled) {
+    if !(run.is_whole() && run.load == Load::Saturated && settled) {
         return None;
     }
     let (structure, _) = structure_of(run)?;

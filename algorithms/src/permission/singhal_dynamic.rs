@@ -27,7 +27,6 @@ use crate::common::stamp::Stamp;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, FormKind, info};
 
@@ -35,12 +34,12 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "singhal-dynamic", title: "Singhal, dynamic information structure",
     paper: "M. Singhal, \"A dynamic information-structure mutual exclusion algorithm for \
             distributed systems\", IEEE TPDS 3(1), 1992",
+    cost: "0 to 2(N-1) messages per entry",
     family Permission, graph Complete, order Any, links Patient, token None,
     more: { defects: DEFECTS, forms: &[broadcast::two_each(FormKind::AtMost)] },
+    explanation: EXPLANATION,
     // R and I may each be everybody.
-    state_bytes: |nodes| size_of::<SinghalDynamic>() as u64 + 16 * nodes,
-    cost: "0 to 2(N-1) messages per entry",
-    explanation: EXPLANATION, machine: |_, _| &Of::<SinghalDynamic>::MACHINE,
+    node SinghalDynamic, further bytes: |nodes| 16 * nodes,
 };
 
 const EXPLANATION: &str = "\
@@ -86,7 +85,6 @@ const DEFECTS: &[Defect] = &[Defect {
 
 messages! {
     /// What nodes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender wants in.
         Request { t: u64 } = "REQUEST",

@@ -29,7 +29,6 @@
 mod defects;
 mod machine;
 
-use crate::erased::Of;
 use crate::registry::{AlgorithmInfo, info};
 use crate::structure::precedence;
 use crate::structure::raymond::LIGHT;
@@ -37,8 +36,8 @@ use machine::Fapp;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "fapp", title: "Fairness for priorities (FAPP)",
-    paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
-            Using Mutual Exclusion\", Springer 2018, section 3.3",
+    paper: kanrar!("section 3.3"),
+    cost: "2 x distance alone; less under load",
     family Structure, graph Tree, order Fifo, links Patient, token Some("TOKEN"),
     more: {
         params: &[precedence::aging("step")],
@@ -47,10 +46,9 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         defects: defects::ALL,
         forms: &[LIGHT],
     },
+    explanation: EXPLANATION,
     // PL has at most one's neighbours and oneself: four on average, in a tree.
-    state_bytes: |_| (size_of::<Fapp>() + 4 * size_of::<machine::Place>()) as u64,
-    cost: "2 x distance alone; less under load",
-    explanation: EXPLANATION, machine: |_, _| &Of::<Fapp>::MACHINE,
+    node Fapp, further bytes: |_| (4 * size_of::<machine::Place>()) as u64,
 };
 
 /// The note that tells dummies apart from the tokens they ride on.

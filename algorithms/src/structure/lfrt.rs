@@ -36,18 +36,18 @@ mod machine;
 mod message;
 mod printed;
 
-use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, More, info};
+use crate::erased;
+use crate::registry::{AlgorithmInfo, info};
 use crate::structure::fapp::DUMMY;
 use crate::structure::mra::REGISTERED;
-use crate::structure::precedence;
+use crate::structure::precedence::with_priorities;
 use machine::Lfrt;
 use printed::{PrintedLfrt, ROUTED_BY_ORQ};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "lfrt", title: "Link-failure resilient (LFRT)",
-    paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
-            Using Mutual Exclusion\", Springer 2018, section 4.1",
+    paper: kanrar!("section 4.1"),
+    cost: "at most E + N-1, E the number of edges",
     family Structure, graph Digraph, order Any, links Sessions, token Some("TOKEN"),
     more: {
         notes: &[
@@ -65,28 +65,15 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         defects: defects::LFRT,
         uses_bound: true,
     },
+    explanation: EXPLANATION,
     // LRQ and the numbers served may have an entry for everybody.
     state_bytes: |nodes| size_of::<Lfrt>() as u64 + 64 * nodes,
-    cost: "at most E + N-1, E the number of edges",
-    explanation: EXPLANATION, machine: |_, print| match print.leaves_out(ROUTED_BY_ORQ) {
-        true => &Of::<PrintedLfrt>::MACHINE,
-        false => &Of::<Lfrt>::MACHINE,
-    },
+    machine: |_, print| erased::printed_or_repaired::<PrintedLfrt, Lfrt>(print, ROUTED_BY_ORQ),
 };
 
-pub(crate) static WITH_PRIORITIES: AlgorithmInfo = AlgorithmInfo {
-    name: "lfrt-p",
-    title: "LFRT with priorities (LFRT-P)",
-    paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
-            Using Mutual Exclusion\", Springer 2018, section 4.2",
-    explanation: EXPLANATION_WITH_PRIORITIES,
-    more: More {
-        params: &[precedence::aging("step")],
-        refuses: precedence::refuses,
-        defects: defects::LFRT_P,
-        ..INFO.more
-    },
-    ..INFO
+pub(crate) static WITH_PRIORITIES: AlgorithmInfo = with_priorities! {
+    INFO, name: "lfrt-p", title: "LFRT with priorities (LFRT-P)", paper: kanrar!("section 4.2"),
+    aging: "step", defects: defects::LFRT_P, explanation: EXPLANATION_WITH_PRIORITIES,
 };
 
 const EXPLANATION: &str = "\

@@ -32,41 +32,28 @@ mod invariants;
 mod machine;
 mod printed;
 
-use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, More, info};
-use crate::structure::precedence;
+use crate::erased;
+use crate::registry::{AlgorithmInfo, info};
+use crate::structure::precedence::with_priorities;
 use crate::structure::raymond::LIGHT;
 use machine::Mra;
 use printed::{NEXT_HOPS, PrintedMra};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "mra", title: "Modified Raymond (MRA)",
-    paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
-            Using Mutual Exclusion\", Springer 2018, sections 3.1 and 3.2",
+    paper: kanrar!("sections 3.1 and 3.2"),
+    cost: "2 x distance alone; no less under load",
     family Structure, graph Tree, order Fifo, links Patient, token Some("TOKEN"),
     more: { notes: &[REGISTERED], defects: defects::MRA, forms: &[LIGHT] },
+    explanation: EXPLANATION,
     // LDQ has an entry for everybody who waits behind this site: few on average, in a tree.
     state_bytes: |_| (size_of::<Mra>() + 8 * size_of::<machine::Waiting>()) as u64,
-    cost: "2 x distance alone; no less under load",
-    explanation: EXPLANATION, machine: |_, print| match print.leaves_out(NEXT_HOPS) {
-        true => &Of::<PrintedMra>::MACHINE,
-        false => &Of::<Mra>::MACHINE,
-    },
+    machine: |_, print| erased::printed_or_repaired::<PrintedMra, Mra>(print, NEXT_HOPS),
 };
 
-pub(crate) static WITH_PRIORITIES: AlgorithmInfo = AlgorithmInfo {
-    name: "mra-p",
-    title: "MRA with priorities (MRA-P)",
-    paper: "S. Kanrar, N. Chaki, S. Chattopadhyay, \"Concurrency Control in Distributed System \
-            Using Mutual Exclusion\", Springer 2018, section 3.2",
-    explanation: EXPLANATION_WITH_PRIORITIES,
-    more: More {
-        params: &[precedence::aging("off")],
-        refuses: precedence::refuses,
-        defects: defects::MRA_P,
-        ..INFO.more
-    },
-    ..INFO
+pub(crate) static WITH_PRIORITIES: AlgorithmInfo = with_priorities! {
+    INFO, name: "mra-p", title: "MRA with priorities (MRA-P)", paper: kanrar!("section 3.2"),
+    aging: "off", defects: defects::MRA_P, explanation: EXPLANATION_WITH_PRIORITIES,
 };
 
 /// The note that tells the order of registration.

@@ -167,6 +167,29 @@ impl Aging {
     }
 }
 
+/// The registry's entry of an algorithm with priorities, which is another one but for what is named.
+macro_rules! with_priorities {
+    (
+        $INFO:ident, name: $name:expr, title: $title:expr, paper: $paper:expr,
+        aging: $aging:literal, defects: $defects:expr, explanation: $explanation:expr,
+    ) => {
+        $crate::registry::AlgorithmInfo {
+            name: $name,
+            title: $title,
+            paper: $paper,
+            explanation: $explanation,
+            more: $crate::registry::More {
+                params: &[$crate::structure::precedence::aging($aging)],
+                refuses: $crate::structure::precedence::refuses,
+                defects: $defects,
+                ..$INFO.more
+            },
+            ..$INFO
+        }
+    };
+}
+pub(crate) use with_priorities;
+
 /// The parameter of an algorithm with priorities.
 pub(crate) const fn aging(default: &'static str) -> Param {
     Param {

@@ -22,32 +22,30 @@ use std::collections::VecDeque;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric, info};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "raymond", title: "Raymond's tree",
     paper: "K. Raymond, \"A tree-based algorithm for distributed mutual exclusion\", ACM TOCS \
             7(1), 1989",
+    cost: "2 x distance alone; 4(N-1)/N saturated",
     family Structure, graph Tree, order Any, links Patient, token Some("PRIVILEGE"),
     more: {
         defects: DEFECTS,
         forms: &[
             LIGHT,
             ClosedForm::messages(
-                FormKind::Exact,
-                "4(N-1)/N",
-                "every site asks again the moment it leaves, constant hold >= constant \
-                 delay, whole cycles",
+                FormKind::Exact, "4(N-1)/N",
+                "every site asks again the moment it leaves, constant hold >= constant delay, \
+                 whole cycles",
                 saturated,
             ),
         ],
     },
+    explanation: EXPLANATION,
     // A queue of at most one's neighbours and oneself: four on average, in a tree.
-    state_bytes: |_| (size_of::<Raymond>() + 4 * size_of::<NodeId>()) as u64,
-    cost: "2 x distance alone; 4(N-1)/N saturated",
-    explanation: EXPLANATION, machine: |_, _| &Of::<Raymond>::MACHINE,
+    node Raymond, further bytes: |_| (4 * size_of::<NodeId>()) as u64,
 };
 
 const EXPLANATION: &str = "\
@@ -120,14 +118,12 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
 }
 
 fn saturated(run: &Circumstances<'_>) -> Option<f64> {
-    let long_enough = run.constant_hold? >= run.constant_delay?;
-    let fits = run.undisturbed && run.load == Load::Saturated && run.whole_cycles && long_enough;
-    fits.then(|| 4.0 * f64::from(run.nodes - 1) / f64::from(run.nodes))
+    let (hold, delay) = run.saturated()?;
+    (hold >= delay).then(|| 4.0 * f64::from(run.nodes - 1) / f64::from(run.nodes))
 }
 
 messages! {
     /// What sites say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// A neighbour wants the privilege, for itself or for a site behind it.
         Request = "REQUEST",

@@ -45,7 +45,7 @@ use queue::Token;
 
 messages! {
     /// What sites say to each other.
-    pub(crate) enum Message {
+    pub(crate) enum Message, shown as below {
         /// `site` wants the token.
         Request { site: NodeId } of site = "REQUEST",
         /// `good` is the site to ask since that epoch began.

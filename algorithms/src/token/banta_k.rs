@@ -39,7 +39,7 @@ pub(crate) use entry::INFO;
 
 messages! {
     /// What sites say to each other.
-    pub(crate) enum Message {
+    pub(crate) enum Message, shown as below {
         /// `site` wants the token.
         Request { site: NodeId } of site = "REQUEST",
         /// `good` is the site to ask since that epoch began.

@@ -39,7 +39,7 @@ pub(crate) use entry::INFO;
 
 messages! {
     /// What sites say to each other.
-    pub(crate) enum Message {
+    pub(crate) enum Message, shown as below {
         /// `site` wants the token, for the `number`-th time; always 0 in the preliminary rules.
         Request { site: NodeId, number: u64 } of site = "REQUEST",
         /// `last` is the last site on the token queue since that epoch began.

@@ -22,7 +22,6 @@
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
 
@@ -30,11 +29,11 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "naimi-trehel", title: "Naimi and Trehel",
     paper: "M. Naimi, M. Trehel, A. Arnold, \"A log(N) distributed mutual exclusion algorithm \
             based on path reversal\", JPDC 34(1), 1996 (first 1987)",
+    cost: "H(N-1) ~ ln N messages on average alone, at most N",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
     more: { defects: DEFECTS, forms: &[LIGHT] },
-    state_bytes: |_| size_of::<NaimiTrehel>() as u64,
-    cost: "H(N-1) ~ ln N messages on average alone, at most N",
-    explanation: EXPLANATION, machine: |_, _| &Of::<NaimiTrehel>::MACHINE,
+    explanation: EXPLANATION,
+    node NaimiTrehel, further bytes: |_| 0,
 };
 
 const EXPLANATION: &str = "\
@@ -104,7 +103,6 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
 
 messages! {
     /// What sites say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// `site` wants the token; passed on until it meets a root.
         Request { site: NodeId } of site = "REQUEST",

@@ -25,34 +25,27 @@ use std::collections::VecDeque;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, info};
+use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, SATURATED, info};
 use crate::token::naimi_trehel::LIGHT;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "naimi-trehel-queue", title: "Naimi and Trehel, queues",
     paper: "M. Trehel, M. Naimi, \"A distributed algorithm for mutual exclusion based on data \
             structures and fault tolerance\", IPCCC, 1987",
+    cost: "H(N-1) ~ ln N messages on average alone, 2 when everybody asks",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
     more: {
         notes: &[("forwarded", "requests passed on")],
         defects: DEFECTS,
         forms: &[
             LIGHT,
-            ClosedForm::messages(
-                FormKind::Exact,
-                "2",
-                "everybody asks again the moment it leaves, constant hold > constant \
-                 delay, whole cycles",
-                saturated,
-            ),
+            ClosedForm::messages(FormKind::Exact, "2", SATURATED, saturated),
         ],
     },
+    explanation: EXPLANATION,
     // Its queue and the token's hold at most everybody once, all together.
-    state_bytes: |_| (size_of::<NaimiTrehelQueue>() + 2 * size_of::<NodeId>()) as u64,
-    cost: "H(N-1) ~ ln N messages on average alone, 2 when everybody asks",
-    explanation: EXPLANATION, machine: |_, _| &Of::<NaimiTrehelQueue>::MACHINE,
+    node NaimiTrehelQueue, further bytes: |_| (2 * size_of::<NodeId>()) as u64,
 };
 
 const EXPLANATION: &str = "\
@@ -117,9 +110,8 @@ const DEFECTS: &[Defect] = &[
 /// The hold must be the longer, or the first holder begins with free entries before any request has
 /// reached it.
 fn saturated(run: &Circumstances<'_>) -> Option<f64> {
-    let long_enough = run.constant_hold? > run.constant_delay?;
-    let fits = run.undisturbed && run.load == Load::Saturated && run.whole_cycles && long_enough;
-    fits.then_some(match run.nodes {
+    let (hold, delay) = run.saturated()?;
+    (hold > delay).then_some(match run.nodes {
         1 => 0.0,
         _ => 2.0,
     })
@@ -127,7 +119,6 @@ fn saturated(run: &Circumstances<'_>) -> Option<f64> {
 
 messages! {
     /// What sites say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// `site` wants the token; passed on until it meets somebody who will have it.
         Request { site: NodeId } of site = "REQUEST",

@@ -28,7 +28,6 @@ use crate::common::broadcast;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, info};
 
@@ -36,12 +35,12 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "ricart-agrawala-token", title: "Ricart and Agrawala, token",
     paper: "G. Ricart, A. K. Agrawala, author's response to \"On mutual exclusion in computer \
             networks\", CACM 26(2), 1983",
+    cost: "N messages per entry, 0 for the holder",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
     more: { defects: DEFECTS, forms: broadcast::FORMS },
+    explanation: EXPLANATION,
     // What was requested; what was served exists once.
-    state_bytes: |nodes| size_of::<RicartAgrawalaToken>() as u64 + 8 * nodes,
-    cost: "N messages per entry, 0 for the holder",
-    explanation: EXPLANATION, machine: |_, _| &Of::<RicartAgrawalaToken>::MACHINE,
+    node RicartAgrawalaToken, further bytes: |nodes| 8 * nodes,
 };
 
 const EXPLANATION: &str = "\
@@ -101,7 +100,6 @@ const DEFECTS: &[Defect] = &[
 
 messages! {
     /// What nodes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender wants in, for the `number`-th time.
         Request { number: u64 } = "REQUEST",

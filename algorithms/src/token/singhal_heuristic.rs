@@ -33,7 +33,6 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{
     After, Algorithm, NodeId, Outbox, Request, Timer, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
@@ -43,6 +42,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "singhal-heuristic", title: "Singhal, heuristic",
     paper: "M. Singhal, \"A heuristically-aided algorithm for mutual exclusion in distributed \
             systems\", IEEE Transactions on Computers 38(5), 1989",
+    cost: "(N+1)/2 messages on average alone, up to N, 0 for the holder",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
     more: {
         params: &[Param::integer(
@@ -54,17 +54,14 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         notes: &[("retries", "requests told to everybody, having waited long")],
         defects: DEFECTS,
         forms: &[ClosedForm::messages(
-            FormKind::Mean,
-            "(N+1)/2 - 1/N",
-            "one request at a time, by a site drawn uniformly",
+            FormKind::Mean, "(N+1)/2 - 1/N", "one request at a time, by a site drawn uniformly",
             light,
         )],
         uses_bound: true,
     },
+    explanation: EXPLANATION,
     // SV and SN; the token's vectors exist once.
-    state_bytes: |nodes| size_of::<SinghalHeuristic>() as u64 + 9 * nodes,
-    cost: "(N+1)/2 messages on average alone, up to N, 0 for the holder",
-    explanation: EXPLANATION, machine: |_, _| &Of::<SinghalHeuristic>::MACHINE,
+    node SinghalHeuristic, further bytes: |nodes| 9 * nodes,
 };
 
 const EXPLANATION: &str = "\
@@ -138,7 +135,6 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
 
 messages! {
     /// What sites say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender wants in, for the `number`-th time.
         Request { number: u64 } = "REQUEST",

@@ -29,19 +29,18 @@ use crate::common::broadcast;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "suzuki-kasami", title: "Suzuki and Kasami",
     paper: "I. Suzuki, T. Kasami, \"A distributed mutual exclusion algorithm\", ACM TOCS 3(4), 1985",
+    cost: "N messages per entry, 0 for the holder",
     family Token, graph Complete, order Any, links Patient, token Some("PRIVILEGE"),
     more: { defects: DEFECTS, forms: broadcast::FORMS },
+    explanation: EXPLANATION,
     // RN; LN and Q exist once.
-    state_bytes: |nodes| size_of::<SuzukiKasami>() as u64 + 8 * nodes,
-    cost: "N messages per entry, 0 for the holder",
-    explanation: EXPLANATION, machine: |_, _| &Of::<SuzukiKasami>::MACHINE,
+    node SuzukiKasami, further bytes: |nodes| 8 * nodes,
 };
 
 const EXPLANATION: &str = "\
@@ -110,7 +109,6 @@ const DEFECTS: &[Defect] = &[
 
 messages! {
     /// What nodes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// `node` wants in, for the `number`-th time.
         Request { node: NodeId, number: u64 } of node = "REQUEST",

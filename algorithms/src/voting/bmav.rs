@@ -16,6 +16,7 @@ use crate::voting::votes::{self, FORMS, NOTES, PAPER};
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "bmav", title: "BMaV",
     paper: PAPER,
+    cost: "3(N-1) alone, about 5(N-1) when everybody asks",
     family Voting, graph Complete, order Any, links Patient, token None,
     more: {
         params: &[
@@ -40,9 +41,9 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         forms: FORMS,
         uses_bound: true,
     },
+    explanation: EXPLANATION,
     state_bytes: votes::state_bytes,
-    cost: "3(N-1) alone, about 5(N-1) when everybody asks",
-    explanation: EXPLANATION, machine: votes::machine,
+    machine: votes::machine,
 };
 
 const EXPLANATION: &str = "\

@@ -28,7 +28,6 @@ use crate::contract::{
     After, Algorithm, NodeId, Outbox, Request, Timer, Visit, declared, ignores, invariants,
     messages, node,
 };
-use crate::erased::Of;
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
 use crate::voting::attempts::Stage;
 
@@ -37,32 +36,29 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     paper: "reconstruction of the comparator in S. Kanrar, N. Chaki, S. Chattopadhyay, \
             \"Concurrency control in distributed system using mutual exclusion\", Springer 2018, \
             section 5.3",
+    cost: "3(N-1) alone, 5(N-1) when everybody asks",
     family Voting, graph Complete, order Any, links Patient, token None,
     more: {
         notes: &[("attempts", "commits that an entry took")],
         small_world: "--wants 1,1,0 --timers patient",
         forms: &[
             ClosedForm::messages(
-                FormKind::Exact,
-                "3(N-1)",
+                FormKind::Exact, "3(N-1)",
                 "one request at a time, each elected at its first commit, constant delay, \
                  constant hold above 0",
                 steady,
             ),
             ClosedForm::messages(
-                FormKind::AtMost,
-                "3(N-1)",
-                "one request at a time, each elected at its first commit",
-                light,
+                FormKind::AtMost, "3(N-1)",
+                "one request at a time, each elected at its first commit", light,
             ),
         ],
         uses_bound: true,
         retries: |_| true,
     },
+    explanation: EXPLANATION,
     // A number each; the buffer is empty at rest.
-    state_bytes: |nodes| size_of::<TbDva>() as u64 + 8 * nodes,
-    cost: "3(N-1) alone, 5(N-1) when everybody asks",
-    explanation: EXPLANATION, machine: |_, _| &Of::<TbDva>::MACHINE,
+    node TbDva, further bytes: |nodes| 8 * nodes,
 };
 
 const EXPLANATION: &str = "\
@@ -120,7 +116,6 @@ pub(crate) struct Commit {
 
 messages! {
     /// What nodes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender wants in.
         Commit(Commit) = "COMMIT",

@@ -25,7 +25,6 @@ use crate::contract::{
     After, Algorithm, NodeId, Outbox, Request, Snapshot, Timer, Visit, declared, ignores,
     invariants, messages, node,
 };
-use crate::erased::Of;
 use crate::params::{Param, Params};
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, LinkOrder, info};
@@ -35,6 +34,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "thomas", title: "Thomas's majority voting",
     paper: "R. H. Thomas, \"A majority consensus approach to concurrency control\", ACM TODS 4(2), \
             1979; weights: D. K. Gifford, SOSP 1979",
+    cost: "3(N-1) alone, about 6(N-1) when everybody asks",
     family Voting, graph Complete, order Any, links Patient, token None,
     more: {
         params: &[
@@ -59,18 +59,15 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         small_world: "--timers patient",
         defects: DEFECTS,
         forms: &[ClosedForm::messages(
-            FormKind::Exact,
-            "3(N-1)",
-            "one request at a time, each served at its first attempt, links keep order",
-            light,
+            FormKind::Exact, "3(N-1)",
+            "one request at a time, each served at its first attempt, links keep order", light,
         )],
         uses_bound: true,
         retries: |params| params.word("retry") != "off",
     },
+    explanation: EXPLANATION,
     // A weight and a number each.
-    state_bytes: |nodes| size_of::<Thomas>() as u64 + 16 * nodes,
-    cost: "3(N-1) alone, about 6(N-1) when everybody asks",
-    explanation: EXPLANATION, machine: |_, _| &Of::<Thomas>::MACHINE,
+    node Thomas, further bytes: |nodes| 16 * nodes,
 };
 
 const EXPLANATION: &str = "\
@@ -175,7 +172,6 @@ pub(crate) struct Attempt {
 
 messages! {
     /// What nodes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender wants the addressee's vote.
         Req(Attempt) = "REQ",

@@ -22,7 +22,6 @@ use crate::controller::tenure::Tenure;
 
 messages! {
     /// What members and coordinators say.
-    #[derive(Debug)]
     pub(in crate::controller) enum Message {
         /// A member wants in.
         Request = "REQUEST",

@@ -18,7 +18,6 @@ use crate::contract::{
 
 messages! {
     /// What nodes and home say.
-    #[derive(Debug)]
     pub(in crate::controller) enum Message {
         /// The sender's request of that number.
         Request { number: u64 } = "REQUEST",

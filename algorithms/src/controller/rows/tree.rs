@@ -28,7 +28,6 @@ use crate::controller::tenure::Tenure;
 
 messages! {
     /// What neighbours say to each other.
-    #[derive(Debug)]
     pub(in crate::controller) enum Message {
         /// Somebody here or behind here wants in.
         Request = "REQUEST",

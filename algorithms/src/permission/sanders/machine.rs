@@ -17,7 +17,7 @@ use crate::contract::{
 
 messages! {
     /// What nodes say to each other.
-    pub(crate) enum Message {
+    pub(crate) enum Message, shown as below {
         /// The sender wants in, with this clock. Recovery adds which attempt of asking the addressee this
         /// is, and who is known to be dead.
         Request { t: u64, attempt: u32, down: Set } = "REQUEST",

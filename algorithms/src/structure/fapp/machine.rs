@@ -44,7 +44,6 @@ const RULES: &[&str] = &[
 
 messages! {
     /// What sites say to each other. Neither names an originator: both stand for a whole side.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender's side wants the token, this urgently.
         Request { priority: u32 } = "REQUEST",

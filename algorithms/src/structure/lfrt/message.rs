@@ -10,7 +10,6 @@ use crate::structure::precedence::{Rank, ranked};
 
 messages! {
     /// What nodes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// `origin` wants in, for the `seq`-th time.
         Request(Asked) = "REQUEST",

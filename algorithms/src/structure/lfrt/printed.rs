@@ -53,7 +53,6 @@ const RULES: &[&str] = &[IDLE_HOLDER_SERVES, COUNTED_ANEW, DUMMIES_OUTWARD, PASS
 
 messages! {
     /// What nodes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The node `origin` wants in.
         Request { origin: NodeId, priority: u32 } = "REQUEST",

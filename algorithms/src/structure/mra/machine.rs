@@ -22,7 +22,6 @@ const RULES: &[&str] = &[IDLE_HOLDER_SERVES, CROSSED_IS_IGNORED];
 
 messages! {
     /// What sites say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// `origin`, the sender or a site behind it, wants the token.
         Request { origin: NodeId, priority: u32 } = "REQUEST",

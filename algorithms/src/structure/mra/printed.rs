@@ -33,7 +33,6 @@ pub(super) const ONLY_ORIGINATORS: &str = "only-originators";
 
 messages! {
     /// What sites say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// `origin` wants the token; `path` leads from it to the sender, or is empty.
         Request {

@@ -2,48 +2,27 @@
 
 use super::defects::DEFECTS;
 use super::{BantaEfficient, forms, wait};
-use crate::erased::Of;
-use crate::registry::{AlgorithmInfo, ClosedForm, FormKind, More};
+use crate::registry::{AlgorithmInfo, info};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "banta-efficient",
-    title: "Banta, efficient",
-    paper: "P. Banta, \"Distributed mutual exclusion algorithms\", M.S. thesis, University of \
-            Nevada, Las Vegas, 1993, chapter 5",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "banta-efficient", title: "Banta, efficient",
+    paper: thesis!("chapter 5"),
     cost: "1+(N-1)/m messages in cycles of m entries, 0 for an idle holder",
-    explanation: EXPLANATION,
-    // The two queues hold at most everybody once, all together.
-    state_bytes: |_| (size_of::<BantaEfficient>() + 2 * size_of::<u32>()) as u64,
-    machine: |_, _| &Of::<BantaEfficient>::MACHINE,
-    more: More {
+    family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
+    more: {
         params: &[wait::PARAM],
         refuses: wait::refuses,
         notes: forms::NOTES,
         defects: DEFECTS,
-        forms: &[
-            ClosedForm::messages(
-                FormKind::Exact,
-                "(1-z)(1+(N-1)/m) - s + f",
-                "m entries per cycle, z idle, s own and f stray requests, as noted",
-                |run| run.whole_requests.then(|| forms::noted(run, 1.0))?,
-            ),
-            ClosedForm::messages(
-                FormKind::Mean,
-                "(1-z)(1+(N-1)/m) - s + f",
-                "the same in a window that cuts cycles",
-                |run| (!run.whole_requests).then(|| forms::noted(run, 1.0))?,
-            ),
-            ClosedForm::messages(
-                FormKind::Printed,
-                "N/m + 1",
-                "the thesis's Theorem 5.1",
-                |run| forms::theorem(run, 1.0),
-            ),
-        ],
+        forms: &forms::in_cycles!(
+            "(1-z)(1+(N-1)/m) - s + f", each: 1.0, where |_| true, "",
+            printed "N/m + 1", "the thesis's Theorem 5.1",
+        ),
         uses_bound: true,
-        ..More::NONE
     },
-    ..crate::token::banta_simple::INFO
+    explanation: EXPLANATION,
+    // The two queues hold at most everybody once, all together.
+    node BantaEfficient, further bytes: |_| (2 * size_of::<u32>()) as u64,
 };
 
 const EXPLANATION: &str = "\

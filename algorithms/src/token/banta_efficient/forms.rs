@@ -19,6 +19,41 @@ pub(crate) const NOTES: &[(&str, &str)] = &[
     ("stale", "updates that came after a newer one"),
 ];
 
+/// The closed forms of an algorithm that works in cycles: what its notes say, in runs `where` that holds,
+/// and what the thesis says.
+macro_rules! in_cycles {
+    (
+        $formula:literal, each: $each:literal, where $fits:expr, $when:literal,
+        printed $theorem:literal, $source:literal $(,)?
+    ) => {{
+        use $crate::registry::{Circumstances, ClosedForm, FormKind};
+        use $crate::token::banta_efficient::forms;
+
+        const FITS: fn(&Circumstances<'_>) -> bool = $fits;
+        [
+            ClosedForm::messages(
+                FormKind::Exact,
+                $formula,
+                concat!(
+                    $when,
+                    "m entries per cycle, z idle, s own and f stray requests, as noted"
+                ),
+                |run| (FITS(run) && run.whole_requests).then(|| forms::noted(run, $each))?,
+            ),
+            ClosedForm::messages(
+                FormKind::Mean,
+                $formula,
+                concat!($when, "the same in a window that cuts cycles"),
+                |run| (FITS(run) && !run.whole_requests).then(|| forms::noted(run, $each))?,
+            ),
+            ClosedForm::messages(FormKind::Printed, $theorem, $source, |run| {
+                forms::theorem(run, $each)
+            }),
+        ]
+    }};
+}
+pub(crate) use in_cycles;
+
 /// `(1-z)(each + (n-each)/m) - s + f` with m the entries per cycle: each entry takes a REQUEST, a
 /// TOKEN and, with k inside, a RELEASE; a cycle sends UPDATEs to all that are neither on its queue
 /// nor begin it, and where there are releases the good site sends none.

@@ -5,15 +5,35 @@ use super::drain::Drain;
 use super::pipeline::Pipeline;
 use crate::erased::Of;
 use crate::params::{Param, Params};
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, More};
+use crate::registry::{AlgorithmInfo, Circumstances, info};
 use crate::token::banta_efficient::{forms, wait};
 
-pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
-    name: "banta-k",
-    title: "Banta, k inside",
-    paper: "P. Banta, \"Distributed mutual exclusion algorithms\", M.S. thesis, University of \
-            Nevada, Las Vegas, 1993, chapter 6",
+pub(crate) static INFO: AlgorithmInfo = info! {
+    name: "banta-k", title: "Banta, k inside",
+    paper: thesis!("chapter 6"),
     cost: "2+(N-2)/m messages in cycles of m entries, 0 for an idle holder",
+    family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
+    more: {
+        params: &[
+            Param::integer("k", 1..=10_000, 2, "how many may be inside at once"),
+            Param::choice(
+                "mode",
+                &["drain", "pipeline"],
+                "drain: the good site enters alone, as designed and always as printed; pipeline: free \
+                 slots are used",
+            ),
+            wait::PARAM,
+        ],
+        refuses: wait::refuses,
+        admits: k,
+        notes: forms::NOTES,
+        defects: DEFECTS,
+        forms: &forms::in_cycles!(
+            "(1-z)(2+(N-2)/m) - s + f", each: 2.0, where drains, "drain; ",
+            printed "N/m + 2", "the thesis's Theorem 6.1",
+        ),
+        uses_bound: true,
+    },
     explanation: EXPLANATION,
     // The queues hold at most everybody once, all together.
     state_bytes: |_| (size_of::<Drain>().max(size_of::<Pipeline>()) + 2 * size_of::<u32>()) as u64,
@@ -22,45 +42,6 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
         "pipeline" if printed.is_repaired() => &Of::<Pipeline>::MACHINE,
         _ => &Of::<Drain>::MACHINE,
     },
-    more: More {
-        params: &[
-            Param::integer("k", 1..=10_000, 2, "how many may be inside at once"),
-            Param::choice(
-                "mode",
-                &["drain", "pipeline"],
-                "drain: the good site enters alone, as designed and always as printed; pipeline: free slots \
-                 are used",
-            ),
-            wait::PARAM,
-        ],
-        refuses: wait::refuses,
-        admits: k,
-        notes: forms::NOTES,
-        defects: DEFECTS,
-        forms: &[
-            ClosedForm::messages(
-                FormKind::Exact,
-                "(1-z)(2+(N-2)/m) - s + f",
-                "drain; m entries per cycle, z idle, s own and f stray requests, as noted",
-                |run| (drains(run) && run.whole_requests).then(|| forms::noted(run, 2.0))?,
-            ),
-            ClosedForm::messages(
-                FormKind::Mean,
-                "(1-z)(2+(N-2)/m) - s + f",
-                "drain; the same in a window that cuts cycles",
-                |run| (drains(run) && !run.whole_requests).then(|| forms::noted(run, 2.0))?,
-            ),
-            ClosedForm::messages(
-                FormKind::Printed,
-                "N/m + 2",
-                "the thesis's Theorem 6.1",
-                |run| forms::theorem(run, 2.0),
-            ),
-        ],
-        uses_bound: true,
-        ..More::NONE
-    },
-    ..crate::token::banta_simple::INFO
 };
 
 /// How many may be inside.

@@ -2,14 +2,13 @@
 
 use super::BantaSimple;
 use super::defects::DEFECTS;
-use crate::erased::Of;
 use crate::params::Param;
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "banta-simple", title: "Banta, simple",
-    paper: "P. Banta, \"Distributed mutual exclusion algorithms\", M.S. thesis, University of \
-            Nevada, Las Vegas, 1993, chapter 4",
+    paper: thesis!("chapter 4"),
+    cost: "N messages alone, about 3 when everybody asks, 0 for the holder",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
     more: {
         params: &[Param::choice(
@@ -25,16 +24,12 @@ pub(crate) static INFO: AlgorithmInfo = info! {
         ],
         defects: DEFECTS,
         forms: &[ClosedForm::messages(
-            FormKind::Mean,
-            "N-1",
-            "one request at a time, by a site drawn uniformly",
-            light,
+            FormKind::Mean, "N-1", "one request at a time, by a site drawn uniformly", light,
         )],
     },
+    explanation: EXPLANATION,
     // What it has seen; the token's queue and history exist once.
-    state_bytes: |nodes| size_of::<BantaSimple>() as u64 + 8 * nodes,
-    cost: "N messages alone, about 3 when everybody asks, 0 for the holder",
-    explanation: EXPLANATION, machine: |_, _| &Of::<BantaSimple>::MACHINE,
+    node BantaSimple, further bytes: |nodes| 8 * nodes,
 };
 
 const EXPLANATION: &str = "\

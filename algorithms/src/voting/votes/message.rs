@@ -8,7 +8,6 @@ use crate::contract::{NodeId, messages};
 
 messages! {
     /// A message. The names are the book's; what VOTE and P2V carry is ours.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender wants in and asks for the addressee's vote.
         Req { req: Stamp, held: u32 } of req.id = "REQ",

@@ -34,7 +34,6 @@ use crate::setup::Setup;
 
 messages! {
     /// What processes say to each other.
-    #[derive(Debug)]
     pub(crate) enum Message {
         /// The sender asks for the addressee's vote, for the `att`-th time.
         Req { req: Stamp, att: u64 } of req.id = "REQ",
