@@ -122,8 +122,8 @@ pub type Visit<'a> = &'a mut dyn FnMut((NodeId, &'static str), &mut u64);
 /// It makes the `enum` and its [`Message`], with [`KINDS`](Message::KINDS) in the order of the
 /// variants. `of site` says that this field names the node whose request the message is about, its
 /// [`origin`](Message::origin). Where that takes more than a field, `fn origin` stands behind the
-/// enum, as may anything else that [`Message`] has. `enum Message, shown as below` leaves [`Debug`] to
-/// the algorithm.
+/// enum, as may anything else that [`Message`] has. `Return as Delegate`, behind all that have a kind of
+/// their own, is counted as another. `enum Message, shown as below` leaves [`Debug`] to the algorithm.
 macro_rules! messages {
     (
         $(#[$about:meta])*
@@ -143,7 +143,7 @@ macro_rules! messages {
             $(
                 $(#[$what:meta])*
                 $variant:ident $({ $($field:tt)* })? $(( $($value:tt)* ))?
-                    $(of $origin:ident $(.$part:ident)*)? = $kind:literal
+                    $(of $origin:ident $(.$part:ident)*)? $(= $kind:literal)? $(as $Other:ident)?
             ),+ $(,)?
         }
         $($others:tt)*
@@ -155,14 +155,15 @@ macro_rules! messages {
         }
 
         impl $crate::contract::Message for $Message {
-            const KINDS: &'static [&'static str] = &[$($kind),+];
+            const KINDS: &'static [&'static str] = &[$($($kind,)?)+];
 
             fn kind(&self) -> usize {
+                #[derive(Clone, Copy)]
                 enum Place {
                     $($variant),+
                 }
                 match self {
-                    $(Self::$variant { .. } => Place::$variant as usize),+
+                    $(Self::$variant { .. } => [$(Place::$Other,)? Place::$variant][0] as usize),+
                 }
             }
 

@@ -100,35 +100,7 @@ macro_rules! info {
         token $token:expr,
         more: { $($field:ident $(: $value:expr)?),* $(,)? },
         explanation: $explanation:expr,
-        node $Node:ty, further bytes: $further:expr,
-    ) => {
-        $crate::registry::info! {
-            name: $name,
-            title: $title,
-            paper: $paper,
-            cost: $cost,
-            family $family, graph $graph, order $order, links $contract,
-            token $token,
-            more: { $($field $(: $value)?),* },
-            explanation: $explanation,
-            state_bytes: |nodes| {
-                const FURTHER: fn(u64) -> u64 = $further;
-                size_of::<$Node>() as u64 + FURTHER(nodes)
-            },
-            machine: |_, _| &$crate::erased::Of::<$Node>::MACHINE,
-        }
-    };
-    (
-        name: $name:expr,
-        title: $title:expr,
-        paper: $paper:expr,
-        cost: $cost:expr,
-        family $family:ident, graph $graph:ident, order $order:ident, links $contract:ident,
-        token $token:expr,
-        more: { $($field:ident $(: $value:expr)?),* $(,)? },
-        explanation: $explanation:expr,
-        state_bytes: $state_bytes:expr,
-        machine: $machine:expr,
+        $($machine:tt)+
     ) => {
         $crate::registry::AlgorithmInfo {
             name: $name,
@@ -141,8 +113,8 @@ macro_rules! info {
             link_order: $crate::registry::LinkOrder::$order,
             link_contract: $crate::registry::LinkContract::$contract,
             token: $token,
-            state_bytes: $state_bytes,
-            machine: $machine,
+            state_bytes: $crate::registry::machine!(bytes of $($machine)+),
+            machine: $crate::registry::machine!(machine of $($machine)+),
             more: $crate::registry::More {
                 $($field $(: $value)?,)*
                 ..$crate::registry::More::NONE
@@ -151,6 +123,26 @@ macro_rules! info {
     };
 }
 pub(crate) use info;
+
+/// What `info!` makes of its last lines.
+macro_rules! machine {
+    (bytes of node $Node:ty, further bytes: $further:expr,) => {
+        |nodes| {
+            const FURTHER: fn(u64) -> u64 = $further;
+            size_of::<$Node>() as u64 + FURTHER(nodes)
+        }
+    };
+    (machine of node $Node:ty, further bytes: $further:expr,) => {
+        |_, _| &$crate::erased::Of::<$Node>::MACHINE
+    };
+    (bytes of state_bytes: $state_bytes:expr, machine: $machine:expr,) => {
+        $state_bytes
+    };
+    (machine of state_bytes: $state_bytes:expr, machine: $machine:expr,) => {
+        $machine
+    };
+}
+pub(crate) use machine;
 
 /// What most algorithms do without. An algorithm names what it has; `info!`, or else
 /// `..More::NONE`, fills in the rest.

@@ -38,6 +38,49 @@ pub(super) trait MemberMessage: PartialEq {
     const EXIT: Self;
 }
 
+/// Says of a row's messages which of them go between a member and its head.
+macro_rules! member_message {
+    ($Message:ty) => {
+        impl $crate::controller::members::MemberMessage for $Message {
+            const REQUEST: Self = Self::Request;
+            const GRANT: Self = Self::Grant;
+            const EXIT: Self = Self::Exit;
+        }
+    };
+}
+pub(super) use member_message;
+
+/// What a node with `members` and a `tenure` does about every event, in the place of the methods of
+/// [`Algorithm`](crate::Algorithm): its `hear` says what a message means, its `work` what to do then.
+macro_rules! for_members {
+    ($($invariants:tt)+) => {
+        fn request(&mut self, _: $crate::Request, out: &mut Outbox<Message>) {
+            self.members.ask(out);
+        }
+
+        fn release(&mut self, out: &mut Outbox<Message>) {
+            self.members.leave(out);
+        }
+
+        fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
+            let heard = self.hear(from, &message, out);
+            let cause = $crate::controller::members::to_decide(heard, from, &message, out);
+            if let Some(cause) = cause {
+                self.work(cause, out);
+            }
+        }
+
+        fn timer(&mut self, timer: $crate::Timer, out: &mut Outbox<Message>) {
+            self.tenure.went_off(timer, out);
+        }
+
+        $crate::contract::ignores! { peer: "nobody fails: a lost role stays lost", link }
+
+        $crate::contract::invariants! { $($invariants)+ }
+    };
+}
+pub(super) use for_members;
+
 /// What a message means to its receiver: what there is to decide now, if anything; or that it cannot
 /// be meant for the receiver.
 pub(super) type Heard = Result<Option<Cause>, Unexpected>;

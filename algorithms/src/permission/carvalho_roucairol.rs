@@ -43,8 +43,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
             &["all", "staircase"],
             "whom each asks at first: all others, as in the paper, or those with smaller numbers",
         )],
-        defects: DEFECTS,
-        forms: &[broadcast::two_each(FormKind::AtMost)],
+        defects: DEFECTS, forms: &[broadcast::two_each(FormKind::AtMost)],
     },
     explanation: EXPLANATION,
     // I, R and S together name everybody once or twice.

@@ -44,8 +44,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
             0,
             "keep sequence numbers modulo this; 2N-1 is enough, fewer are not; 0: no bound",
         )],
-        defects: DEFECTS,
-        forms: &[broadcast::two_each(FormKind::Exact)],
+        defects: DEFECTS, forms: &[broadcast::two_each(FormKind::Exact)],
     },
     explanation: EXPLANATION,
     // The put-off replies may be everybody's.

@@ -35,8 +35,7 @@ use crate::structure::raymond::LIGHT;
 use machine::Fapp;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
-    name: "fapp", title: "Fairness for priorities (FAPP)",
-    paper: kanrar!("section 3.3"),
+    name: "fapp", title: "Fairness for priorities (FAPP)", paper: kanrar!("section 3.3"),
     cost: "2 x distance alone; less under load",
     family Structure, graph Tree, order Fifo, links Patient, token Some("TOKEN"),
     more: {

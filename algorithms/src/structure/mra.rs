@@ -40,8 +40,7 @@ use machine::Mra;
 use printed::{NEXT_HOPS, PrintedMra};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
-    name: "mra", title: "Modified Raymond (MRA)",
-    paper: kanrar!("sections 3.1 and 3.2"),
+    name: "mra", title: "Modified Raymond (MRA)", paper: kanrar!("sections 3.1 and 3.2"),
     cost: "2 x distance alone; no less under load",
     family Structure, graph Tree, order Fifo, links Patient, token Some("TOKEN"),
     more: { notes: &[REGISTERED], defects: defects::MRA, forms: &[LIGHT] },

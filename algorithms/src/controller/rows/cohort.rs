@@ -15,53 +15,31 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
-
-use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, node,
-};
-use crate::controller::members::{MemberMessage, Members, to_decide};
+use crate::contract::{Algorithm, NodeId, Outbox, Snapshot, declared, messages, node};
+use crate::controller::members::{Heard, Members, for_members, member_message};
 use crate::controller::migration_info::Cause;
 use crate::controller::ranks::USUAL_GROUPS;
 use crate::controller::tenure::Tenure;
 
-/// What members, heads and the root say.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(in crate::controller) enum Message {
-    /// A member wants in.
-    Request,
-    /// Its head lets it in.
-    Grant,
-    /// The member has left.
-    Exit,
-    /// A head has work.
-    Up,
-    /// The root delegates the role, for the so many-th time.
-    Delegate { epoch: u64 },
-    /// A head returns it, and has more work.
-    Return { again: bool },
-}
-
-impl crate::contract::Message for Message {
-    const KINDS: &'static [&'static str] = &["REQUEST", "GRANT", "EXIT", "UP", "BECOME"];
-
-    fn kind(&self) -> usize {
-        match self {
-            Message::Request => 0,
-            Message::Grant => 1,
-            Message::Exit => 2,
-            Message::Up => 3,
-            // Both carry the role.
-            Message::Delegate { .. } | Message::Return { .. } => 4,
-        }
+messages! {
+    /// What members, heads and the root say.
+    pub(in crate::controller) enum Message {
+        /// A member wants in.
+        Request = "REQUEST",
+        /// Its head lets it in.
+        Grant = "GRANT",
+        /// The member has left.
+        Exit = "EXIT",
+        /// A head has work.
+        Up = "UP",
+        /// The root delegates the role, which has moved `epoch` times by then.
+        Delegate { epoch: u64 } = "BECOME",
+        /// A head returns the role, and says whether it has more work.
+        Return { again: bool } as Delegate,
     }
 }
 
-impl MemberMessage for Message {
-    const REQUEST: Self = Message::Request;
-    const GRANT: Self = Message::Grant;
-    const EXIT: Self = Message::Exit;
-}
+member_message!(Message);
 
 node! {
     /// A node: a member, perhaps a head, perhaps the root.
@@ -79,17 +57,14 @@ node! {
 impl Algorithm for Cohort {
     declared! { Message }
 
-    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        self.members.ask(out);
-    }
+    for_members! { "one node is controller": one_controller }
+}
 
-    fn release(&mut self, out: &mut Outbox<Message>) {
-        self.members.leave(out);
-    }
-
-    fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
+impl Cohort {
+    /// What a message means to a head or to the root; the others are between members and their head.
+    fn hear(&mut self, from: NodeId, message: &Message, out: &mut Outbox<Message>) -> Heard {
         let lacks_role = !self.tenure.active;
-        let heard = match &message {
+        match message {
             Message::Up if self.is_root() && self.is_head(from) => {
                 self.heads.push_back(from);
                 Ok(Some(Cause::Wake))
@@ -107,23 +82,10 @@ impl Algorithm for Cohort {
                 self.next_head(out);
                 Ok(None)
             }
-            _ => self.members.hear(from, &message, out),
-        };
-        if let Some(cause) = to_decide(heard, from, &message, out) {
-            self.work(cause, out);
+            _ => self.members.hear(from, message, out),
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        self.tenure.went_off(timer, out);
-    }
-
-    ignores! { peer: "nobody fails: a lost role stays lost", link }
-
-    invariants! { "one node is controller": one_controller }
-}
-
-impl Cohort {
     fn root(&self) -> NodeId {
         self.members.ranks.node(0)
     }

@@ -12,11 +12,8 @@
 //! Where every node is its own coordinator this is Martin's algorithm. There is at most one signal
 //! and one role on an edge, so links need not keep order.
 
-use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, messages,
-    node,
-};
-use crate::controller::members::{MemberMessage, Members, to_decide};
+use crate::contract::{Algorithm, NodeId, Outbox, Snapshot, declared, messages, node};
+use crate::controller::members::{Heard, Members, for_members, member_message};
 use crate::controller::migration_info::Cause;
 use crate::controller::tenure::Tenure;
 
@@ -36,11 +33,7 @@ messages! {
     }
 }
 
-impl MemberMessage for Message {
-    const REQUEST: Self = Message::Request;
-    const GRANT: Self = Message::Grant;
-    const EXIT: Self = Message::Exit;
-}
+member_message!(Message);
 
 node! {
     /// A node, perhaps a coordinator.
@@ -58,16 +51,13 @@ node! {
 impl Algorithm for Ring {
     declared! { Message }
 
-    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        self.members.ask(out);
-    }
+    for_members! { "one node is controller": one_controller }
+}
 
-    fn release(&mut self, out: &mut Outbox<Message>) {
-        self.members.leave(out);
-    }
-
-    fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
-        let heard = match &message {
+impl Ring {
+    /// What a message means to a coordinator; the others are between members and their coordinator.
+    fn hear(&mut self, from: NodeId, message: &Message, out: &mut Outbox<Message>) -> Heard {
+        match message {
             Message::Signal if Some(from) == self.ahead(1) => {
                 self.wanted = true;
                 Ok(Some(Cause::Wake))
@@ -79,23 +69,10 @@ impl Algorithm for Ring {
                 self.tenure.begin(*epoch);
                 Ok(Some(Cause::Begin))
             }
-            _ => self.members.hear(from, &message, out),
-        };
-        if let Some(cause) = to_decide(heard, from, &message, out) {
-            self.work(cause, out);
+            _ => self.members.hear(from, message, out),
         }
     }
 
-    fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        self.tenure.went_off(timer, out);
-    }
-
-    ignores! { peer: "nobody fails: a lost role stays lost", link }
-
-    invariants! { "one node is controller": one_controller }
-}
-
-impl Ring {
     /// The coordinator so many places ahead, if we are one.
     fn ahead(&self, places: u32) -> Option<NodeId> {
         let rank = self.members.ranks.rank(self.me);

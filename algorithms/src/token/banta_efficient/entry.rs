@@ -5,8 +5,7 @@ use super::{BantaEfficient, forms, wait};
 use crate::registry::{AlgorithmInfo, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
-    name: "banta-efficient", title: "Banta, efficient",
-    paper: thesis!("chapter 5"),
+    name: "banta-efficient", title: "Banta, efficient", paper: thesis!("chapter 5"),
     cost: "1+(N-1)/m messages in cycles of m entries, 0 for an idle holder",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
     more: {

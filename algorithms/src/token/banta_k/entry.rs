@@ -9,8 +9,7 @@ use crate::registry::{AlgorithmInfo, Circumstances, info};
 use crate::token::banta_efficient::{forms, wait};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
-    name: "banta-k", title: "Banta, k inside",
-    paper: thesis!("chapter 6"),
+    name: "banta-k", title: "Banta, k inside", paper: thesis!("chapter 6"),
     cost: "2+(N-2)/m messages in cycles of m entries, 0 for an idle holder",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
     more: {

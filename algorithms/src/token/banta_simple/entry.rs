@@ -6,8 +6,7 @@ use crate::params::Param;
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
-    name: "banta-simple", title: "Banta, simple",
-    paper: thesis!("chapter 4"),
+    name: "banta-simple", title: "Banta, simple", paper: thesis!("chapter 4"),
     cost: "N messages alone, about 3 when everybody asks, 0 for the holder",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
     more: {
