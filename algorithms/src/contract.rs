@@ -189,6 +189,21 @@ macro_rules! origin {
 }
 pub(crate) use origin;
 
+/// Says how a value is shown to people, in the place of [`Debug`], as text with its parts in it:
+/// `shown! { Stamp: Self { t, id } => "({t},{id})" }`.
+macro_rules! shown {
+    ($Type:ty: $($parts:pat => $text:literal),+ $(,)?) => {
+        impl std::fmt::Debug for $Type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $($parts => write!(f, $text)),+
+                }
+            }
+        }
+    };
+}
+pub(crate) use shown;
+
 /// Says in one line which events an algorithm does nothing about, and why:
 /// `ignores! { timer, peer: "a lost token stays lost", link }`.
 ///
@@ -525,6 +540,53 @@ impl<'a, A: Algorithm> Snapshot<'a, A> {
             _ => Err(format!("{at_rest} hold it and {under_way} are under way")),
         }
     }
+}
+
+/// A node of an algorithm whose right to enter is a token that carries something.
+pub(crate) trait TokenHolder: Algorithm {
+    /// What travels with the right to enter.
+    type Token: 'static;
+
+    /// The token, if it is at this node.
+    fn held(&self) -> Option<&Self::Token>;
+
+    /// The token, if this message carries it.
+    fn carried(message: &Self::Message) -> Option<&Self::Token>;
+}
+
+/// Says where the token of an algorithm is: `holds_token! { Token: Mra.token, Message::Token }` in a
+/// field of the node, or in a message.
+macro_rules! holds_token {
+    ($Token:ty: $Node:ident.$token:ident, $Message:ident::$carries:ident) => {
+        impl $crate::contract::TokenHolder for $Node {
+            type Token = $Token;
+
+            fn held(&self) -> Option<&$Token> {
+                self.$token.as_ref()
+            }
+
+            fn carried(message: &$Message) -> Option<&$Token> {
+                match message {
+                    $Message::$carries(token) => Some(token),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub(crate) use holds_token;
+
+/// Checks that there is one token, at a node or under way. Only a crash may lose it.
+pub(crate) fn one_token<A: TokenHolder>(world: &Snapshot<'_, A>) -> Result<(), String> {
+    let carries = |message: &A::Message| A::carried(message).is_some();
+    world.one_token(|node| node.held().is_some(), carries)
+}
+
+/// The tokens there are, at nodes and under way.
+pub(crate) fn tokens<'a, A: TokenHolder>(
+    world: &Snapshot<'a, A>,
+) -> impl Iterator<Item = &'a A::Token> {
+    world.tokens(A::held, A::carried)
 }
 
 /// Something a node wants done.

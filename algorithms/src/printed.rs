@@ -313,6 +313,17 @@ macro_rules! rules {
 }
 pub(crate) use rules;
 
+/// Declares the names of rules that the print lacks, and `RULES`, the list of them.
+macro_rules! rule_names {
+    ($($(#[$what:meta])* $RULE:ident = $name:literal),+ $(,)?) => {
+        $($(#[$what])* pub(super) const $RULE: &str = $name;)+
+
+        /// The rules that the print lacks.
+        const RULES: &[&str] = &[$($RULE),+];
+    };
+}
+pub(crate) use rule_names;
+
 /// Those of an algorithm's rules that one of its nodes is to leave out.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct LeftOut(Vec<&'static str>);

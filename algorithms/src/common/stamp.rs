@@ -1,10 +1,8 @@
 //! Time stamps of requests: Lamport's clock, with the node to tell equals apart.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::contract::NodeId;
+use crate::contract::{NodeId, shown};
 
 /// When a request was made: the smaller goes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -15,8 +13,4 @@ pub(crate) struct Stamp {
     pub(crate) id: NodeId,
 }
 
-impl fmt::Debug for Stamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({},{})", self.t, self.id)
-    }
-}
+shown! { Stamp: Self { t, id } => "({t},{id})" }

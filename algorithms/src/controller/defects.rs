@@ -22,29 +22,8 @@ const C1: Defect = Defect {
 /// What is wrong in CDC.
 pub(super) const CDC: &[Defect] = &[
     C1,
-    Defect {
-        id: "rana-C2",
-        what: "nothing carries request_queue to the new controller",
-        rules: &["queue-travels"],
-        with: ONE,
-        shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
-        schedule: "req 1; 1>0:REQUEST; 0>1:GRANT; exit 1; req 2; 2>0:REQUEST; 1>0:EXIT; \
-                   0>1:BECOME; 0>2:INFORM",
-        result: "whoever was queued waits for ever",
-        ..Defect::BLANK
-    },
-    Defect {
-        id: "rana-C2'",
-        what: "the new controller is free until it hears its own wake_up, and a request that comes \
-               before that is granted as well",
-        rules: &["take-over-dispatches"],
-        with: ONE,
-        shows: Shows::World(World::of(&[2, 1], Fails::Exclusion)),
-        schedule: "req 0; exit 0; req 0; 0>1:BECOME; req 1; 0>1:REQUEST; 1>1:WAKE_UP; \
-                   1>0:GRANT",
-        result: "two are inside",
-        ..Defect::BLANK
-    },
+    C2,
+    C2_PRIME,
     C3,
     C4,
     C5,
@@ -70,6 +49,31 @@ pub(super) const CDC: &[Defect] = &[
     },
     S1,
 ];
+
+const C2: Defect = Defect {
+    id: "rana-C2",
+    what: "nothing carries request_queue to the new controller",
+    rules: &["queue-travels"],
+    with: ONE,
+    shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
+    schedule: "req 1; 1>0:REQUEST; 0>1:GRANT; exit 1; req 2; 2>0:REQUEST; 1>0:EXIT; \
+               0>1:BECOME; 0>2:INFORM",
+    result: "whoever was queued waits for ever",
+    ..Defect::BLANK
+};
+
+const C2_PRIME: Defect = Defect {
+    id: "rana-C2'",
+    what: "the new controller is free until it hears its own wake_up, and a request that comes \
+           before that is granted as well",
+    rules: &["take-over-dispatches"],
+    with: ONE,
+    shows: Shows::World(World::of(&[2, 1], Fails::Exclusion)),
+    schedule: "req 0; exit 0; req 0; 0>1:BECOME; req 1; 0>1:REQUEST; 1>1:WAKE_UP; \
+               1>0:GRANT",
+    result: "two are inside",
+    ..Defect::BLANK
+};
 
 const C3: Defect = Defect {
     id: "rana-C3",
@@ -156,27 +160,17 @@ pub(super) const DDC: &[Defect] = &[
         id: "rana-D4",
         what: "the ends of the queue, and the next_in_q that the exit has just reported, are dropped \
                when the role moves",
-        rules: &["queue-travels"],
         needs_repaired: &["rana-D1"],
-        with: ONE,
-        shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
         schedule: "req 1; 1>0:REQUEST; 0>1:GRANT; exit 1; req 2; 2>0:REQUEST; 1>0:EXIT; \
                    0>1:INFORM; 0>2:BECOME",
-        result: "whoever was queued waits for ever",
-        ..Defect::BLANK
+        ..C2
     },
     Defect {
         id: "rana-D5",
         what: "the new controller is free until it hears its own wake_up; if it has let somebody in \
                before that, the wake_up finds nobody and frees it again",
-        rules: &["take-over-dispatches"],
         needs_repaired: &["rana-D1"],
-        with: ONE,
-        shows: Shows::World(World::of(&[2, 1], Fails::Exclusion)),
-        schedule: "req 0; exit 0; req 0; 0>1:BECOME; req 1; 0>1:REQUEST; 1>1:WAKE_UP; \
-                   1>0:GRANT",
-        result: "two are inside",
-        ..Defect::BLANK
+        ..C2_PRIME
     },
     Defect {
         id: "rana-D6",

@@ -4,121 +4,57 @@ use super::said::Said;
 use crate::contract::NodeId;
 use crate::params::{Param, Params, Value};
 
-/// How many entries a tenure lasts.
-pub(super) const MAX_REQ: Param = Param::integer(
-    "max_req",
-    1..=u64::MAX,
-    5,
-    "the role moves after so many entries",
-);
+/// Declares the parameters of the framework, and `ALL`, the list of them.
+macro_rules! params {
+    ($($(#[$what:meta])* $PARAM:ident = $make:ident($($argument:expr),+ $(,)?);)+) => {
+        $($(#[$what])* pub(super) const $PARAM: Param = Param::$make($($argument),+);)+
 
-/// How long a request may chase the role.
-pub(super) const HOP_LIMIT: Param = Param::text(
-    "hop_limit",
-    "n",
-    "a request that was passed on so often is told to everybody: a number, n for as many as \
-     there are nodes, or none, in which case it may chase the role for ever",
-);
+        /// All parameters of the framework.
+        pub(super) const ALL: &[Param] = &[$($PARAM),+];
+    };
+}
 
-/// Who may become controller.
-pub(super) const CANDIDATES: Param = Param::text(
-    "candidates",
-    "all",
-    "the nodes that may become controller, such as 0,1,2; the first one may always",
-);
-
-/// Chooses the row of the taxonomy.
-const QUEUE: Param = Param::choice(
-    "queue",
-    &[
-        "centralised",
-        "distributed",
-        "hierarchical",
-        "ring",
-        "replicated",
-    ],
-    "where the pending requests are",
-);
-
-const ROUTING: Param = Param::choice(
-    "routing",
-    &["dynamic", "static"],
-    "how a moving role is found: by pointers that follow it, or through a fixed structure",
-);
-
-/// Chooses the column of the taxonomy.
-const MIGRATE: Param = Param::choice(
-    "migrate",
-    &["counter", "never", "each", "timer"],
-    "when the role moves: after max_req entries, never, at each exit, after max_time",
-);
-
-const MAX_TIME: Param = Param::integer(
-    "max_time",
-    1..=u64::MAX,
-    20_000,
-    "with migrate=timer the role moves after so many microseconds",
-);
-
-const TEST: Param = Param::choice(
-    "test",
-    &["exit", "wake"],
-    "when it is tested whether to move: at exits, as printed, or (token style) also when a \
-     request finds the role idle",
-);
-
-const INFORM: Param = Param::choice(
-    "inform",
-    &["all", "selective", "none"],
-    "who is told of a move",
-);
-
-const SEEK: Param = Param::choice(
-    "seek",
-    &["propagate", "broadcast"],
-    "with inform=none, how a request looks for the controller",
-);
-
-const RECENT: Param = Param::integer(
-    "recent",
-    1..=1_000,
-    3,
-    "with inform=selective, how many of the last to enter are told",
-);
-
-const TARGET: Param = Param::choice(
-    "target",
-    &["usual", "first", "second", "last", "next"],
-    "who is next: the first, second or last in the queue or the next by number; usually the \
-     second, of a distributed queue the last, in token style the first",
-);
-
-const LAZY: Param = Param::choice(
-    "lazy",
-    &["no", "yes"],
-    "whether the role stays where nobody waits",
-);
-
-const GROUPS: Param = Param::integer(
-    "groups",
-    0..=u32::MAX as u64,
-    0,
-    "how many coordinators a ring, heads the cohorts or copies a replicated queue with static \
-     routing has; 0 for the usual: every node on a ring, else 3",
-);
-
-const ARITY: Param = Param::integer(
-    "arity",
-    1..=1_000,
-    2,
-    "how many children a node of the tree has; 1 makes it a line",
-);
-
-/// All parameters of the framework.
-pub(super) const ALL: &[Param] = &[
-    QUEUE, ROUTING, MIGRATE, MAX_REQ, MAX_TIME, TEST, INFORM, SEEK, RECENT, TARGET, LAZY,
-    HOP_LIMIT, CANDIDATES, GROUPS, ARITY,
-];
+params! {
+    /// Chooses the row of the taxonomy.
+    QUEUE = choice("queue", &["centralised", "distributed", "hierarchical", "ring", "replicated"],
+        "where the pending requests are");
+    ROUTING = choice("routing", &["dynamic", "static"],
+        "how a moving role is found: by pointers that follow it, or through a fixed structure");
+    /// Chooses the column of the taxonomy.
+    MIGRATE = choice("migrate", &["counter", "never", "each", "timer"],
+        "when the role moves: after max_req entries, never, at each exit, after max_time");
+    /// How many entries a tenure lasts.
+    MAX_REQ = integer("max_req", 1..=u64::MAX, 5,
+        "the role moves after so many entries");
+    MAX_TIME = integer("max_time", 1..=u64::MAX, 20_000,
+        "with migrate=timer the role moves after so many microseconds");
+    TEST = choice("test", &["exit", "wake"],
+        "when it is tested whether to move: at exits, as printed, or (token style) also when a \
+         request finds the role idle");
+    INFORM = choice("inform", &["all", "selective", "none"],
+        "who is told of a move");
+    SEEK = choice("seek", &["propagate", "broadcast"],
+        "with inform=none, how a request looks for the controller");
+    RECENT = integer("recent", 1..=1_000, 3,
+        "with inform=selective, how many of the last to enter are told");
+    TARGET = choice("target", &["usual", "first", "second", "last", "next"],
+        "who is next: the first, second or last in the queue or the next by number; usually the \
+         second, of a distributed queue the last, in token style the first");
+    LAZY = choice("lazy", &["no", "yes"],
+        "whether the role stays where nobody waits");
+    /// How long a request may chase the role.
+    HOP_LIMIT = text("hop_limit", "n",
+        "a request that was passed on so often is told to everybody: a number, n for as many as \
+         there are nodes, or none, in which case it may chase the role for ever");
+    /// Who may become controller.
+    CANDIDATES = text("candidates", "all",
+        "the nodes that may become controller, such as 0,1,2; the first one may always");
+    GROUPS = integer("groups", 0..=u32::MAX as u64, 0,
+        "how many coordinators a ring, heads the cohorts or copies a replicated queue with static \
+         routing has; 0 for the usual: every node on a ring, else 3");
+    ARITY = integer("arity", 1..=1_000, 2,
+        "how many children a node of the tree has; 1 makes it a line");
+}
 
 /// The parameters of CDC and DDC, whose row and column are fixed.
 pub(super) const OF_DERIVED: &[Param] = &[MAX_REQ, HOP_LIMIT, CANDIDATES];

@@ -18,6 +18,9 @@ use super::rows::routing::Route;
 use crate::contract::{NodeId, Outbox};
 use crate::setup::Setup;
 
+/// Where a row puts the messages it sends.
+pub(super) type Out<R> = Outbox<Message<R>>;
+
 /// What a node knows of the controller role.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(super) struct Role {
@@ -51,7 +54,7 @@ pub(super) trait RequestsInfo:
     fn new(setup: &Setup<'_>) -> Self;
 
     /// Our client wants in.
-    fn register(&mut self, role: &Role, out: &mut Outbox<Message<Self>>) -> Heard<Self::Note>;
+    fn register(&mut self, role: &Role, out: &mut Out<Self>) -> Heard<Self::Note>;
 
     /// A letter arrives: pass it on, insert the request, remember it.
     fn receive(
@@ -59,7 +62,7 @@ pub(super) trait RequestsInfo:
         from: NodeId,
         letter: Self::Letter,
         role: &Role,
-        out: &mut Outbox<Message<Self>>,
+        out: &mut Out<Self>,
     ) -> Heard<Self::Note>;
 
     /// We were granted entry.
@@ -80,7 +83,7 @@ pub(super) trait RequestsInfo:
     fn hand_over(&mut self) -> Self::Baton;
 
     /// The next controller: takes it, with what was remembered here. Grants nothing yet.
-    fn take_over(&mut self, baton: Self::Baton, role: &Role, out: &mut Outbox<Message<Self>>);
+    fn take_over(&mut self, baton: Self::Baton, role: &Role, out: &mut Out<Self>);
 
     /// What the choice of the next controller may look at.
     fn view(&self) -> View;
@@ -146,12 +149,19 @@ impl Parcel for Option<NodeId> {
 }
 
 /// A row's own message.
-pub(super) trait Letter: Parcel {
+pub(super) trait Letter:
+    Clone + Debug + Eq + Hash + Serialize + DeserializeOwned + Send + Sync + 'static
+{
     /// Which of the row's kinds it is, counted from its first letter.
     fn kind(&self) -> usize;
 
     /// Whose request it is about.
     fn origin(&self) -> NodeId;
+
+    /// Whether it is about a request of a node below this number.
+    fn fits(&self, nodes: u32) -> bool {
+        self.origin().0 < nodes
+    }
 
     /// The request that it carries towards the controller, if it does.
     fn route(&self) -> Option<&Route> {

@@ -30,13 +30,13 @@ pub(crate) mod queue;
 pub(crate) mod wait;
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::contract::{
-    After, Algorithm, NodeId, Outbox, Request, Timer, declared, ignores, invariants, messages, node,
+    After, Algorithm, NodeId, Outbox, Request, Timer, declared, holds_token, ignores, invariants,
+    messages, node, one_token, shown,
 };
 use crate::printed::rules;
 
@@ -55,14 +55,11 @@ messages! {
     }
 }
 
-impl fmt::Debug for Message {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Message::Request { site } => write!(f, "Request({site})"),
-            Message::Update { good, epoch } => write!(f, "Update({good} epoch {epoch})"),
-            Message::Token(token) => write!(f, "Token({token:?})"),
-        }
-    }
+shown! {
+    Message:
+    Self::Request { site } => "Request({site})",
+    Self::Update { good, epoch } => "Update({good} epoch {epoch})",
+    Self::Token(token) => "Token({token:?})",
 }
 
 /// What a site's client does.
@@ -119,6 +116,8 @@ rules! {
         holder_enters: "holder-enters",
     }
 }
+
+holds_token! { Token: BantaEfficient.token, Message::Token }
 
 impl Algorithm for BantaEfficient {
     declared! { Message }
@@ -206,7 +205,7 @@ impl Algorithm for BantaEfficient {
     ignores! { peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
 
     invariants! {
-        "there is one token": invariants::one_token,
+        "there is one token": one_token,
         "a request is in one place until it is served": invariants::requests_are_in_one_place,
         "nobody knows a later epoch than the token": invariants::epochs_come_from_the_token,
     }

@@ -28,11 +28,9 @@ mod entry;
 mod line;
 mod pipeline;
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{NodeId, Timer, messages};
+use crate::contract::{NodeId, Timer, messages, shown};
 use crate::token::banta_efficient::queue;
 
 pub(crate) use entry::INFO;
@@ -60,22 +58,15 @@ pub(crate) struct Token {
     semaphore: u32,
 }
 
-impl fmt::Debug for Message {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Message::Request { site } => write!(f, "Request({site})"),
-            Message::Update { good, epoch } => write!(f, "Update({good} epoch {epoch})"),
-            Message::Token(token) => write!(f, "Token({token:?})"),
-            Message::Release => f.write_str("Release"),
-        }
-    }
+shown! {
+    Message:
+    Self::Request { site } => "Request({site})",
+    Self::Update { good, epoch } => "Update({good} epoch {epoch})",
+    Self::Token(token) => "Token({token:?})",
+    Self::Release => "Release",
 }
 
-/// The semaphore, then the queue with a star behind the good site, as the thesis draws it.
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:?}", self.semaphore, self.line)
-    }
-}
+// The semaphore, then the queue with a star behind the good site, as the thesis draws it.
+shown! { Token: Self { semaphore, line } => "{semaphore} {line:?}" }
 
 const WAIT: Timer = Timer::named("wait");

@@ -31,7 +31,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, declared, ignores, invariants, messages, node,
+    Algorithm, NodeId, Outbox, Request, declared, holds_token, ignores, invariants, messages, node,
+    one_token, shown,
 };
 use crate::token::banta_efficient::queue;
 
@@ -60,15 +61,12 @@ pub(crate) struct Token {
     history: Vec<u64>,
 }
 
-impl fmt::Debug for Message {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Message::Request { site, number: 0 } => write!(f, "Request({site})"),
-            Message::Request { site, number } => write!(f, "Request({site} number {number})"),
-            Message::Update { last, epoch } => write!(f, "Update({last} epoch {epoch})"),
-            Message::Token(token) => write!(f, "Token({token:?})"),
-        }
-    }
+shown! {
+    Message:
+    Self::Request { site, number: 0 } => "Request({site})",
+    Self::Request { site, number } => "Request({site} number {number})",
+    Self::Update { last, epoch } => "Update({last} epoch {epoch})",
+    Self::Token(token) => "Token({token:?})",
 }
 
 impl fmt::Debug for Token {
@@ -138,6 +136,8 @@ struct Rules {
     seen_is_dropped: bool,
 }
 
+holds_token! { Token: BantaSimple.token, Message::Token }
+
 impl Algorithm for BantaSimple {
     declared! { Message }
 
@@ -192,7 +192,7 @@ impl Algorithm for BantaSimple {
     ignores! { timer, peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
 
     invariants! {
-        "there is one token": invariants::one_token,
+        "there is one token": one_token,
         "everybody on the token queue waits, once": invariants::the_queued_wait,
         "a request is somewhere until it is served": invariants::no_request_is_lost,
         "nobody knows a later epoch than the token": invariants::epochs_come_from_the_token,

@@ -20,13 +20,12 @@
 //! Kept: the two arrays and the circular scan, which nobody can be passed over in for ever.
 //! Left out: the scan from the lowest number on, which the thesis names too, as unfair.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::common::broadcast;
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, holds_token, ignores, invariants,
+    messages, node, one_token, shown,
 };
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, info};
@@ -115,11 +114,7 @@ pub(crate) struct Token {
     served: Vec<u64>,
 }
 
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "served: {:?}", self.served)
-    }
-}
+shown! { Token: Self { served } => "served: {served:?}" }
 
 node! {
     /// What one node knows.
@@ -136,6 +131,8 @@ node! {
         idle_holder_sends: bool = !setup.without("idle-holder-sends"),
     }
 }
+
+holds_token! { Token: RicartAgrawalaToken.token, Message::Token }
 
 impl Algorithm for RicartAgrawalaToken {
     declared! { Message }
@@ -211,13 +208,6 @@ impl RicartAgrawalaToken {
         let me = self.me.0;
         (me + 1..nodes).chain(0..me).map(NodeId)
     }
-}
-
-fn one_token(world: &Snapshot<'_, RicartAgrawalaToken>) -> Result<(), String> {
-    world.one_token(
-        |node| node.token.is_some(),
-        |message| matches!(message, Message::Token(_)),
-    )
 }
 
 fn idle_holders_are_unaware(world: &Snapshot<'_, RicartAgrawalaToken>) -> Result<(), String> {

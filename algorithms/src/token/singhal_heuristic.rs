@@ -25,13 +25,13 @@
 
 mod invariants;
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    After, Algorithm, NodeId, Outbox, Request, Timer, declared, ignores, invariants, messages, node,
+    After, Algorithm, NodeId, Outbox, Request, Timer, declared, holds_token, ignores, invariants,
+    messages, node, one_token, shown,
 };
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
@@ -150,11 +150,7 @@ pub(crate) struct Token {
     tsn: Vec<u64>,
 }
 
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tsv: {:?}, tsn: {:?}", self.tsv, self.tsn)
-    }
-}
+shown! { Token: Self { tsv, tsn } => "tsv: {tsv:?}, tsn: {tsn:?}" }
 
 /// What a site does, or is believed to do: requesting, executing, not requesting, holding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -203,6 +199,8 @@ fn first_guesses(setup: &Setup<'_>) -> Vec<State> {
     };
     (0..nodes).map(guess).collect()
 }
+
+holds_token! { Token: SinghalHeuristic.token, Message::Token }
 
 impl Algorithm for SinghalHeuristic {
     declared! { Message }
@@ -292,7 +290,7 @@ impl Algorithm for SinghalHeuristic {
     ignores! { peer: "the paper assumes that nobody fails: a lost token stays lost", link }
 
     invariants! {
-        "there is one token": invariants::one_token,
+        "there is one token": one_token,
         "an idle holder knows of nobody who waits": invariants::idle_holders_are_unaware,
         "nobody has heard of a request that was not made": invariants::numbers_are_true,
     }

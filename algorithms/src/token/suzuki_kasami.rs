@@ -21,13 +21,13 @@
 //! Chosen here: the scan begins behind the leaving node, so that no number is favoured.
 
 use std::collections::VecDeque;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::common::broadcast;
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
+    Algorithm, NodeId, Outbox, Request, Snapshot, declared, holds_token, ignores, invariants,
+    messages, node, one_token, shown, tokens,
 };
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, info};
@@ -126,11 +126,7 @@ pub(crate) struct Privilege {
     q: VecDeque<NodeId>,
 }
 
-impl fmt::Debug for Privilege {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ln: {:?}, q: {:?}", self.ln, self.q)
-    }
-}
+shown! { Privilege: Self { ln, q } => "ln: {ln:?}, q: {q:?}" }
 
 node! {
     /// What one node knows.
@@ -149,6 +145,8 @@ node! {
         served_is_marked: bool = !setup.without("served-is-marked"),
     }
 }
+
+holds_token! { Privilege: SuzukiKasami.privilege, Message::Privilege }
 
 impl Algorithm for SuzukiKasami {
     declared! { Message }
@@ -225,7 +223,7 @@ impl Algorithm for SuzukiKasami {
     }
 
     invariants! {
-        "there is one privilege": one_privilege,
+        "there is one privilege": one_token,
         "nobody has heard of a request that was not made": numbers_are_true,
         "an idle holder knows of nobody who waits": idle_holders_are_unaware,
         "everybody in the queue waits, once": the_queued_wait,
@@ -253,29 +251,11 @@ impl SuzukiKasami {
     }
 }
 
-/// The privileges there are, at rest or under way.
-fn privileges<'a>(world: &Snapshot<'a, SuzukiKasami>) -> impl Iterator<Item = &'a Privilege> {
-    world.tokens(
-        |node| node.privilege.as_ref(),
-        |message| match message {
-            Message::Privilege(privilege) => Some(privilege),
-            Message::Request { .. } => None,
-        },
-    )
-}
-
-fn one_privilege(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), String> {
-    world.one_token(
-        |node| node.privilege.is_some(),
-        |message| matches!(message, Message::Privilege(_)),
-    )
-}
-
 fn numbers_are_true(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), String> {
     world.heard_of_no_more_than_made(|node| &node.rn)?;
     for (owner, node) in world.alive() {
         let made = node.rn[owner.index()];
-        for privilege in privileges(world) {
+        for privilege in tokens(world) {
             let served = privilege.ln[owner.index()];
             let open = u64::from(node.waits());
             if !(served..=served + 1).contains(&made) || made < served + open {
@@ -297,5 +277,5 @@ fn idle_holders_are_unaware(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), St
 
 fn the_queued_wait(world: &Snapshot<'_, SuzukiKasami>) -> Result<(), String> {
     let waits = |node: &SuzukiKasami| node.waits();
-    privileges(world).try_for_each(|privilege| world.queued_once(&privilege.q, waits))
+    tokens(world).try_for_each(|privilege| world.queued_once(&privilege.q, waits))
 }

@@ -226,17 +226,8 @@ impl Shape {
         match self {
             Shape::Oriented { towards, .. } => *towards,
             Shape::TreeOf(shape) => shape.root(),
-            Shape::Complete
-            | Shape::Ring
-            | Shape::Star
-            | Shape::Path
-            | Shape::Tree { .. }
-            | Shape::RandomTree
-            | Shape::NarrowTree { .. }
-            | Shape::Digraph { .. }
-            | Shape::RingWithChords { .. }
-            | Shape::Edges(_)
-            | Shape::Figure(_) => NodeId(0),
+            // No other shape has links that lead to a node of its own choice.
+            _ => NodeId(0),
         }
     }
 }

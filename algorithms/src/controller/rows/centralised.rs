@@ -10,10 +10,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::routing::{Route, Routing};
-use crate::contract::{NodeId, Outbox};
-use crate::controller::kernel::{Message, Row, kinds_behind_the_kernels};
+use crate::contract::NodeId;
+use crate::controller::kernel::{Row, kinds_behind_the_kernels};
 use crate::controller::numbers::Numbers;
-use crate::controller::requests_info::{Heard, Parcel, RequestsInfo, Role, View};
+use crate::controller::requests_info::{Heard, Out, Parcel, RequestsInfo, Role, View};
 use crate::controller::rules::Rules;
 use crate::controller::said::Said;
 use crate::controller::target::Preference;
@@ -77,18 +77,12 @@ impl RequestsInfo for Centralised {
         }
     }
 
-    fn register(&mut self, role: &Role, out: &mut Outbox<Message<Self>>) -> Heard<()> {
+    fn register(&mut self, role: &Role, out: &mut Out<Self>) -> Heard<()> {
         let arrived = self.routing.register(role, out);
         self.enqueue(arrived)
     }
 
-    fn receive(
-        &mut self,
-        _: NodeId,
-        route: Route,
-        role: &Role,
-        out: &mut Outbox<Message<Self>>,
-    ) -> Heard<()> {
+    fn receive(&mut self, _: NodeId, route: Route, role: &Role, out: &mut Out<Self>) -> Heard<()> {
         let arrived = self.routing.receive(route, role, out);
         self.enqueue(arrived)
     }
@@ -110,7 +104,7 @@ impl RequestsInfo for Centralised {
         }
     }
 
-    fn take_over(&mut self, baton: Baton, _: &Role, _: &mut Outbox<Message<Self>>) {
+    fn take_over(&mut self, baton: Baton, _: &Role, _: &mut Out<Self>) {
         if let Some(queue) = baton.queue {
             self.queue = queue;
         }

@@ -18,10 +18,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::routing::{Route, Routing};
-use crate::contract::{NodeId, Outbox};
+use crate::contract::NodeId;
 use crate::controller::kernel::{Message, Row, kinds_behind_the_kernels};
 use crate::controller::numbers::Numbers;
-use crate::controller::requests_info::{Heard, Letter, Parcel, RequestsInfo, Role, View};
+use crate::controller::requests_info::{Heard, Letter, Out, Parcel, RequestsInfo, Role, View};
 use crate::controller::rules::Rules;
 use crate::controller::target::Preference;
 use crate::setup::Setup;
@@ -67,12 +67,6 @@ impl fmt::Debug for Link {
 impl From<Route> for Link {
     fn from(route: Route) -> Self {
         Link::Route(route)
-    }
-}
-
-impl Parcel for Link {
-    fn fits(&self, nodes: u32) -> bool {
-        self.origin().0 < nodes
     }
 }
 
@@ -150,7 +144,7 @@ impl RequestsInfo for Distributed {
         }
     }
 
-    fn register(&mut self, role: &Role, out: &mut Outbox<Message<Self>>) -> Heard<Self::Note> {
+    fn register(&mut self, role: &Role, out: &mut Out<Self>) -> Heard<Self::Note> {
         self.next = None;
         let arrived = self.routing.register(role, out);
         self.insert(arrived, out)
@@ -161,7 +155,7 @@ impl RequestsInfo for Distributed {
         _: NodeId,
         link: Link,
         role: &Role,
-        out: &mut Outbox<Message<Self>>,
+        out: &mut Out<Self>,
     ) -> Heard<Self::Note> {
         match link {
             Link::Route(route) => {
@@ -222,7 +216,7 @@ impl RequestsInfo for Distributed {
         }
     }
 
-    fn take_over(&mut self, baton: Baton, _: &Role, out: &mut Outbox<Message<Self>>) {
+    fn take_over(&mut self, baton: Baton, _: &Role, out: &mut Out<Self>) {
         (self.first, self.last) = (baton.first, baton.last);
         self.first_was_named = false;
         for node in self.routing.take_over(baton.taken) {
@@ -246,11 +240,7 @@ impl Row for Distributed {
 
 impl Distributed {
     /// Links a request behind the tail, or makes it the head.
-    fn insert(
-        &mut self,
-        arrived: Option<NodeId>,
-        out: &mut Outbox<Message<Self>>,
-    ) -> Heard<Option<NodeId>> {
+    fn insert(&mut self, arrived: Option<NodeId>, out: &mut Out<Self>) -> Heard<Option<NodeId>> {
         let Some(node) = arrived else {
             return Heard::Nothing;
         };

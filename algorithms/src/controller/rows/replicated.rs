@@ -8,15 +8,14 @@
 //! the queue Q.
 
 use std::collections::VecDeque;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{NodeId, Outbox};
+use crate::contract::{NodeId, shown};
 use crate::controller::kernel::{Message, Row, kinds_behind_the_kernels};
 use crate::controller::numbers::Numbers;
 use crate::controller::ranks::{Ranks, USUAL_GROUPS};
-use crate::controller::requests_info::{Heard, Letter, Parcel, RequestsInfo, Role, View};
+use crate::controller::requests_info::{Heard, Letter, Out, Parcel, RequestsInfo, Role, View};
 use crate::controller::rules::Rules;
 use crate::controller::said::Said;
 use crate::controller::target::{Preference, Target};
@@ -46,17 +45,7 @@ pub(in crate::controller) struct Ask {
     number: u64,
 }
 
-impl fmt::Debug for Ask {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Request({}, number {})", self.origin, self.number)
-    }
-}
-
-impl Parcel for Ask {
-    fn fits(&self, nodes: u32) -> bool {
-        self.origin.0 < nodes
-    }
-}
+shown! { Ask: Self { origin, number } => "Request({origin}, number {number})" }
 
 impl Letter for Ask {
     fn kind(&self) -> usize {
@@ -75,11 +64,7 @@ pub(in crate::controller) struct Baton {
     taken: Numbers,
 }
 
-impl fmt::Debug for Baton {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}, taken {:?}", self.queue, self.taken)
-    }
-}
+shown! { Baton: Self { queue, taken } => "{queue:?}, taken {taken:?}" }
 
 impl Parcel for Baton {
     fn fits(&self, nodes: u32) -> bool {
@@ -107,7 +92,7 @@ impl RequestsInfo for Replicated {
         }
     }
 
-    fn register(&mut self, role: &Role, out: &mut Outbox<Message<Self>>) -> Heard<()> {
+    fn register(&mut self, role: &Role, out: &mut Out<Self>) -> Heard<()> {
         self.number += 1;
         let ask = Ask {
             origin: role.me,
@@ -122,13 +107,7 @@ impl RequestsInfo for Replicated {
         Heard::Nothing
     }
 
-    fn receive(
-        &mut self,
-        from: NodeId,
-        ask: Ask,
-        role: &Role,
-        out: &mut Outbox<Message<Self>>,
-    ) -> Heard<()> {
+    fn receive(&mut self, from: NodeId, ask: Ask, role: &Role, out: &mut Out<Self>) -> Heard<()> {
         if ask.origin != from {
             out.protocol_error(format!("{from} asks in the name of {}", ask.origin));
             return Heard::Nothing;
@@ -147,7 +126,7 @@ impl RequestsInfo for Replicated {
         }
     }
 
-    fn take_over(&mut self, baton: Baton, _: &Role, _: &mut Outbox<Message<Self>>) {
+    fn take_over(&mut self, baton: Baton, _: &Role, _: &mut Out<Self>) {
         (self.queue, self.taken) = (baton.queue, baton.taken);
         for (origin, number) in self.rn.drain() {
             if self.taken.raise(origin, number) {

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{NodeId, Outbox};
 use crate::controller::kernel::Message;
 use crate::controller::numbers::Numbers;
-use crate::controller::requests_info::{Letter, Parcel, RequestsInfo, Role};
+use crate::controller::requests_info::{Letter, RequestsInfo, Role};
 use crate::controller::rules::Rules;
 use crate::controller::said::{HopLimit, Said};
 use crate::setup::Setup;
@@ -54,12 +54,6 @@ impl fmt::Debug for Route {
             ),
             Route::Note { origin, number } => write!(f, "Note({origin}, number {number})"),
         }
-    }
-}
-
-impl Parcel for Route {
-    fn fits(&self, nodes: u32) -> bool {
-        self.origin().0 < nodes
     }
 }
 

@@ -7,40 +7,25 @@ use serde::Serialize;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::printed::LeftOut;
+use crate::printed::{LeftOut, rule_names};
 use crate::structure::precedence::{self, Aging, Rank, ranked};
 
-/// kanrar-F1: a holder that is not inside serves any site that asks, itself too.
-pub(super) const IDLE_HOLDER_SERVES: &str = "idle-holder-serves";
-
-/// kanrar-F2: a neighbour has one entry, at every site.
-pub(super) const ONE_ENTRY_EACH: &str = "one-entry-each";
-
-/// kanrar-F3: a request that comes from where the token went is ignored.
-pub(super) const CROSSED_IS_IGNORED: &str = "crossed-is-ignored";
-
-/// kanrar-F4: only a raise is told.
-pub(super) const ONLY_A_RAISE_IS_TOLD: &str = "only-a-raise-is-told";
-
-/// kanrar-F6: the next is chosen before the sender of the token is filed.
-pub(super) const NEXT_BEFORE_SENDER: &str = "next-before-sender";
-
-/// kanrar-F7: a token that comes back and wants to leave again ages those it passes (A3).
-pub(super) const RETURNING_TOKEN_AGES: &str = "returning-token-ages";
-
-/// kanrar-F8: one's own request ages those it passes (A2).
-pub(super) const OWN_REQUEST_AGES: &str = "own-request-ages";
-
-/// The rules that the print lacks.
-const RULES: &[&str] = &[
-    IDLE_HOLDER_SERVES,
-    ONE_ENTRY_EACH,
-    CROSSED_IS_IGNORED,
-    ONLY_A_RAISE_IS_TOLD,
-    NEXT_BEFORE_SENDER,
-    RETURNING_TOKEN_AGES,
-    OWN_REQUEST_AGES,
-];
+rule_names! {
+    /// kanrar-F1: a holder that is not inside serves any site that asks, itself too.
+    IDLE_HOLDER_SERVES = "idle-holder-serves",
+    /// kanrar-F2: a neighbour has one entry, at every site.
+    ONE_ENTRY_EACH = "one-entry-each",
+    /// kanrar-F3: a request that comes from where the token went is ignored.
+    CROSSED_IS_IGNORED = "crossed-is-ignored",
+    /// kanrar-F4: only a raise is told.
+    ONLY_A_RAISE_IS_TOLD = "only-a-raise-is-told",
+    /// kanrar-F6: the next is chosen before the sender of the token is filed.
+    NEXT_BEFORE_SENDER = "next-before-sender",
+    /// kanrar-F7: a token that comes back and wants to leave again ages those it passes (A3).
+    RETURNING_TOKEN_AGES = "returning-token-ages",
+    /// kanrar-F8: one's own request ages those it passes (A2).
+    OWN_REQUEST_AGES = "own-request-ages",
+}
 
 messages! {
     /// What sites say to each other. Neither names an originator: both stand for a whole side.

@@ -10,28 +10,19 @@ use super::message::{Asked, Message, Relay, Token, Waiting};
 use crate::contract::{
     Algorithm, Change, NodeId, Outbox, Request, Timer, declared, ignores, invariants, node,
 };
-use crate::printed::LeftOut;
+use crate::printed::{LeftOut, rule_names};
 use crate::structure::precedence::{Precedence, Rank};
 
-/// kanrar-L1: a holder that is not inside serves any node that asks, itself too.
-pub(super) const IDLE_HOLDER_SERVES: &str = "idle-holder-serves";
-
-/// kanrar-L3: a request that was served is recognised by its number.
-pub(super) const SERVED_IS_KNOWN: &str = "served-is-known";
-
-/// kanrar-L4: what was heard of and is not in ORQ is added when the token comes.
-pub(super) const MERGED_ON_ARRIVAL: &str = "merged-on-arrival";
-
-/// kanrar-L8: wide copies go to everybody, even to the originator and back to the sender.
-pub(super) const WIDE_GOES_EVERYWHERE: &str = "wide-goes-everywhere";
-
-/// The rules that the print lacks.
-const RULES: &[&str] = &[
-    IDLE_HOLDER_SERVES,
-    SERVED_IS_KNOWN,
-    MERGED_ON_ARRIVAL,
-    WIDE_GOES_EVERYWHERE,
-];
+rule_names! {
+    /// kanrar-L1: a holder that is not inside serves any node that asks, itself too.
+    IDLE_HOLDER_SERVES = "idle-holder-serves",
+    /// kanrar-L3: a request that was served is recognised by its number.
+    SERVED_IS_KNOWN = "served-is-known",
+    /// kanrar-L4: what was heard of and is not in ORQ is added when the token comes.
+    MERGED_ON_ARRIVAL = "merged-on-arrival",
+    /// kanrar-L8: wide copies go to everybody, even to the originator and back to the sender.
+    WIDE_GOES_EVERYWHERE = "wide-goes-everywhere",
+}
 
 node! {
     /// What one node knows.

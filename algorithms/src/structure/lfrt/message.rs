@@ -1,11 +1,11 @@
 //! What nodes say to each other, and what travels with the token.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::{fmt, iter};
+use std::iter;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{NodeId, messages};
+use crate::contract::{NodeId, messages, shown};
 use crate::structure::precedence::{Rank, ranked};
 
 messages! {
@@ -77,12 +77,8 @@ pub(crate) struct Waiting {
     pub(super) rank: Rank,
 }
 
-/// Whose which request, and how urgent: `3#1(2)`.
-impl fmt::Debug for Waiting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}#{}({:?})", self.origin, self.seq, self.rank)
-    }
-}
+// Whose which request, and how urgent: `3#1(2)`.
+shown! { Waiting: Self { origin, seq, rank } => "{origin}#{seq}({rank:?})" }
 
 ranked!(Waiting);
 

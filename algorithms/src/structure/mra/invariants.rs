@@ -2,15 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::machine::{Message, Mra};
+use super::machine::Mra;
 use crate::contract::Snapshot;
-
-pub(super) fn one_token(world: &Snapshot<'_, Mra>) -> Result<(), String> {
-    world.one_token(
-        |site| site.token.is_some(),
-        |message| matches!(message, Message::Token(_)),
-    )
-}
 
 pub(super) fn the_holder_knows_the_ways(world: &Snapshot<'_, Mra>) -> Result<(), String> {
     for (me, site) in world.alive() {

@@ -1,24 +1,21 @@
 //! One site of MRA or MRA-P.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::invariants;
 use crate::contract::{
-    Algorithm, NodeId, Outbox, Request, declared, ignores, invariants, messages, node,
+    Algorithm, NodeId, Outbox, Request, declared, holds_token, ignores, invariants, messages, node,
+    one_token, shown,
 };
-use crate::printed::LeftOut;
+use crate::printed::{LeftOut, rule_names};
 use crate::structure::precedence::{Precedence, Rank, ranked};
 
-/// kanrar-M1: a holder that is not inside serves any site that asks, itself too.
-pub(super) const IDLE_HOLDER_SERVES: &str = "idle-holder-serves";
-
-/// kanrar-M8: a request that comes from where the token went is ignored.
-pub(super) const CROSSED_IS_IGNORED: &str = "crossed-is-ignored";
-
-/// The rules that the print lacks.
-const RULES: &[&str] = &[IDLE_HOLDER_SERVES, CROSSED_IS_IGNORED];
+rule_names! {
+    /// kanrar-M1: a holder that is not inside serves any site that asks, itself too.
+    IDLE_HOLDER_SERVES = "idle-holder-serves",
+    /// kanrar-M8: a request that comes from where the token went is ignored.
+    CROSSED_IS_IGNORED = "crossed-is-ignored",
+}
 
 messages! {
     /// What sites say to each other.
@@ -53,12 +50,8 @@ pub(crate) struct Waiting {
     rank: Rank,
 }
 
-/// Who, and how urgent: `8(2)`.
-impl fmt::Debug for Waiting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({:?})", self.origin, self.rank)
-    }
-}
+// Who, and how urgent: `8(2)`.
+shown! { Waiting: Self { origin, rank } => "{origin}({rank:?})" }
 
 impl Waiting {
     /// Somebody who is written down now.
@@ -95,18 +88,24 @@ pub(super) struct Way {
     priority: u32,
 }
 
-/// Who, and by which neighbour: `8 via 3`.
-impl fmt::Debug for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} via {}", self.origin, self.via)
-    }
-}
+// Who, and by which neighbour: `8 via 3`.
+shown! { Way: Self { origin, via, .. } => "{origin} via {via}" }
+
+holds_token! { Token: Mra.token, Message::Token }
 
 impl Algorithm for Mra {
     declared! { Message }
 
     fn request(&mut self, request: Request, out: &mut Outbox<Message>) {
-        self.file(self.me, self.me, request.priority, out);
+        let (origin, via, priority) = (self.me, self.me, request.priority);
+        self.file(
+            Way {
+                origin,
+                via,
+                priority,
+            },
+            out,
+        );
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
@@ -117,7 +116,15 @@ impl Algorithm for Mra {
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
         match message {
             Message::Request { origin, priority } => {
-                self.receive_request(from, origin, priority, out);
+                let via = from;
+                self.receive_request(
+                    Way {
+                        origin,
+                        via,
+                        priority,
+                    },
+                    out,
+                );
             }
             Message::Token(token) => self.receive_token(from, token, out),
         }
@@ -126,7 +133,7 @@ impl Algorithm for Mra {
     ignores! { timer, peer: "the book has no recovery: a lost token stays lost", link }
 
     invariants! {
-        "there is one token": invariants::one_token,
+        "there is one token": one_token,
         "the holder has a way to everybody in RQ, and to nobody else": invariants::the_holder_knows_the_ways,
         "no way leads where the token is": invariants::ways_lead_away_from_the_token,
         "LDQ names nobody twice": invariants::origins_are_unique,
@@ -134,13 +141,8 @@ impl Algorithm for Mra {
 }
 
 impl Mra {
-    fn receive_request(
-        &mut self,
-        from: NodeId,
-        origin: NodeId,
-        priority: u32,
-        out: &mut Outbox<Message>,
-    ) {
+    fn receive_request(&mut self, way: Way, out: &mut Outbox<Message>) {
+        let (from, origin) = (way.via, way.origin);
         if origin.0 >= self.nodes {
             out.protocol_error(format!(
                 "{from} asks for {origin}, and there is no such site"
@@ -150,17 +152,14 @@ impl Mra {
         } else if self.via(origin).is_some() || origin == self.me {
             out.protocol_error(format!("{from} asks for {origin} once more"));
         } else {
-            self.file(origin, from, priority, out);
+            self.file(way, out);
         }
     }
 
     /// Remembers who wants in and where that is known from; writes it down or passes it on.
-    fn file(&mut self, origin: NodeId, via: NodeId, priority: u32, out: &mut Outbox<Message>) {
-        self.ldq.push(Way {
-            origin,
-            via,
-            priority,
-        });
+    fn file(&mut self, way: Way, out: &mut Outbox<Message>) {
+        let (origin, priority) = (way.origin, way.priority);
+        self.ldq.push(way);
         if self.token.is_none() {
             out.send_for(origin, self.holder, Message::Request { origin, priority });
             return;

@@ -1,26 +1,8 @@
 //! What is true of all sites at every moment.
 
-use super::{BantaEfficient, Message, State, Token};
-use crate::contract::{Message as _, Snapshot};
+use super::{BantaEfficient, State};
+use crate::contract::{Message as _, Snapshot, tokens};
 use crate::token::banta_efficient::queue;
-
-pub(super) fn one_token(world: &Snapshot<'_, BantaEfficient>) -> Result<(), String> {
-    world.one_token(
-        |site| site.token.is_some(),
-        |message| matches!(message, Message::Token(_)),
-    )
-}
-
-/// The tokens there are, at rest or under way.
-fn tokens<'a>(world: &Snapshot<'a, BantaEfficient>) -> impl Iterator<Item = &'a Token> {
-    world.tokens(
-        |site| site.token.as_ref(),
-        |message| match message {
-            Message::Token(token) => Some(token),
-            Message::Request { .. } | Message::Update { .. } => None,
-        },
-    )
-}
 
 pub(super) fn requests_are_in_one_place(
     world: &Snapshot<'_, BantaEfficient>,

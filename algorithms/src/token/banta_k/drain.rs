@@ -1,32 +1,17 @@
 //! As designed: the good site waits until all slots are home, and is inside alone.
 
-use serde::Serialize;
-
 use super::entry::k;
-use super::line::{self, Line, Site, in_line};
+use super::line::{self, Line, Site, State, in_line};
 use super::{Message, Token};
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, node,
 };
 use crate::printed::rules;
 
-/// What a site does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-enum State {
-    NotRequesting,
-    Requesting,
-    /// The token has been here and had no free slot: a RELEASE will come.
-    WaitingForSlot,
-    /// We are the good site, have the token, and collect the slots that are out.
-    Collecting,
-    Executing,
-}
-
 node! {
     /// What one site knows.
     pub(crate) struct Drain of setup {
         line: Line = Line::new(setup),
-        state: State = State::NotRequesting,
         /// Releases that have arrived, also before the token.
         releases: u32 = 0,
         /// Who gets our slot when we leave.
@@ -58,9 +43,9 @@ in_line!(Drain);
 impl Site for Drain {
     fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
         if !self.line.enqueue(site, out) {
-            let keep = self.state == State::Requesting;
+            let keep = self.line.state == State::Requesting;
             self.line.keep_or_forward(site, keep, out);
-        } else if self.state == State::NotRequesting && !self.line.waiting && !self.asleep {
+        } else if self.line.state == State::NotRequesting && !self.line.waiting && !self.asleep {
             // banta-K6: in the thesis an idle holder's wait_for and its handler both take it.
             if !self.rules.request_is_queued_once {
                 self.line.enqueue(site, out);
@@ -79,23 +64,23 @@ impl Site for Drain {
         if mark == Some(self.line.me) {
             token.line.mark = None;
             self.semaphore = token.semaphore;
-            self.state = State::Collecting;
+            self.line.state = State::Collecting;
             self.line.token = Some(token);
         } else {
             self.release_site = self.release_site_of(&token);
             let free = token.semaphore;
             token.semaphore = free.saturating_sub(1);
             line::send_token(token, out);
-            self.state = State::WaitingForSlot;
+            self.line.state = State::WaitingForSlot;
             if free > 0 {
-                self.enter(out);
+                self.line.enter(out);
             }
         }
         self.enter_if_released(out);
     }
 
     fn receive_release(&mut self, out: &mut Outbox<Message>) {
-        let expected = matches!(self.state, State::WaitingForSlot | State::Collecting);
+        let expected = matches!(self.line.state, State::WaitingForSlot | State::Collecting);
         // banta-K5: in the thesis a release that overtakes the token is lost.
         if expected || self.rules.early_releases_count {
             self.releases += 1;
@@ -112,10 +97,10 @@ impl Algorithm for Drain {
         let idle_holder = self.line.holds() && !self.asleep;
         if idle_holder && self.rules.holder_enters {
             self.line.note_idle(out);
-            self.enter(out);
+            self.line.enter(out);
             return;
         }
-        self.state = State::Requesting;
+        self.line.state = State::Requesting;
         self.line.ask(out);
         if idle_holder {
             self.line.begin_cycle(out);
@@ -123,7 +108,7 @@ impl Algorithm for Drain {
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
-        self.state = State::NotRequesting;
+        self.line.state = State::NotRequesting;
         match &self.line.token {
             None => out.send(self.release_site, Message::Release),
             Some(token) if token.line.token_queue.is_empty() => self.line.good_site = self.line.me,
@@ -169,7 +154,7 @@ impl Drain {
     }
 
     fn enter_if_released(&mut self, out: &mut Outbox<Message>) {
-        let needed = match self.state {
+        let needed = match self.line.state {
             State::WaitingForSlot => 1,
             // banta-K2: the thesis collects k, also where fewer were given out.
             State::Collecting if !self.rules.releases_are_those_owed => self.line.k,
@@ -178,18 +163,13 @@ impl Drain {
         };
         if self.releases >= needed {
             self.releases -= needed;
-            self.enter(out);
+            self.line.enter(out);
         }
-    }
-
-    fn enter(&mut self, out: &mut Outbox<Message>) {
-        self.state = State::Executing;
-        out.enter();
     }
 }
 
 fn a_holder_is_alone(world: &Snapshot<'_, Drain>) -> Result<(), String> {
-    let at_rest = |site: &Drain| site.line.token.is_some() && site.state != State::Collecting;
+    let at_rest = |site: &Drain| site.line.token.is_some() && site.line.state != State::Collecting;
     let Some((holder, _)) = world.alive().find(|(_, site)| at_rest(site)) else {
         return Ok(());
     };
@@ -200,12 +180,12 @@ fn a_holder_is_alone(world: &Snapshot<'_, Drain>) -> Result<(), String> {
         ));
     }
     let busy = |site: &Drain| {
-        matches!(site.state, State::Executing | State::WaitingForSlot) || site.releases > 0
+        matches!(site.line.state, State::Executing | State::WaitingForSlot) || site.releases > 0
     };
     match world.alive().find(|&(me, site)| me != holder && busy(site)) {
         Some((other, site)) => Err(format!(
             "{holder} has the token, {other} is {:?}",
-            site.state
+            site.line.state
         )),
         None => Ok(()),
     }

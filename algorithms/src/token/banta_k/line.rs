@@ -10,12 +10,25 @@ use crate::contract::{After, Algorithm, Message as _, NodeId, Outbox, Snapshot, 
 use crate::setup::Setup;
 use crate::token::banta_efficient::{queue, wait};
 
-/// A site's view of the waiting line.
+/// What a site does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(super) enum State {
+    NotRequesting,
+    Requesting,
+    /// The token has been here, or is, and there was no free slot: a RELEASE will come.
+    WaitingForSlot,
+    /// In drain mode: we are the good site, have the token, and collect the slots that are out.
+    Collecting,
+    Executing,
+}
+
+/// A site's view of the waiting line, and what it does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(super) struct Line {
     pub(super) me: NodeId,
     nodes: u32,
     pub(super) k: u32,
+    pub(super) state: State,
     pub(super) good_site: NodeId,
     /// The epoch in which it became so.
     epoch: u64,
@@ -38,6 +51,7 @@ impl Line {
             me: setup.me,
             nodes: setup.nodes(),
             k,
+            state: State::NotRequesting,
             good_site: setup.setting.holder,
             epoch: 0,
             local_queue: VecDeque::new(),
@@ -50,6 +64,12 @@ impl Line {
             strays_are_forwarded: !setup.without("strays-are-forwarded"),
             epochs: !setup.without("epochs"),
         }
+    }
+
+    /// Lets our client in.
+    pub(super) fn enter(&mut self, out: &mut Outbox<Message>) {
+        self.state = State::Executing;
+        out.enter();
     }
 
     /// Whether we have the token and no cycle has begun since.
@@ -195,10 +215,12 @@ pub(super) trait InLine: Algorithm<Message = Message> {
     fn line_mut(&mut self) -> &mut Line;
 
     /// Whether its client waits and the token has not been there yet.
-    fn awaits_token(&self) -> bool;
+    fn awaits_token(&self) -> bool {
+        self.line().state == State::Requesting
+    }
 }
 
-/// Says of a site that its `line` and its `state` are where one would look for them.
+/// Says of a site that its `line` is where one would look for it.
 macro_rules! in_line {
     ($Site:ty) => {
         impl super::line::InLine for $Site {
@@ -208,10 +230,6 @@ macro_rules! in_line {
 
             fn line_mut(&mut self) -> &mut Line {
                 &mut self.line
-            }
-
-            fn awaits_token(&self) -> bool {
-                self.state == State::Requesting
             }
         }
     };

@@ -4,30 +4,17 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
-
 use super::entry::k;
-use super::line::{self, Line, Site, in_line};
+use super::line::{self, Line, Site, State, in_line};
 use super::{Message, Token};
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, node,
 };
 
-/// What a site does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-enum State {
-    NotRequesting,
-    Requesting,
-    /// The token has been here, or is, and there was no free slot.
-    WaitingForSlot,
-    Executing,
-}
-
 node! {
     /// What one site knows.
     pub(crate) struct Pipeline of setup {
         line: Line = Line::new(setup),
-        state: State = State::NotRequesting,
         /// Slots that have arrived before the token.
         releases: u32 = 0,
         /// Who gets our slot when we leave, unless we lead.
@@ -46,9 +33,9 @@ in_line!(Pipeline);
 impl Site for Pipeline {
     fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
         if !self.line.enqueue(site, out) {
-            let keep = self.state == State::Requesting;
+            let keep = self.line.state == State::Requesting;
             self.line.keep_or_forward(site, keep, out);
-        } else if !self.line.waiting && self.state != State::WaitingForSlot {
+        } else if !self.line.waiting && self.line.state != State::WaitingForSlot {
             self.line.begin_cycle(out);
         }
     }
@@ -56,7 +43,7 @@ impl Site for Pipeline {
     fn receive_token(&mut self, mut token: Token, out: &mut Outbox<Message>) {
         let mark = self.line.take(&mut token, out);
         self.line.append_local_queue(&mut token, out);
-        self.state = State::WaitingForSlot;
+        self.line.state = State::WaitingForSlot;
         if mark == Some(self.line.me) {
             token.line.mark = None;
             self.free = token
@@ -73,10 +60,10 @@ impl Site for Pipeline {
         token.semaphore = free.saturating_sub(1);
         line::send_token(token, out);
         if free > 0 {
-            self.enter(out);
+            self.line.enter(out);
         } else if self.releases > 0 {
             self.releases -= 1;
-            self.enter(out);
+            self.line.enter(out);
         }
     }
 
@@ -87,11 +74,11 @@ impl Site for Pipeline {
             out.send(creditor, Message::Release);
         } else if self.line.token.is_some() {
             self.free = self.free.saturating_add(1);
-            if self.state == State::WaitingForSlot {
+            if self.line.state == State::WaitingForSlot {
                 self.lead_in(out);
             }
-        } else if self.state == State::WaitingForSlot {
-            self.enter(out);
+        } else if self.line.state == State::WaitingForSlot {
+            self.line.enter(out);
         } else {
             self.releases = self.releases.saturating_add(1);
         }
@@ -108,10 +95,10 @@ impl Algorithm for Pipeline {
             self.free -= 1;
             self.leads = true;
             self.line.note_idle(out);
-            self.enter(out);
+            self.line.enter(out);
             return;
         }
-        self.state = State::Requesting;
+        self.line.state = State::Requesting;
         self.line.ask(out);
         if self.line.holds() {
             self.line.begin_cycle(out);
@@ -119,7 +106,7 @@ impl Algorithm for Pipeline {
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
-        self.state = State::NotRequesting;
+        self.line.state = State::NotRequesting;
         if std::mem::take(&mut self.leads) {
             self.receive_release(out);
         } else {
@@ -163,16 +150,11 @@ impl Pipeline {
             return;
         }
         self.free -= 1;
-        self.enter(out);
+        self.line.enter(out);
         let somebody_waits = |token: &Token| !token.line.token_queue.is_empty();
         if self.line.holds() && self.line.token.as_ref().is_some_and(somebody_waits) {
             self.line.begin_cycle(out);
         }
-    }
-
-    fn enter(&mut self, out: &mut Outbox<Message>) {
-        self.state = State::Executing;
-        out.enter();
     }
 }
 
@@ -180,9 +162,9 @@ fn k_slots(world: &Snapshot<'_, Pipeline>) -> Result<(), String> {
     if world.has_crashed() {
         return Ok(());
     }
-    let at_sites = world
-        .alive()
-        .map(|(_, site)| site.free + site.releases + u32::from(site.state == State::Executing));
+    let at_sites = world.alive().map(|(_, site)| {
+        site.free + site.releases + u32::from(site.line.state == State::Executing)
+    });
     let slots = line::slots_under_way(world) + at_sites.sum::<u32>();
     let k = world.alive().map(|(_, site)| site.line.k).next();
     match k {

@@ -1,26 +1,8 @@
 //! What is true of all sites at every moment.
 
-use super::{BantaSimple, Message, State, Token};
-use crate::contract::{NodeId, Snapshot};
+use super::{BantaSimple, Message, State};
+use crate::contract::{NodeId, Snapshot, tokens};
 use crate::token::banta_efficient::queue;
-
-pub(super) fn one_token(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
-    world.one_token(
-        |site| site.token.is_some(),
-        |message| matches!(message, Message::Token(_)),
-    )
-}
-
-/// The tokens there are, at rest or under way.
-fn tokens<'a>(world: &Snapshot<'a, BantaSimple>) -> impl Iterator<Item = &'a Token> {
-    world.tokens(
-        |site| site.token.as_ref(),
-        |message| match message {
-            Message::Token(token) => Some(token),
-            Message::Request { .. } | Message::Update { .. } => None,
-        },
-    )
-}
 
 pub(super) fn the_queued_wait(world: &Snapshot<'_, BantaSimple>) -> Result<(), String> {
     let waits = |site: &BantaSimple| site.site_state == State::Requesting;

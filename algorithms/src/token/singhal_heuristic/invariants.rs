@@ -1,14 +1,7 @@
 //! What is true of all sites at every moment.
 
-use super::{Message, SinghalHeuristic, State};
+use super::{SinghalHeuristic, State};
 use crate::contract::Snapshot;
-
-pub(super) fn one_token(world: &Snapshot<'_, SinghalHeuristic>) -> Result<(), String> {
-    world.one_token(
-        |site| site.token.is_some(),
-        |message| matches!(message, Message::Token(_)),
-    )
-}
 
 pub(super) fn idle_holders_are_unaware(
     world: &Snapshot<'_, SinghalHeuristic>,
