@@ -7,6 +7,7 @@ pub(crate) mod lamport;
 pub(crate) mod maekawa;
 mod quorums;
 pub(crate) mod raymond_k;
+mod requester;
 pub(crate) mod ricart_agrawala;
 pub mod sanders;
 pub(crate) mod singhal_dynamic;

@@ -1,5 +1,7 @@
 //! A node enters with the token, which goes to anybody who asks for it.
 
+use crate::contract::{NodeId, Outbox};
+
 /// A chapter of the thesis that Banta's algorithms come from.
 macro_rules! thesis {
     ($chapter:literal) => {
@@ -19,3 +21,21 @@ pub(crate) mod naimi_trehel_queue;
 pub(crate) mod ricart_agrawala_token;
 pub(crate) mod singhal_heuristic;
 pub(crate) mod suzuki_kasami;
+
+/// Takes a token that arrives at a node which waits for it, and enters. Any other is a protocol error.
+fn take_token<T, M>(
+    token: T,
+    from: NodeId,
+    (place, requesting): (&mut Option<T>, bool),
+    fits: impl Fn(&T) -> bool,
+    out: &mut Outbox<M>,
+) {
+    if !fits(&token) {
+        out.protocol_error(format!("{from} sent a token of another group"));
+    } else if !requesting || place.is_some() {
+        out.protocol_error(format!("a token from {from} that nobody waits for"));
+    } else {
+        *place = Some(token);
+        out.enter();
+    }
+}

@@ -28,6 +28,7 @@ use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::params::Param;
+use crate::permission::requester::Requester;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, FormKind, info};
 
@@ -154,19 +155,15 @@ node! {
         smaller = (0..setup.me.0).map(NodeId),
         larger = (setup.me.0 + 1..setup.nodes()).map(NodeId);
     {
-        clock: u64 = 0,
-        phase: Phase = Phase::Idle,
-        /// Of our latest request.
-        stamp: Stamp = Stamp { t: 0, id: setup.me },
-        /// I: those who rely on us.
-        inform_set: BTreeSet<NodeId> = smaller.clone().filter(|_| staircase).collect(),
-        /// R: those whose permission we have not.
-        request_set: BTreeSet<NodeId> = match staircase {
+        /// Our request, and R: those whose permission we have not.
+        requester: Requester = Requester::new(setup.me, match staircase {
             // banta-CR1: the survey's first list is empty.
             _ if setup.without("starts-by-asking") => BTreeSet::new(),
             true => smaller.clone().collect(),
             false => smaller.clone().chain(larger.clone()).collect(),
-        },
+        }),
+        /// I: those who rely on us.
+        inform_set: BTreeSet<NodeId> = smaller.clone().filter(|_| staircase).collect(),
         /// S: those we rely on.
         status_set: BTreeSet<NodeId> = larger.clone().filter(|_| staircase).collect(),
         /// Those whose reply we put off until we leave.
@@ -184,22 +181,16 @@ impl Algorithm for CarvalhoRoucairol {
     declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        self.clock = self.clock.saturating_add(1);
-        self.stamp.t = self.clock;
-        self.phase = Phase::Waiting;
-        for &other in &self.request_set {
-            out.send_for(self.me, other, Message::Request { t: self.stamp.t });
-        }
-        self.try_enter(out);
+        self.requester.ask(|t| Message::Request { t }, out);
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
-        self.phase = Phase::Idle;
+        self.requester.phase = Phase::Idle;
         // With sanders-C2 repaired nobody is left in I: who is inside has everybody's permission.
         for &other in &self.inform_set {
             out.send_for(self.me, other, Message::Release);
         }
-        self.request_set.append(&mut self.asked_since);
+        self.requester.request_set.append(&mut self.asked_since);
         for other in std::mem::take(&mut self.deferred) {
             self.grant(other, out);
         }
@@ -208,10 +199,10 @@ impl Algorithm for CarvalhoRoucairol {
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
         match message {
             Message::Request { t } => {
-                self.clock = self.clock.max(t);
-                let ours_first = match self.phase {
+                self.requester.clock = self.requester.clock.max(t);
+                let ours_first = match self.requester.phase {
                     Phase::Idle => false,
-                    Phase::Waiting => self.stamp < Stamp { t, id: from },
+                    Phase::Waiting => self.requester.stamp < Stamp { t, id: from },
                     Phase::Inside => true,
                 };
                 if ours_first {
@@ -220,17 +211,17 @@ impl Algorithm for CarvalhoRoucairol {
                     self.grant(from, out);
                 }
             }
-            Message::Reply if !self.request_set.contains(&from) => {
+            Message::Reply if !self.requester.request_set.contains(&from) => {
                 out.protocol_error(format!("a permission of {from} that we have already"));
             }
             Message::Reply => {
-                self.request_set.remove(&from);
+                self.requester.request_set.remove(&from);
                 // sanders-C2: the second rule of section 8 does not say this.
                 if self.reply_ends_informing {
                     self.inform_set.remove(&from);
                 }
                 self.status_set.insert(from);
-                self.try_enter(out);
+                self.requester.try_enter(out);
             }
             Message::Release if !self.status_set.contains(&from) => {
                 out.protocol_error(format!("{from} left, and we do not keep its status"));
@@ -253,8 +244,8 @@ impl Algorithm for CarvalhoRoucairol {
 impl CarvalhoRoucairol {
     /// Gives our permission away; who still wants in must ask for the other's at once.
     fn grant(&mut self, other: NodeId, out: &mut Outbox<Message>) {
-        let waits = self.phase == Phase::Waiting;
-        let asked = self.request_set.contains(&other);
+        let waits = self.requester.phase == Phase::Waiting;
+        let asked = self.requester.request_set.contains(&other);
         out.send_for(other, other, Message::Reply);
         self.status_set.remove(&other);
         // banta-CR2: the survey's list of those to wait for was fixed when we asked.
@@ -263,17 +254,11 @@ impl CarvalhoRoucairol {
             return;
         }
         self.inform_set.insert(other);
-        self.request_set.insert(other);
+        self.requester.request_set.insert(other);
         // sanders-C1: the first rule of section 8 does not say this.
         if waits && !asked && self.asks_back {
-            out.send_for(self.me, other, Message::Request { t: self.stamp.t });
-        }
-    }
-
-    fn try_enter(&mut self, out: &mut Outbox<Message>) {
-        if self.phase == Phase::Waiting && self.request_set.is_empty() {
-            self.phase = Phase::Inside;
-            out.enter();
+            let t = self.requester.stamp.t;
+            out.send_for(self.me, other, Message::Request { t });
         }
     }
 }
@@ -286,14 +271,19 @@ fn reply_under_way(world: &Snapshot<'_, CarvalhoRoucairol>, i: NodeId, j: NodeId
 
 fn the_views_are_safe(world: &Snapshot<'_, CarvalhoRoucairol>) -> Result<(), String> {
     for (i, node) in world.alive() {
-        if let Some(k) = node.inform_set.difference(&node.request_set).next() {
+        if let Some(k) = node
+            .inform_set
+            .difference(&node.requester.request_set)
+            .next()
+        {
             return Err(format!("{k} is in I{i} and not in R{i}"));
         }
         for (j, other) in world.alive().filter(|&(j, _)| j > i) {
             let meet = node.inform_set.contains(&j)
                 || other.inform_set.contains(&i)
                 || !node.inform_set.is_disjoint(&other.inform_set);
-            let ask_each_other = node.request_set.contains(&j) && other.request_set.contains(&i);
+            let ask_each_other =
+                node.requester.request_set.contains(&j) && other.requester.request_set.contains(&i);
             if !meet && !ask_each_other {
                 return Err(format!("{i} and {j} know nothing of each other"));
             }
@@ -317,8 +307,8 @@ fn the_views_are_consistent(world: &Snapshot<'_, CarvalhoRoucairol>) -> Result<(
 fn one_permission(world: &Snapshot<'_, CarvalhoRoucairol>) -> Result<(), String> {
     for (i, node) in world.alive() {
         for (j, other) in world.alive().filter(|&(j, _)| j > i) {
-            let i_has_it = !node.request_set.contains(&j);
-            let j_has_it = !other.request_set.contains(&i);
+            let i_has_it = !node.requester.request_set.contains(&j);
+            let j_has_it = !other.requester.request_set.contains(&i);
             if i_has_it && j_has_it {
                 return Err(format!(
                     "{i} and {j} may both enter without asking the other"

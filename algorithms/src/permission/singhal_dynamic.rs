@@ -20,13 +20,13 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use crate::common::broadcast;
+use crate::common::phase::Phase;
 use crate::common::stamp::Stamp;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
+use crate::permission::requester::Requester;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, FormKind, info};
 
@@ -93,23 +93,11 @@ messages! {
     }
 }
 
-/// What the local client is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-enum Phase {
-    Idle,
-    Requesting,
-    Executing,
-}
-
 node! {
     /// What one node knows.
     pub(crate) struct SinghalDynamic of setup with me {
-        clock: u64 = 0,
-        phase: Phase = Phase::Idle,
-        /// Of our latest request.
-        stamp: Stamp = Stamp { t: 0, id: setup.me },
-        /// R: those who may be ahead of us, of whom a reply is missing while we wait.
-        request_set: BTreeSet<NodeId> = (0..setup.me.0).map(NodeId).collect(),
+        /// Our request, and R: those who may be ahead of us, of whom a reply is missing while we wait.
+        requester: Requester = Requester::new(setup.me, (0..setup.me.0).map(NodeId).collect()),
         /// I: those who get their reply when we leave.
         inform_set: BTreeSet<NodeId> = BTreeSet::new(),
         /// A rule that the survey leaves out.
@@ -121,19 +109,13 @@ impl Algorithm for SinghalDynamic {
     declared! { Message }
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        self.clock = self.clock.saturating_add(1);
-        self.stamp.t = self.clock;
-        self.phase = Phase::Requesting;
-        for &other in &self.request_set {
-            out.send_for(self.me, other, Message::Request { t: self.stamp.t });
-        }
-        self.try_enter(out);
+        self.requester.ask(|t| Message::Request { t }, out);
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
-        self.phase = Phase::Idle;
+        self.requester.phase = Phase::Idle;
         for &other in &self.inform_set {
-            self.request_set.insert(other);
+            self.requester.request_set.insert(other);
             out.send_for(other, other, Message::Reply);
         }
         // banta-SD1: the survey does not say this.
@@ -145,33 +127,34 @@ impl Algorithm for SinghalDynamic {
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
         match message {
             Message::Request { t } => {
-                self.clock = self.clock.max(t);
+                self.requester.clock = self.requester.clock.max(t);
                 let theirs = Stamp { t, id: from };
-                match self.phase {
-                    Phase::Executing => {
+                match self.requester.phase {
+                    Phase::Inside => {
                         self.inform_set.insert(from);
                     }
-                    Phase::Requesting if self.stamp < theirs => {
+                    Phase::Waiting if self.requester.stamp < theirs => {
                         self.inform_set.insert(from);
                     }
-                    Phase::Requesting => {
+                    Phase::Waiting => {
                         out.send_for(from, from, Message::Reply);
-                        if self.request_set.insert(from) {
-                            out.send_for(self.me, from, Message::Request { t: self.stamp.t });
+                        if self.requester.request_set.insert(from) {
+                            let t = self.requester.stamp.t;
+                            out.send_for(self.me, from, Message::Request { t });
                         }
                     }
                     Phase::Idle => {
-                        self.request_set.insert(from);
+                        self.requester.request_set.insert(from);
                         out.send_for(from, from, Message::Reply);
                     }
                 }
             }
-            Message::Reply if !self.request_set.contains(&from) => {
+            Message::Reply if !self.requester.request_set.contains(&from) => {
                 out.protocol_error(format!("a reply from {from}, which was not asked"));
             }
             Message::Reply => {
-                self.request_set.remove(&from);
-                self.try_enter(out);
+                self.requester.request_set.remove(&from);
+                self.requester.try_enter(out);
             }
         }
     }
@@ -184,19 +167,11 @@ impl Algorithm for SinghalDynamic {
     }
 }
 
-impl SinghalDynamic {
-    fn try_enter(&mut self, out: &mut Outbox<Message>) {
-        if self.phase == Phase::Requesting && self.request_set.is_empty() {
-            self.phase = Phase::Executing;
-            out.enter();
-        }
-    }
-}
-
 fn one_asks(world: &Snapshot<'_, SinghalDynamic>) -> Result<(), String> {
     for (i, node) in world.alive() {
         for (j, other) in world.alive().filter(|&(j, _)| j > i) {
-            if !node.request_set.contains(&j) && !other.request_set.contains(&i) {
+            if !node.requester.request_set.contains(&j) && !other.requester.request_set.contains(&i)
+            {
                 return Err(format!("neither {i} nor {j} would ask the other"));
             }
         }
@@ -207,8 +182,8 @@ fn one_asks(world: &Snapshot<'_, SinghalDynamic>) -> Result<(), String> {
 fn the_put_off_wait(world: &Snapshot<'_, SinghalDynamic>) -> Result<(), String> {
     for (i, node) in world.alive() {
         for &j in &node.inform_set {
-            let waits = |other: &SinghalDynamic| other.phase == Phase::Requesting;
-            if !world.nodes[j.index()].is_none_or(waits) || node.phase == Phase::Idle {
+            let waits = |other: &SinghalDynamic| other.requester.phase == Phase::Waiting;
+            if !world.nodes[j.index()].is_none_or(waits) || node.requester.phase == Phase::Idle {
                 return Err(format!("{i} will reply to {j}, which does not wait for it"));
             }
         }

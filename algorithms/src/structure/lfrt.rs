@@ -45,7 +45,8 @@ use machine::Lfrt;
 use printed::{PrintedLfrt, ROUTED_BY_ORQ};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
-    name: "lfrt", title: "Link-failure resilient (LFRT)", paper: kanrar!("section 4.1"),
+    name: "lfrt", title: "Link-failure resilient (LFRT)",
+    paper: kanrar!("section 4.1"),
     cost: "at most E + N-1, E the number of edges",
     family Structure, graph Digraph, order Any, links Sessions, token Some("TOKEN"),
     more: {

@@ -28,6 +28,7 @@ use crate::contract::{
 use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, SATURATED, info};
 use crate::token::naimi_trehel::LIGHT;
+use crate::token::take_token;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "naimi-trehel-queue", title: "Naimi and Trehel, queues",
@@ -149,10 +150,9 @@ impl Algorithm for NaimiTrehelQueue {
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
         self.requesting = true;
-        if self.token_queue.is_some() {
-            out.enter();
-        } else {
-            out.send_for(self.me, self.last, Message::Request { site: self.me });
+        match self.token_queue {
+            Some(_) => out.enter(),
+            None => out.send_for(self.me, self.last, Message::Request { site: self.me }),
         }
     }
 
@@ -167,15 +167,10 @@ impl Algorithm for NaimiTrehelQueue {
                 out.protocol_error(format!("{from} passed on a request of {site}, nobody here"));
             }
             Message::Request { site } => self.receive_request(site, out),
-            Message::Token { queue } if queue.iter().any(|site| site.0 >= self.nodes) => {
-                out.protocol_error(format!("{from} sent a token of another group"));
-            }
-            Message::Token { .. } if !self.requesting || self.token_queue.is_some() => {
-                out.protocol_error(format!("a token from {from} that nobody waits for"));
-            }
             Message::Token { queue } => {
-                self.token_queue = Some(queue);
-                out.enter();
+                let known = |queue: &VecDeque<NodeId>| queue.iter().all(|site| site.0 < self.nodes);
+                let place = (&mut self.token_queue, self.requesting);
+                take_token(queue, from, place, known, out);
             }
         }
     }

@@ -29,6 +29,7 @@ use crate::contract::{
 };
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, info};
+use crate::token::take_token;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "ricart-agrawala-token", title: "Ricart and Agrawala, token",
@@ -167,15 +168,9 @@ impl Algorithm for RicartAgrawalaToken {
                     self.pass_on(out);
                 }
             }
-            Message::Token(token) if token.served.len() != self.requested.len() => {
-                out.protocol_error(format!("{from} sent a token of another group"));
-            }
-            Message::Token(_) if self.token.is_some() || !self.requesting => {
-                out.protocol_error(format!("a token from {from} that nobody waits for"));
-            }
             Message::Token(token) => {
-                self.token = Some(token);
-                out.enter();
+                let fits = |token: &Token| token.served.len() == self.requested.len();
+                take_token(token, from, (&mut self.token, self.requesting), fits, out);
             }
         }
     }

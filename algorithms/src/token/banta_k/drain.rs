@@ -14,8 +14,6 @@ node! {
         line: Line = Line::new(setup),
         /// Releases that have arrived, also before the token.
         releases: u32 = 0,
-        /// Who gets our slot when we leave.
-        release_site: NodeId = setup.me,
         /// The free slots as the token brought them to the good site.
         semaphore: u32 = k(&setup.setting.params),
         /// The printed holder that has never run `receive_token`.
@@ -67,7 +65,7 @@ impl Site for Drain {
             self.line.state = State::Collecting;
             self.line.token = Some(token);
         } else {
-            self.release_site = self.release_site_of(&token);
+            self.line.release_site = self.release_site_of(&token);
             let free = token.semaphore;
             token.semaphore = free.saturating_sub(1);
             line::send_token(token, out);
@@ -110,7 +108,7 @@ impl Algorithm for Drain {
     fn release(&mut self, out: &mut Outbox<Message>) {
         self.line.state = State::NotRequesting;
         match &self.line.token {
-            None => out.send(self.release_site, Message::Release),
+            None => out.send(self.line.release_site, Message::Release),
             Some(token) if token.line.token_queue.is_empty() => self.line.good_site = self.line.me,
             Some(_) => self.line.begin_cycle(out),
         }

@@ -29,6 +29,8 @@ pub(super) struct Line {
     nodes: u32,
     pub(super) k: u32,
     pub(super) state: State,
+    /// Who gets our slot when we leave; nobody where the slot comes home to us.
+    pub(super) release_site: NodeId,
     pub(super) good_site: NodeId,
     /// The epoch in which it became so.
     epoch: u64,
@@ -52,6 +54,7 @@ impl Line {
             nodes: setup.nodes(),
             k,
             state: State::NotRequesting,
+            release_site: setup.me,
             good_site: setup.setting.holder,
             epoch: 0,
             local_queue: VecDeque::new(),

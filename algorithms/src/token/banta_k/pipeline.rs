@@ -17,8 +17,6 @@ node! {
         line: Line = Line::new(setup),
         /// Slots that have arrived before the token.
         releases: u32 = 0,
-        /// Who gets our slot when we leave, unless we lead.
-        release_site: NodeId = setup.me,
         /// Our entry was, or will be, made with the token in hand: our slot comes home to us.
         leads: bool = false,
         /// Slots in hand while we have the token.
@@ -55,7 +53,7 @@ impl Site for Pipeline {
             return;
         }
         self.leads = false;
-        self.release_site = line::release_site(&token, self.line.k);
+        self.line.release_site = line::release_site(&token, self.line.k);
         let free = token.semaphore;
         token.semaphore = free.saturating_sub(1);
         line::send_token(token, out);
@@ -110,7 +108,7 @@ impl Algorithm for Pipeline {
         if std::mem::take(&mut self.leads) {
             self.receive_release(out);
         } else {
-            out.send(self.release_site, Message::Release);
+            out.send(self.line.release_site, Message::Release);
         }
     }
 
