@@ -139,26 +139,36 @@ fn what_is_sent_to_the_dead_is_lost() {
 /// Of what is lost with a node each is named by its own kind and age, whichever value was met first.
 #[test]
 fn what_is_lost_with_a_node_is_named_by_its_place() {
-    let info = registry::find("lamport").expect("it is registered");
-    let setting = setting_of(info, 2);
-    // From 0 to 1 a REQUEST was sent, then an ACK, then a RELEASE and a REQUEST again.
-    let before = "req 0; req 1; 1>0:REQUEST; 0>1:REQUEST; 1>0:ACK; exit 0; req 0";
-    let all = format!("{before}; crash 0 losing 0>1:RELEASE, 0>1:ACK, 0>1:REQUEST");
-    let outcome = played(info, &setting, &all);
-    let step = outcome
-        .told
-        .last()
-        .expect("there are steps")
-        .step
-        .to_string();
-    let names = step
-        .strip_prefix("crash 0 losing ")
-        .expect("it is that step");
-    let mut names: Vec<_> = names.split(", ").collect();
-    names.sort_unstable();
-    assert_eq!(names, ["0>1:ACK", "0>1:RELEASE", "0>1:REQUEST"]);
-    let again = format!("{before}; {step}");
-    assert_eq!(played(info, &setting, &again).told, outcome.told);
+    let cases = [
+        // From 0 to 1 a REQUEST was sent, then an ACK, then a RELEASE and a REQUEST again.
+        (
+            "lamport",
+            "req 0; req 1; 1>0:REQUEST; 0>1:REQUEST; 1>0:ACK; exit 0; req 0",
+            vec!["0>1:ACK", "0>1:RELEASE", "0>1:REQUEST"],
+        ),
+        // The privilege left first, and the request for its return followed it.
+        (
+            "raymond",
+            "req 1; 1>0:REQUEST; req 0",
+            vec!["0>1:PRIVILEGE", "0>1:REQUEST"],
+        ),
+    ];
+    for (name, before, lost) in cases {
+        let info = registry::find(name).expect("it is registered");
+        let setting = setting_of(info, 2);
+        let all = format!("{before}; crash 0 losing {}", lost.join(", "));
+        let outcome = played(info, &setting, &all);
+        let last = outcome.told.last().expect("there are steps");
+        let step = last.step.to_string();
+        let names = step
+            .strip_prefix("crash 0 losing ")
+            .expect("it is that step");
+        let mut names: Vec<_> = names.split(", ").collect();
+        names.sort_unstable();
+        assert_eq!(names, lost, "{name}");
+        let again = format!("{before}; {step}");
+        assert_eq!(played(info, &setting, &again).told, outcome.told, "{name}");
+    }
 }
 
 /// Two equal messages, and both are lost.
