@@ -29,6 +29,7 @@
 //! names, and [`framework`] is any pair, chosen by parameters; [`taxonomy`] lists the cells.
 
 mod cdc;
+mod chosen;
 mod columns;
 mod ddc;
 mod defects;
@@ -46,7 +47,6 @@ mod ranks;
 mod requests_info;
 mod rows;
 mod rules;
-mod said;
 mod target;
 pub mod taxonomy;
 mod tenure;

@@ -25,7 +25,7 @@ pub struct Defect {
     pub needs_printed: &'static [&'static str],
     /// Defects that must be repaired, or they hide it.
     pub needs_repaired: &'static [&'static str],
-    /// Parameters under which it shows; the others are as they come.
+    /// Parameters under which it shows; the others have their defaults.
     pub with: &'static [(&'static str, &'static str)],
     /// The world or run in which the defect shows.
     pub shows: Shows,

@@ -403,13 +403,13 @@ impl AlgorithmInfo {
         nodes >= self.more.sizes.least && self.more.sizes.fits.is_none_or(|fits| fits(nodes))
     }
 
-    /// Its parameters when nothing is said about them.
+    /// Its parameters, each with its default.
     pub fn defaults(&self) -> Params {
         self.choose(&[])
             .expect("the defaults of a parameter are values of it")
     }
 
-    /// Its parameters: these as they are given, the others as they come.
+    /// Its parameters: these with the values given, the others with their defaults.
     pub fn choose(&self, given: &[(&str, &str)]) -> Result<Params, ParamError> {
         let given = given.iter();
         let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned()));

@@ -12,7 +12,7 @@ use crate::topology::Topology;
 pub struct Setting {
     /// The links there are. It also says how many nodes.
     pub topology: Topology,
-    /// Who has the token, or is the controller, at the start.
+    /// The node that has the token, or is the controller, at the start.
     pub holder: NodeId,
     /// The algorithm's own parameters, complete and checked.
     pub params: Params,

@@ -1,4 +1,4 @@
-//! Who has a link to whom.
+//! Topologies: which nodes have a link to each other.
 //!
 //! A [`Shape`] is what a person writes (`tree:2`, `edges:0-1,1-2`); a [`Topology`] is what comes of
 //! it for so many nodes. Everything about it that takes more than a look at one node's links costs

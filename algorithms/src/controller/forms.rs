@@ -5,8 +5,8 @@
 //! a time, the average is known. Saturated, the formulas need links that keep order and a constant
 //! delay, and a window that ends with a tenure.
 
+use super::chosen::Chosen;
 use super::parameters::Shape;
-use super::said::Said;
 use crate::params::Params;
 use crate::registry::{Circumstances, ClosedForm, FormKind, LinkOrder, Load, Metric};
 
@@ -138,17 +138,18 @@ fn fixed_copies_alone(run: &Circumstances<'_>) -> Option<f64> {
 }
 
 fn never_moves(params: &Params) -> bool {
-    Said(params).word("migrate", "") == "never"
+    Chosen(params).word("migrate", "") == "never"
 }
 
 /// A request for everybody and the role for the node that asks; nothing for the one that has it.
 fn token_alone(run: &Circumstances<'_>) -> Option<f64> {
-    let said = Said(run.params);
-    let copies = said.word("queue", "") == "replicated" || said.word("seek", "") == "broadcast";
-    let ring = said.word("queue", "") == "ring" && said.is_static() && said.groups().is_none();
-    let token = copies && !said.is_static() && said.tests_on_wake();
-    let fits = run.is_alone() && said.word("migrate", "") == "each" && (ring || token);
-    let plain = said.candidates().is_empty();
+    let chosen = Chosen(run.params);
+    let copies = chosen.word("queue", "") == "replicated" || chosen.word("seek", "") == "broadcast";
+    let ring =
+        chosen.word("queue", "") == "ring" && chosen.is_static() && chosen.groups().is_none();
+    let token = copies && !chosen.is_static() && chosen.tests_on_wake();
+    let fits = run.is_alone() && chosen.word("migrate", "") == "each" && (ring || token);
+    let plain = chosen.candidates().is_empty();
     (fits && plain).then(|| others(run))
 }
 
@@ -196,15 +197,15 @@ fn martin_saturated(run: &Circumstances<'_>) -> Option<f64> {
 
 fn saturated(run: &Circumstances<'_>) -> bool {
     let constant = run.constant_delay.is_some() && run.constant_hold.is_some();
-    let whole = run.whole_cycles && run.entries.is_multiple_of(Said(run.params).max_req());
+    let whole = run.whole_cycles && run.entries.is_multiple_of(Chosen(run.params).max_req());
     let load = run.undisturbed && run.load == Load::Saturated && run.order == LinkOrder::Fifo;
     load && constant && whole && run.nodes > 2
 }
 
-/// The row with the counter column, dynamic routing and everything else as it comes. An entry that
-/// has fixed a parameter does not list it.
+/// The row with the counter column, dynamic routing and all other parameters at their defaults. An
+/// algorithm that has fixed a parameter does not list it.
 fn is_cell(params: &Params, queue: &str) -> bool {
-    let said = Said(params);
+    let chosen = Chosen(params);
     let usual = [
         ("queue", queue),
         ("migrate", "counter"),
@@ -214,10 +215,10 @@ fn is_cell(params: &Params, queue: &str) -> bool {
         ("lazy", "no"),
         ("candidates", "all"),
     ];
-    !said.is_static()
+    !chosen.is_static()
         && usual
             .iter()
-            .all(|(name, value)| said.word(name, value) == *value)
+            .all(|(name, value)| chosen.word(name, value) == *value)
 }
 
 fn others(run: &Circumstances<'_>) -> f64 {
@@ -225,5 +226,5 @@ fn others(run: &Circumstances<'_>) -> f64 {
 }
 
 fn max_req(run: &Circumstances<'_>) -> f64 {
-    Said(run.params).max_req() as f64
+    Chosen(run.params).max_req() as f64
 }

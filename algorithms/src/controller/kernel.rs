@@ -23,12 +23,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::chosen::Chosen;
 use super::invariants;
 use super::migration_info::{Cause, Column, MigrationInfo};
 use super::news::News;
 use super::requests_info::{Heard, Letter, Parcel, RequestsInfo, Role};
 use super::rules::Rules;
-use super::said::Said;
 use super::target::{Preference, Target, Undefined};
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
 use crate::setup::Setup;
@@ -172,7 +172,7 @@ impl<R: Row> Algorithm for Kernel<R> {
     type Message = Message<R>;
 
     fn new(setup: &Setup<'_>) -> Self {
-        let said = Said(&setup.setting.params);
+        let chosen = Chosen(&setup.setting.params);
         let holder = setup.setting.holder;
         Self {
             nodes: setup.nodes(),
@@ -187,11 +187,11 @@ impl<R: Row> Algorithm for Kernel<R> {
             granter: holder,
             leaving: false,
             requests: R::new(setup),
-            column: Column::said(&said),
-            tests_on_wake: said.tests_on_wake(),
-            target: R::candidates(setup, Target::said(&said, R::USUAL_TARGET)),
+            column: Column::chosen(&chosen),
+            tests_on_wake: chosen.tests_on_wake(),
+            target: R::candidates(setup, Target::chosen(&chosen, R::USUAL_TARGET)),
             news: match R::INFORMS {
-                true => News::said(&said, setup),
+                true => News::chosen(&chosen, setup),
                 false => News::Nobody,
             },
             rules: Rules::of(&setup.setting.printed),
@@ -200,7 +200,7 @@ impl<R: Row> Algorithm for Kernel<R> {
 
     fn request(&mut self, _: Request, out: &mut Outbox<Message<R>>) {
         self.client = Client::Waiting;
-        // Who has not told its exit asks when it has.
+        // A node that has not told its exit yet asks when it has.
         if !self.leaving {
             self.register(out);
         }

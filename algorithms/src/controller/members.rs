@@ -8,9 +8,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::chosen::Chosen;
 use super::migration_info::Cause;
 use super::ranks::Ranks;
-use super::said::Said;
 use crate::contract::{NodeId, Outbox};
 use crate::setup::Setup;
 
@@ -91,7 +91,7 @@ pub(super) struct Unexpected;
 impl Members {
     /// In as many groups as the parameters say, or else as usual.
     pub(super) fn of(setup: &Setup<'_>, usual_groups: u32) -> Self {
-        let groups = Said(&setup.setting.params).groups();
+        let groups = Chosen(&setup.setting.params).groups();
         Self {
             me: setup.me,
             ranks: Ranks::of(setup),
@@ -138,7 +138,7 @@ impl Members {
 
     /// A member that does not wait already asks its head.
     fn on_request(&mut self, from: NodeId) -> Heard {
-        // Who is inside may be heard asking again before it is heard leaving.
+        // A member that is inside may be heard asking again before it is heard leaving.
         if self.ranks.head(from, self.groups) != self.me || self.queue.contains(&from) {
             return Err(Unexpected);
         }

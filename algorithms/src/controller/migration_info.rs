@@ -6,8 +6,8 @@
 
 use serde::Serialize;
 
+use super::chosen::Chosen;
 use super::columns::{Counter, Each, Never, Timed};
-use super::said::Said;
 use crate::contract::{Outbox, Timer};
 
 /// The column of the taxonomy, at one node.
@@ -48,12 +48,12 @@ pub(super) enum Column {
 
 impl Column {
     /// The column that the parameters name.
-    pub(super) fn said(said: &Said<'_>) -> Self {
-        match said.word("migrate", "counter") {
+    pub(super) fn chosen(chosen: &Chosen<'_>) -> Self {
+        match chosen.word("migrate", "counter") {
             "never" => Column::Never(Never),
             "each" => Column::Each(Each),
-            "timer" => Column::Timed(Timed::new(said.max_time())),
-            _ => Column::Counter(Counter::new(said.max_req())),
+            "timer" => Column::Timed(Timed::new(chosen.max_time())),
+            _ => Column::Counter(Counter::new(chosen.max_req())),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 
-use super::said::Said;
+use super::chosen::Chosen;
 use crate::contract::NodeId;
 use crate::setup::Setup;
 
@@ -26,11 +26,11 @@ pub(super) enum News {
 }
 
 impl News {
-    pub(super) fn said(said: &Said<'_>, setup: &Setup<'_>) -> Self {
-        match said.word("inform", "all") {
-            _ if said.is_static() => News::Home(setup.setting.holder),
+    pub(super) fn chosen(chosen: &Chosen<'_>, setup: &Setup<'_>) -> Self {
+        match chosen.word("inform", "all") {
+            _ if chosen.is_static() => News::Home(setup.setting.holder),
             "selective" => News::Recent {
-                most: said.recent(),
+                most: chosen.recent(),
                 granted: VecDeque::new(),
             },
             "none" => News::Nobody,
@@ -50,7 +50,7 @@ impl News {
         }
     }
 
-    /// Who is told, in the order of telling; the two controllers know.
+    /// The nodes that are told of a move, in the order of telling; the two controllers know of it.
     pub(super) fn informed(&self, nodes: u32) -> Vec<NodeId> {
         match self {
             News::All => (0..nodes).map(NodeId).collect(),

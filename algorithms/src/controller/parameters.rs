@@ -1,6 +1,6 @@
 //! The parameters of the framework, each once, and what they refuse.
 
-use super::said::Said;
+use super::chosen::Chosen;
 use crate::contract::NodeId;
 use crate::params::{Param, Params, Value};
 
@@ -74,10 +74,12 @@ pub(super) enum Shape {
 impl Shape {
     /// The machine that the parameters choose.
     pub(super) fn of(params: &Params) -> Self {
-        let said = Said(params);
-        let broadcasts = said.word("seek", "propagate") == "broadcast";
-        match (said.word("queue", "centralised"), said.is_static()) {
-            ("distributed", true) if said.word("migrate", "counter") == "each" => Shape::TailAtHome,
+        let chosen = Chosen(params);
+        let broadcasts = chosen.word("seek", "propagate") == "broadcast";
+        match (chosen.word("queue", "centralised"), chosen.is_static()) {
+            ("distributed", true) if chosen.word("migrate", "counter") == "each" => {
+                Shape::TailAtHome
+            }
             ("distributed", _) => Shape::Distributed,
             ("hierarchical", false) => Shape::Tree,
             ("hierarchical", true) => Shape::Cohort,
@@ -102,28 +104,28 @@ impl Shape {
     }
 
     /// The parameters that mean something to it, besides queue, routing and migrate.
-    fn heeds(self, said: &Said<'_>) -> Vec<&'static str> {
+    fn heeds(self, chosen: &Chosen<'_>) -> Vec<&'static str> {
         let mut heeded = match self {
             Shape::Centralised | Shape::Distributed => {
                 vec!["test", "target", "lazy", "hop_limit", "candidates"]
             }
-            Shape::Replicated if said.is_static() => vec!["test", "target", "lazy", "groups"],
+            Shape::Replicated if chosen.is_static() => vec!["test", "target", "lazy", "groups"],
             Shape::Replicated => vec!["test", "target", "lazy", "candidates"],
             Shape::Tree => vec!["arity"],
             Shape::Cohort | Shape::Ring => vec!["groups"],
             Shape::TailAtHome => Vec::new(),
         };
         let points = matches!(self, Shape::Centralised | Shape::Distributed);
-        let by_name = said.word("queue", "centralised") != "replicated";
-        if !said.is_static() && (points || (self == Shape::Replicated && by_name)) {
+        let by_name = chosen.word("queue", "centralised") != "replicated";
+        if !chosen.is_static() && (points || (self == Shape::Replicated && by_name)) {
             heeded.push("inform");
-            match said.word("inform", "all") {
+            match chosen.word("inform", "all") {
                 "selective" => heeded.push("recent"),
                 "none" if self != Shape::Distributed => heeded.push("seek"),
                 _ => {}
             }
         }
-        match said.word("migrate", "counter") {
+        match chosen.word("migrate", "counter") {
             "counter" => heeded.push("max_req"),
             "timer" => heeded.push("max_time"),
             _ => {}
@@ -134,26 +136,26 @@ impl Shape {
 
 /// Why these values do not go together in a group of so many.
 pub(super) fn refuses(params: &Params, nodes: u32) -> Option<String> {
-    let said = Said(params);
-    unreadable(&said, nodes)
-        .or_else(|| senseless(&said))
-        .or_else(|| unheeded(params, &said))
+    let chosen = Chosen(params);
+    unreadable(&chosen, nodes)
+        .or_else(|| senseless(&chosen))
+        .or_else(|| unheeded(params, &chosen))
         .or_else(|| {
-            let groups = said.groups().filter(|&groups| groups > nodes)?;
+            let groups = chosen.groups().filter(|&groups| groups > nodes)?;
             Some(format!("groups={groups}: there are only {nodes} nodes"))
         })
 }
 
 /// A text that does not say what it should.
-fn unreadable(said: &Said<'_>, nodes: u32) -> Option<String> {
-    if said.hop_limit().is_none() {
-        let given = said.word("hop_limit", "n");
+fn unreadable(chosen: &Chosen<'_>, nodes: u32) -> Option<String> {
+    if chosen.hop_limit().is_none() {
+        let given = chosen.word("hop_limit", "n");
         return Some(format!(
             "hop_limit={given} does not fit; it is a number, n or none"
         ));
     }
-    let Some(candidates) = said.candidate_numbers() else {
-        let given = said.word("candidates", "all");
+    let Some(candidates) = chosen.candidate_numbers() else {
+        let given = chosen.word("candidates", "all");
         return Some(format!(
             "candidates={given} does not fit; it is all, or node numbers such as 0,1,2"
         ));
@@ -166,19 +168,19 @@ fn unreadable(said: &Said<'_>, nodes: u32) -> Option<String> {
 }
 
 /// A pair that would be no algorithm, or not the one it says.
-fn senseless(said: &Said<'_>) -> Option<String> {
+fn senseless(chosen: &Chosen<'_>) -> Option<String> {
     let (queue, target) = (
-        said.word("queue", "centralised"),
-        said.word("target", "usual"),
+        chosen.word("queue", "centralised"),
+        chosen.word("target", "usual"),
     );
-    let why = match said.word("migrate", "counter") {
-        "never" if said.is_static() => {
+    let why = match chosen.word("migrate", "counter") {
+        "never" if chosen.is_static() => {
             "routing=static says how a moving role is found; with migrate=never leave it out"
         }
-        "never" if said.tests_on_wake() => {
+        "never" if chosen.tests_on_wake() => {
             "test=wake says when to test for a migration; with migrate=never there is none"
         }
-        _ if said.tests_on_wake() && !["usual", "first"].contains(&target) => {
+        _ if chosen.tests_on_wake() && !["usual", "first"].contains(&target) => {
             "with test=wake the role goes to the first who waits, as a token does; leave target out"
         }
         _ if queue == "distributed" && target == "second" => {
@@ -191,13 +193,13 @@ fn senseless(said: &Said<'_>) -> Option<String> {
 }
 
 /// A parameter that was changed and means nothing here.
-fn unheeded(params: &Params, said: &Said<'_>) -> Option<String> {
+fn unheeded(params: &Params, chosen: &Chosen<'_>) -> Option<String> {
     let shape = Shape::of(params);
     let mut heeded = vec!["queue", "routing", "migrate"];
-    heeded.extend(shape.heeds(said));
-    let unless_said = Params::resolve("controller", ALL, &Default::default()).ok()?;
+    heeded.extend(shape.heeds(chosen));
+    let defaults = Params::resolve("controller", ALL, &Default::default()).ok()?;
     let usual = |name: &str| -> Option<&Value> {
-        let mut all = unless_said.iter();
+        let mut all = defaults.iter();
         all.find(|(known, _)| *known == name)
             .map(|(_, value)| value)
     };
@@ -208,7 +210,7 @@ fn unheeded(params: &Params, said: &Said<'_>) -> Option<String> {
         format!(
             "{name}={value} means nothing to {} with migrate={}; it heeds {}",
             shape.in_words(),
-            said.word("migrate", "counter"),
+            chosen.word("migrate", "counter"),
             heeded.join(", ")
         )
     })

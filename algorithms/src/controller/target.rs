@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use super::chosen::Chosen;
 use super::requests_info::View;
 use super::rules::Rules;
-use super::said::Said;
 use crate::contract::NodeId;
 
 /// Whom to prefer as the next controller.
@@ -37,10 +37,10 @@ pub(super) struct Undefined;
 
 impl Target {
     /// What the parameters say; `usual` where they leave it to the row.
-    pub(super) fn said(said: &Said<'_>, usual: Preference) -> Self {
-        let only_first = said.tests_on_wake();
+    pub(super) fn chosen(chosen: &Chosen<'_>, usual: Preference) -> Self {
+        let only_first = chosen.tests_on_wake();
         Self {
-            preference: match said.word("target", "usual") {
+            preference: match chosen.word("target", "usual") {
                 "first" => Preference::First,
                 "second" => Preference::Second,
                 "last" => Preference::Last,
@@ -48,8 +48,8 @@ impl Target {
                 _ => usual,
             },
             only_first,
-            lazy: said.word("lazy", "no") == "yes",
-            candidates: said.candidates(),
+            lazy: chosen.word("lazy", "no") == "yes",
+            candidates: chosen.candidates(),
         }
     }
 

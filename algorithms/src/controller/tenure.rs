@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use super::chosen::Chosen;
 use super::migration_info::{Cause, Column, MigrationInfo};
-use super::said::Said;
 use crate::contract::{Outbox, Timer};
 use crate::setup::Setup;
 
@@ -22,7 +22,7 @@ impl Tenure {
         Self {
             active: setup.is_holder(),
             epoch: 0,
-            column: Column::said(&Said(&setup.setting.params)),
+            column: Column::chosen(&Chosen(&setup.setting.params)),
         }
     }
 

@@ -102,7 +102,7 @@ impl Message {
     }
 }
 
-/// When something was said, and by whom; the smaller goes first.
+/// The time of a message and its sender; the smaller stamp goes first.
 type Stamp = (u64, NodeId);
 
 node! {

@@ -122,7 +122,7 @@ node! {
         reply_deferred: BTreeSet<NodeId> = BTreeSet::new(),
         /// A rule that the print leaves out.
         own_number_is_seen: bool = !setup.without("own-number-is-seen"),
-        /// What numbers are kept modulo, where they are.
+        /// The modulus of the sequence numbers, where they are bounded.
         modulus: Option<u64> = match setup.setting.params.integer("modulo") {
             0 => None,
             modulus => Some(modulus),

@@ -17,7 +17,7 @@ pub struct Figure {
 impl Figure {
     /// All figures that can be named.
     pub const ALL: &'static [Figure] = &[
-        // A is the root, C and B hang at A, E at C, D at B. Where D and B hang is not said.
+        // A is the root, C and B hang at A, E at C, D at B. The book does not say where D and B hang.
         Figure {
             name: "kanrar:3.1",
             nodes: 5,
@@ -25,7 +25,8 @@ impl Figure {
             edges: "0-2,0-1,2-4,1-3",
         },
         // The tree of Figures 3.3, 3.5 and 3.8 and of Tables 3.1, 3.2 and 3.4: process P_i is node
-        // i - 1. Where 9, 10, 12, 14 and 15 hang is not said; they never ask.
+        // i - 1. The book does not say where 9, 10, 12, 14 and 15 hang;
+        // they never ask.
         Figure {
             name: "kanrar:3.8",
             nodes: 15,

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::routing::{Route, Routing};
 use crate::contract::NodeId;
+use crate::controller::chosen::Chosen;
 use crate::controller::kernel::{Row, kinds_behind_the_kernels};
 use crate::controller::numbers::Numbers;
 use crate::controller::requests_info::{Heard, Out, Parcel, RequestsInfo, Role, View};
 use crate::controller::rules::Rules;
-use crate::controller::said::Said;
 use crate::controller::target::Preference;
 use crate::setup::Setup;
 
@@ -66,7 +66,7 @@ impl RequestsInfo for Centralised {
     const KINDS: &'static [&'static str] = kinds_behind_the_kernels!["REQUEST", "NOTE"];
 
     fn new(setup: &Setup<'_>) -> Self {
-        let in_ring_order = Said(&setup.setting.params).word("queue", "centralised") == "ring";
+        let in_ring_order = Chosen(&setup.setting.params).word("queue", "centralised") == "ring";
         let last = NodeId(setup.nodes() - 1);
         Self {
             routing: Routing::new(setup),

@@ -12,12 +12,12 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{NodeId, shown};
+use crate::controller::chosen::Chosen;
 use crate::controller::kernel::{Message, Row, kinds_behind_the_kernels};
 use crate::controller::numbers::Numbers;
 use crate::controller::ranks::{Ranks, USUAL_GROUPS};
 use crate::controller::requests_info::{Heard, Letter, Out, Parcel, RequestsInfo, Role, View};
 use crate::controller::rules::Rules;
-use crate::controller::said::Said;
 use crate::controller::target::{Preference, Target};
 use crate::setup::Setup;
 
@@ -174,9 +174,9 @@ impl Replicated {
 }
 
 fn replicas(setup: &Setup<'_>) -> u32 {
-    let said = Said(&setup.setting.params);
-    match said.is_static() {
-        true => said.groups().unwrap_or(USUAL_GROUPS).min(setup.nodes()),
+    let chosen = Chosen(&setup.setting.params);
+    match chosen.is_static() {
+        true => chosen.groups().unwrap_or(USUAL_GROUPS).min(setup.nodes()),
         false => setup.nodes(),
     }
 }

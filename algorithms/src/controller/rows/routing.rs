@@ -19,11 +19,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{NodeId, Outbox};
+use crate::controller::chosen::{Chosen, HopLimit};
 use crate::controller::kernel::Message;
 use crate::controller::numbers::Numbers;
 use crate::controller::requests_info::{Letter, RequestsInfo, Role};
 use crate::controller::rules::Rules;
-use crate::controller::said::{HopLimit, Said};
 use crate::setup::Setup;
 
 /// A request on its way to the controller.
@@ -95,19 +95,19 @@ pub(in crate::controller) struct Routing {
 
 impl Routing {
     pub(in crate::controller) fn new(setup: &Setup<'_>) -> Self {
-        let said = Said(&setup.setting.params);
+        let chosen = Chosen(&setup.setting.params);
         let nodes = setup.nodes();
         Self {
             nodes,
             number: 0,
             rn: Numbers::default(),
             taken: Numbers::default(),
-            hop_limit: match said.hop_limit() {
+            hop_limit: match chosen.hop_limit() {
                 Some(HopLimit::Nodes) | None => Some(u64::from(nodes)),
                 Some(HopLimit::Hops(hops)) => Some(hops),
                 Some(HopLimit::None) => None,
             },
-            home: said.is_static().then_some(setup.setting.holder),
+            home: chosen.is_static().then_some(setup.setting.holder),
             rules: Rules::of(&setup.setting.printed),
         }
     }

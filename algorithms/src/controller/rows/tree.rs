@@ -21,9 +21,9 @@ use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, messages,
     node,
 };
+use crate::controller::chosen::Chosen;
 use crate::controller::migration_info::Cause;
 use crate::controller::ranks::Ranks;
-use crate::controller::said::Said;
 use crate::controller::tenure::Tenure;
 
 messages! {
@@ -44,7 +44,7 @@ node! {
     /// A node of the tree.
     pub(in crate::controller) struct Tree of setup with me
     given
-        arity = Said(&setup.setting.params).arity(),
+        arity = Chosen(&setup.setting.params).arity(),
         ranks = Ranks::of(setup),
         rank = ranks.rank(setup.me),
         parent = (rank > 0).then(|| ranks.node((rank - 1) / arity)),

@@ -62,10 +62,10 @@ impl Rules {
                 (Version::DeadlockFree, false)
             }
             _auto if structure.has_one_arbiter() => (Version::Basic, false),
-            // sanders-S2: who asks itself first defers everybody else; so it asks itself last.
+            // sanders-S2: a node that asks itself first defers all others; so it asks itself last.
             _auto if structure.informs_only_itself() => match params.word("self") {
                 _ if printed.leaves_out("late-self-grant") => (Version::Basic, false),
-                // Who asks itself first has to be able to give its own grant back.
+                // A node that asks itself first has to be able to give its own grant back.
                 "atomic" => (Version::DeadlockFree, false),
                 _auto_or_late => (Version::Basic, true),
             },

@@ -6,7 +6,7 @@ use super::machine::Lfrt;
 use super::message::{Message, Relay};
 use crate::contract::{NodeId, Snapshot};
 
-/// Who has the token, and its hop.
+/// The nodes that have the token, each with the number of its hop.
 fn holders(world: &Snapshot<'_, Lfrt>) -> Vec<(NodeId, u64)> {
     let all = world.alive();
     let holders = all.filter_map(|(me, node)| Some((me, node.token.as_ref()?.hop)));

@@ -113,7 +113,7 @@ impl Message {
 }
 
 impl Token {
-    /// Who is next, those who cannot be reached left out.
+    /// The node that is next, of those that can be reached.
     pub(super) fn next(&self) -> Option<NodeId> {
         let reachable = |waiting: &&Waiting| !self.parked.contains(&waiting.origin);
         self.orq

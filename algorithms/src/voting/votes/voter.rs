@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::common::stamp::Stamp;
 use crate::contract::NodeId;
 
-/// Who has one vote, and those who want it.
+/// One vote: the process that has it, and those that want it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Voter {
     /// Where the vote is, unless it is at home.

@@ -1,4 +1,5 @@
-//! The framework's parameters as they were said; an entry that has fixed one does not list it.
+//! The framework's parameters as they were chosen. An algorithm with a fixed row or column does not list
+//! the parameters that it fixes; they have the values that its cell has.
 
 use std::time::Duration;
 
@@ -16,15 +17,15 @@ pub(super) enum HopLimit {
     None,
 }
 
-/// What the parameters say.
-pub(super) struct Said<'a>(pub(super) &'a Params);
+/// The values of the parameters.
+pub(super) struct Chosen<'a>(pub(super) &'a Params);
 
-impl<'a> Said<'a> {
-    /// The value of a parameter that is a word.
-    pub(super) fn word(&self, name: &str, unless: &'a str) -> &'a str {
+impl<'a> Chosen<'a> {
+    /// The value of a parameter that is a word, or this where the algorithm does not list it.
+    pub(super) fn word(&self, name: &str, default: &'a str) -> &'a str {
         match self.value(name) {
             Some(Value::Word(word)) => word,
-            Some(Value::Integer(_)) | None => unless,
+            Some(Value::Integer(_)) | None => default,
         }
     }
 
@@ -95,7 +96,7 @@ impl<'a> Said<'a> {
     }
 
     fn value(&self, name: &str) -> Option<&'a Value> {
-        let Said(params) = self;
+        let Chosen(params) = self;
         params
             .iter()
             .find(|(known, _)| *known == name)
