@@ -7,6 +7,7 @@
 
 mod expected;
 mod file;
+mod pages;
 mod published;
 mod report;
 mod runner;
@@ -14,9 +15,11 @@ mod search;
 mod table;
 
 pub(crate) use file::{Claim, ClaimFile, check_papers, claim_files};
+pub(crate) use pages::{of_sources, overview};
+pub(crate) use published::Published;
 pub(crate) use report::{Picture, Questions, counted, page};
 pub(crate) use runner::ClaimRunner;
-pub(crate) use table::{ClaimResult, ClusterResult, csv, markdown};
+pub(crate) use table::{ClaimResult, ClusterResult, csv};
 #[cfg(test)]
 pub(crate) use {expected::TestKeys, file::ClaimKeys, file::FileKeys, published::PublishedKeys};
 

@@ -7,7 +7,7 @@ use serde::forward_to_deserialize_any;
 
 use crate::claims::{ClaimKeys, FileKeys, PublishedKeys, TestKeys};
 use crate::commands::explore::WorldSpec;
-use crate::sweep::{Curve, Plot, SweepKeys};
+use crate::sweep::{Curve, Plot, PublishedLine, SweepKeys};
 
 /// Takes the keys that a type asks for, and gives it nothing.
 struct Asked<'a>(&'a mut Vec<&'static str>);
@@ -62,6 +62,11 @@ fn every_key_of_sweep_and_claims_files_is_documented() {
         (SWEEPS, "### Keys at the top", keys::<SweepKeys>()),
         (SWEEPS, "### Keys of `[plot]`", keys::<Plot>()),
         (SWEEPS, "### Keys of `[[plot.curve]]`", keys::<Curve>()),
+        (
+            SWEEPS,
+            "### Keys of `[[plot.published]]`",
+            keys::<PublishedLine>(),
+        ),
         (CLAIMS, "### Keys at the top", keys::<FileKeys>()),
         (CLAIMS, "### Keys of `[[claim]]`", keys::<ClaimKeys>()),
         (CLAIMS, "### Keys of `[[claim.test]]`", keys::<TestKeys>()),

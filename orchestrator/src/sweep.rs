@@ -25,7 +25,7 @@ use analysis::aggregate::{Aggregate, aggregate};
 
 use crate::{Failure, interrupt};
 #[cfg(test)]
-pub(crate) use grid::Curve;
+pub(crate) use grid::{Curve, PublishedLine};
 pub(crate) use grid::{Grid, Plot, SweepKeys, flat, label, put, shown};
 use journal::Journal;
 pub(crate) use manifest::repeat_line;

@@ -154,7 +154,7 @@ fn a_sweep_is_not_written_through_a_link() {
 #[test]
 fn names_in_files_lead_nowhere() {
     let place = Place::new();
-    let claim = "[[claim]]\nid = \"X-1\"\nplace = \"p\"\nsays = \"s\"\nlab = \"l\"\n\
+    let claim = "[[claim]]\nid = \"X-1\"\nplace = \"p\"\nsays = \"s\"\nkind = \"value\"\nlab = \"l\"\n\
                  [[claim.test]]\nsweep = \"NAME\"\nvalue = \"entries\"\nequals = \"5\"\nwithin = 0\n";
     let book = |source: &str, name: &str| {
         let sweep = SWEEP

@@ -28,7 +28,7 @@ fn an_installed_copy_needs_no_repository() {
         ),
         (
             "reproduce SUR-2 SAN-24",
-            "2 claims: 1 reproduced, 1 not reproduced",
+            "2 claims: 1 reproduced, 1 refuted",
         ),
         ("explain raymond", "Closed forms"),
         ("run raymond -n 3 --entries 2", "verdict: holds"),
@@ -53,7 +53,7 @@ fn an_installed_copy_needs_no_repository() {
 fn files_of_ones_own_come_first() {
     let place = Place::new();
     let claims = "source = \"mine\"\ntitle = \"mine\"\n[[claim]]\nid = \"MY-1\"\nplace = \"1\"\n\
-                  says = \"So it is.\"\nlab = \"none\"\nnot-testable = \"no runs\"\n";
+                  says = \"So it is.\"\nkind = \"always\"\nlab = \"none\"\nnot-testable = \"no runs\"\n";
     place.file("elsewhere/mine.toml", claims);
     let listed = place.line("list claims --claims elsewhere").expect(0);
     listed.says("MY-1");

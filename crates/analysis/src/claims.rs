@@ -4,10 +4,11 @@
 //!   runs ──► Evidence ──► Expectation::judge ──► Outcome of each test ──► Verdict of the claim
 //! ```
 //!
-//! A number is *reproduced* when its whole 99 % interval lies within the tolerance, *not reproduced*
-//! when the whole interval lies outside, and else undecided, with the repetitions that would
-//! decide it. Orderings compare runs of the same seed, corrected after Holm; shares of runs have
-//! Clopper and Pearson's interval. A statement about all runs or all schedules is *refuted* by one.
+//! A test says yes when the whole 99 % interval of a number lies within the tolerance, no when the whole
+//! interval lies outside, and else it is undecided, with the repetitions that would decide it.
+//! Orderings compare runs of the same seed, corrected after Holm; shares of runs have Clopper and
+//! Pearson's interval. What the answers come to depends on the kind of statement: one counter-example
+//! refutes *always*, one example is enough for *can*.
 
 mod agreement;
 mod evidence;
@@ -18,7 +19,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use agreement::disagreement;
+pub use agreement::{Disagreement, disagreement};
 pub use evidence::{Evidence, Row, Selection};
 pub use expectation::{Expectation, Relation, Side, Tolerance};
 
@@ -32,6 +33,8 @@ pub struct Outcome {
     pub answer: Answer,
     /// What was seen, in a sentence.
     pub seen: String,
+    /// The number that it comes down to, in a few words.
+    pub number: String,
     /// The cell and repetition of a run that refutes it, or shows what was to be shown.
     pub example: Option<(usize, u64)>,
 }
@@ -43,21 +46,94 @@ pub enum Answer {
     Yes,
     /// It is not as claimed.
     No,
-    /// One run or schedule shows that it is not always so.
-    CounterExample,
     /// More repetitions are needed, about so many, if that can be told.
     Undecided(Option<u64>),
+}
+
+/// What kind of statement the source makes. It decides what the answers of the tests come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statement {
+    /// It is so in every case: one counter-example refutes it.
+    Always,
+    /// It is so in no case: one counter-example refutes it.
+    Never,
+    /// It is so in some case: one example reproduces it.
+    Can,
+    /// Something has this value, or is this formula.
+    Value,
+    /// Something is never above this bound.
+    AtMost,
+    /// Something is never below this bound.
+    AtLeast,
+    /// One thing is more than another.
+    Order,
+    /// Something rises, falls or grows in a stated way.
+    Growth,
+    /// Nothing is better than this.
+    Optimal,
+}
+
+impl Statement {
+    /// Whether a single case in which it is not so contradicts it.
+    fn is_about_all(self) -> bool {
+        matches!(
+            self,
+            Self::Always | Self::Never | Self::AtMost | Self::AtLeast | Self::Optimal
+        )
+    }
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Always => "always",
+            Self::Never => "never",
+            Self::Can => "can",
+            Self::Value => "value",
+            Self::AtMost => "at most",
+            Self::AtLeast => "at least",
+            Self::Order => "order",
+            Self::Growth => "growth",
+            Self::Optimal => "optimal",
+        })
+    }
+}
+
+/// What decides whether a claim holds that holds in some cases only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Condition {
+    /// It holds once what is printed is repaired.
+    Repair,
+    /// It holds under some loads.
+    Load,
+    /// It holds if messages are counted in one way.
+    Counting,
+    /// It holds for some of the sizes, graphs or algorithms that it speaks of.
+    Scope,
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Repair => "repair",
+            Self::Load => "load",
+            Self::Counting => "counting",
+            Self::Scope => "scope",
+        })
+    }
 }
 
 /// What is said of a claim in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Every test says yes.
+    /// Every test says yes; of a statement that something can happen, one test does.
     Reproduced,
     /// No test says yes.
     NotReproduced,
-    /// A run or a schedule contradicts it, and nothing speaks for it.
+    /// No test says yes, and the statement is about all cases: what was seen contradicts it.
     Refuted,
     /// It holds in some cases and not in others.
     Conditional,
@@ -69,16 +145,18 @@ pub enum Verdict {
 
 impl Verdict {
     /// What the answers of all tests of a claim come to; they are never none.
-    pub fn of(answers: &[Answer]) -> Self {
-        let any = |answer: fn(&Answer) -> bool| answers.iter().any(answer);
-        let yes = any(|answer| *answer == Answer::Yes);
-        if any(|answer| matches!(answer, Answer::Undecided(_))) || answers.is_empty() {
+    pub fn of(statement: Statement, answers: &[Answer]) -> Self {
+        let yes = answers.contains(&Answer::Yes);
+        let undecided = |answer: &Answer| matches!(answer, Answer::Undecided(_));
+        if yes && statement == Statement::Can {
+            Self::Reproduced
+        } else if answers.is_empty() || answers.iter().any(undecided) {
             Self::Undecided
-        } else if yes && answers.iter().all(|answer| *answer == Answer::Yes) {
+        } else if !answers.contains(&Answer::No) {
             Self::Reproduced
         } else if yes {
             Self::Conditional
-        } else if any(|answer| *answer == Answer::CounterExample) {
+        } else if statement.is_about_all() {
             Self::Refuted
         } else {
             Self::NotReproduced
@@ -104,7 +182,6 @@ impl fmt::Display for Answer {
         match self {
             Self::Yes => f.write_str("yes"),
             Self::No => f.write_str("no"),
-            Self::CounterExample => f.write_str("refuted"),
             Self::Undecided(None) => f.write_str("undecided"),
             Self::Undecided(Some(needed)) => {
                 write!(f, "undecided, would take about {needed} repetitions")
@@ -118,18 +195,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_come_to_a_verdict() {
-        use Answer::{CounterExample, No, Undecided, Yes};
-        for (answers, verdict) in [
-            (vec![Yes, Yes], Verdict::Reproduced),
-            (vec![No, No], Verdict::NotReproduced),
-            (vec![No, CounterExample], Verdict::Refuted),
-            (vec![Yes, No], Verdict::Conditional),
-            (vec![CounterExample, Yes], Verdict::Conditional),
-            (vec![Yes, Undecided(Some(7))], Verdict::Undecided),
-            (vec![], Verdict::Undecided),
+    fn the_kind_of_statement_decides_what_answers_come_to() {
+        use Answer::{No, Undecided, Yes};
+        use Statement::{Always, AtMost, Can, Growth, Optimal, Value};
+        for (statement, answers, verdict) in [
+            (Value, vec![Yes, Yes], Verdict::Reproduced),
+            (Value, vec![No, No], Verdict::NotReproduced),
+            (Growth, vec![No], Verdict::NotReproduced),
+            (Always, vec![No, No], Verdict::Refuted),
+            (AtMost, vec![No], Verdict::Refuted),
+            (Optimal, vec![No], Verdict::Refuted),
+            (Always, vec![Yes, No], Verdict::Conditional),
+            (Value, vec![No, Yes], Verdict::Conditional),
+            (Can, vec![No, Yes], Verdict::Reproduced),
+            (Can, vec![No, No], Verdict::NotReproduced),
+            (Can, vec![Undecided(None), Yes], Verdict::Reproduced),
+            (Value, vec![Yes, Undecided(Some(7))], Verdict::Undecided),
+            (Always, vec![No, Undecided(None)], Verdict::Undecided),
+            (Always, vec![], Verdict::Undecided),
         ] {
-            assert_eq!(Verdict::of(&answers), verdict, "{answers:?}");
+            let found = Verdict::of(statement, &answers);
+            assert_eq!(found, verdict, "{statement}: {answers:?}");
         }
     }
 }

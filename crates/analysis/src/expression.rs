@@ -118,6 +118,14 @@ impl Expression {
         }
     }
 
+    /// One quantity, whatever signs its name has (`messages.REQUEST+BOUNCE`).
+    pub fn quantity(name: &str) -> Self {
+        Self {
+            text: name.to_owned(),
+            root: Term::Name(name.to_owned()),
+        }
+    }
+
     /// The names in it, each once.
     pub fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();

@@ -15,6 +15,8 @@ pub(crate) struct TestKeys {
     pub(super) value: Option<Formula>,
     pub(super) equals: Option<Formula>,
     pub(super) within: Option<Value>,
+    /// Why the tolerance is another than the rule's.
+    pub(super) because: Option<String>,
     pub(super) at_most: Option<Formula>,
     pub(super) at_least: Option<Formula>,
     pub(super) of: Option<toml::Table>,
@@ -45,6 +47,14 @@ pub(super) enum Formula {
     Number(f64),
     Text(String),
 }
+
+/// How far a number may be off by the rule: not at all where the source gives it exactly, a hundredth of
+/// a closed form, a twentieth of a rounded example.
+const RULES: [Tolerance; 3] = [
+    Tolerance::Absolute(0.0),
+    Tolerance::Share(0.01),
+    Tolerance::Share(0.05),
+];
 
 /// Differences smaller than this share are none, unless a test says otherwise.
 const MARGIN: f64 = 0.02;
@@ -163,6 +173,22 @@ impl TestKeys {
     }
 
     fn within(&self) -> Result<Tolerance, String> {
+        let within = self.tolerance()?;
+        let by_rule = RULES.contains(&within);
+        match (&self.because, by_rule) {
+            (None, false) => Err(
+                "within: 0 for what the source gives exactly, \"1%\" for a closed form, \"5%\" for a \
+                 rounded example; because = \"…\" says why it is another"
+                    .to_owned(),
+            ),
+            (Some(_), true) => {
+                Err("because: the tolerance is that of the rule, and needs no reason".to_owned())
+            }
+            (Some(_), false) | (None, true) => Ok(within),
+        }
+    }
+
+    fn tolerance(&self) -> Result<Tolerance, String> {
         match &self.within {
             Some(Value::String(text)) => percent(text).map(Tolerance::Share),
             Some(Value::Float(number)) => Ok(Tolerance::Absolute(*number)),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use analysis::claims::{Evidence, Expectation, Selection, Verdict};
+use analysis::claims::{Condition, Evidence, Expectation, Selection, Statement, Verdict};
 use analysis::quantity::Quantity;
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -23,6 +23,11 @@ pub(crate) struct ClaimFile {
     pub(crate) source: String,
     /// Author, title and year of the source.
     pub(crate) title: String,
+    /// The name of the source's text, of which every claim then has a quotation; `None` where the
+    /// statements are our own.
+    pub(crate) text: Option<String>,
+    /// How messages are counted in all claims of the file, where that has to be said.
+    pub(crate) counting: Option<String>,
     /// The sweeps that claims look at, by name.
     pub(crate) sweeps: BTreeMap<String, Runs>,
     /// The claims, in the order of the file.
@@ -40,6 +45,8 @@ pub(crate) struct Runs {
     path: PathBuf,
     /// How many times each cell runs on the cluster, if it can run there.
     pub(crate) cluster: Option<u64>,
+    /// The most repetitions, to which they are doubled while a test is undecided.
+    pub(crate) up_to: u64,
 }
 
 /// A statement of a source that can be true or false.
@@ -49,14 +56,20 @@ pub(crate) struct Claim {
     pub(crate) id: String,
     /// The section, figure or table of the source in which the claim stands.
     pub(crate) place: String,
+    /// The source's own sentences, to the letter.
+    pub(crate) quotes: Vec<String>,
     /// The statement, in one sentence.
     pub(crate) says: String,
+    /// What kind of statement the source makes.
+    pub(crate) statement: Statement,
     /// What a first check by hand found.
     pub(crate) lab: String,
     /// Why our verdict is another, if it is.
     pub(crate) differs: Option<String>,
     /// What was published last; `None` for one that was never run.
     pub(crate) verdict: Option<Verdict>,
+    /// What decides whether it holds, if it holds in some cases only.
+    pub(crate) condition: Option<Condition>,
     /// Whether it is among the quick ones.
     pub(crate) quick: bool,
     /// How the claim is tested.
@@ -106,6 +119,10 @@ pub(crate) struct FileKeys {
     source: String,
     title: String,
     #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    counting: Option<String>,
+    #[serde(default)]
     sweep: BTreeMap<String, Table>,
     #[serde(default)]
     claim: Vec<ClaimKeys>,
@@ -116,18 +133,46 @@ pub(crate) struct FileKeys {
 pub(crate) struct ClaimKeys {
     id: String,
     place: String,
+    #[serde(default)]
+    quote: Quote,
     says: String,
+    kind: Statement,
     lab: String,
     #[serde(default)]
     differs: Option<String>,
     #[serde(default)]
     verdict: Option<Verdict>,
     #[serde(default)]
+    depends_on: Option<Condition>,
+    #[serde(default)]
     quick: bool,
     #[serde(default)]
     not_testable: Option<String>,
     #[serde(default)]
     test: Vec<TestKeys>,
+}
+
+/// One sentence of a source, or several that stand apart in it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Quote {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Default for Quote {
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
+}
+
+impl Quote {
+    fn sentences(self) -> Vec<String> {
+        match self {
+            Self::One(sentence) => vec![sentence],
+            Self::Several(sentences) => sentences,
+        }
+    }
 }
 
 /// Every claim file of a directory, by the name of the source.
@@ -190,6 +235,8 @@ impl ClaimFile {
         let file = Self {
             source: keys.source,
             title: keys.title,
+            text: keys.text,
+            counting: keys.counting,
             sweeps,
             claims,
         };
@@ -211,6 +258,12 @@ impl ClaimFile {
     /// Everything a test names is there.
     fn check(&self) -> Result<(), String> {
         for claim in &self.claims {
+            if self.text.is_some() && claim.quotes.is_empty() {
+                return Err(format!(
+                    "{}: quote = \"…\" is missing: what the source says, to the letter",
+                    claim.id
+                ));
+            }
             let Method::Tests(tests) = &claim.method else {
                 continue;
             };
@@ -328,6 +381,11 @@ impl Runs {
             Some(Value::Integer(repetitions)) if repetitions > 0 => Some(repetitions as u64),
             Some(other) => return Err(format!("cluster: how many repetitions, not {other}")),
         };
+        let up_to = match table.remove("up-to") {
+            None => None,
+            Some(Value::Integer(repetitions)) if repetitions > 0 => Some(repetitions as u64),
+            Some(other) => return Err(format!("up-to: how many repetitions, not {other}")),
+        };
         let mut known = match table.remove("measure") {
             Some(Value::Array(names)) => names,
             _ => Vec::new(),
@@ -338,17 +396,27 @@ impl Runs {
             }
         }
         table.insert("measure".to_owned(), Value::Array(known));
+        let grid = grid(name, &table, path)?;
+        let repetitions = grid.repetitions;
+        if let Some(up_to) = up_to.filter(|up_to| *up_to < repetitions) {
+            return Err(format!(
+                "up-to: {up_to} is less than the {repetitions} repetitions that it begins with"
+            ));
+        }
         Ok(Self {
-            grid: grid(name, &table, path)?,
+            grid,
             table,
             path: path.to_owned(),
             cluster,
+            up_to: up_to.unwrap_or(repetitions),
         })
     }
 
-    /// The same cells in a sweep of another name.
-    pub(crate) fn again(&self, name: &str) -> Result<Grid, String> {
-        grid(name, &self.table, &self.path)
+    /// The cells of the sweep in the simulator, each with this many repetitions.
+    pub(crate) fn simulated(&self, name: &str, repetitions: u64) -> Result<Grid, String> {
+        let mut grid = grid(name, &self.table, &self.path)?;
+        grid.repeat(repetitions)?;
+        Ok(grid)
     }
 
     /// The cells of the sweep on processes, each with this many repetitions.
@@ -413,13 +481,35 @@ impl Claim {
                 Method::Tests(tests.collect::<Result<_, _>>()?)
             }
         };
+        let conditional = keys.verdict == Some(Verdict::Conditional);
+        match (conditional, keys.depends_on) {
+            (true, None) => {
+                return Err(
+                    "it is conditional; depends-on says on what: repair, load, counting or scope"
+                        .to_owned(),
+                );
+            }
+            (false, Some(condition)) => {
+                return Err(format!(
+                    "depends-on = \"{condition}\", but its verdict is not conditional"
+                ));
+            }
+            (true, Some(_)) | (false, None) => {}
+        }
+        let quotes = keys.quote.sentences();
+        if quotes.iter().any(|quote| quote.trim().is_empty()) {
+            return Err("quote: it is empty".to_owned());
+        }
         Ok(Self {
             id: keys.id,
             place: keys.place,
+            quotes,
             says: keys.says,
+            statement: keys.kind,
             lab: keys.lab,
             differs: keys.differs,
             verdict: keys.verdict,
+            condition: keys.depends_on,
             quick: keys.quick,
             method,
         })

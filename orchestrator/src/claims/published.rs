@@ -32,7 +32,7 @@ pub(crate) struct Published {
 
 impl Published {
     /// Reads the table of that name from a directory.
-    pub(super) fn read(directory: &Path, name: &str) -> Result<Self, String> {
+    pub(crate) fn read(directory: &Path, name: &str) -> Result<Self, String> {
         directory_name(name).map_err(|why| format!("table: {why}"))?;
         let path: PathBuf = directory.join(format!("{name}.csv"));
         let wrong = |why: String| format!("{}: {why}", path.display());
@@ -64,6 +64,17 @@ impl Published {
             let known = self.columns.join(", ");
             format!("there is no column '{column}'; there are {known}")
         })
+    }
+
+    /// The numbers of a column, from the first row to the last.
+    pub(crate) fn numbers(&self, column: &str) -> Result<Vec<f64>, String> {
+        let place = self.place(column)?;
+        let cells = self.rows.iter().map(|row| {
+            let cell = &row[place];
+            cell.parse()
+                .map_err(|_| format!("'{cell}' in {column} is no number"))
+        });
+        cells.collect()
     }
 
     /// The number in this column where another has this word.

@@ -73,11 +73,14 @@ pub(crate) fn page(
     };
     page.banner(tone, &counted(results), &reasons);
     all(page.section("All claims"), results);
-    let mut sources = results.iter().map(|one| one.source).collect::<Vec<_>>();
+    let mut sources = results
+        .iter()
+        .map(|one| one.file.source.as_str())
+        .collect::<Vec<_>>();
     sources.dedup();
     for source in sources {
         let section = page.section(&format!("Seen: {source}"));
-        for one in results.iter().filter(|one| one.source == source) {
+        for one in results.iter().filter(|one| one.file.source == source) {
             seen(section, one);
         }
         for picture in pictures.iter().filter(|picture| picture.source == source) {
@@ -104,7 +107,7 @@ pub(crate) fn page(
     page
 }
 
-/// How many claims have each verdict: `168 claims: 90 reproduced, …`.
+/// How many claims have each verdict: `240 claims: 99 reproduced, …`.
 pub(crate) fn counted(results: &[ClaimResult<'_>]) -> String {
     let mut counts = std::collections::BTreeMap::<Verdict, usize>::new();
     for one in results {
@@ -163,6 +166,9 @@ fn seen(section: &mut Section, one: &ClaimResult<'_>) {
         "{} ({}): {} — {}.",
         claim.id, claim.place, claim.says, one.verdicts.verdict
     ));
+    for quote in &claim.quotes {
+        section.say(&format!("“{quote}”"));
+    }
     let tests = one.verdicts.tests.iter().map(|test| {
         let case = test.case.as_ref();
         let case = case.map_or_else(String::new, |case| format!("{case}: "));
@@ -176,11 +182,12 @@ fn seen(section: &mut Section, one: &ClaimResult<'_>) {
     points.push(format!("A first check by hand said: {}.", claim.lab));
     points.extend(claim.differs.clone());
     if let Some(real) = &one.real {
-        points.push(format!(
-            "On processes: {}; engines {}.",
-            real.verdict,
-            one.engines()
-        ));
+        let verdict = real.verdict;
+        points.push(match real.disagreements.as_slice() {
+            [] => format!("On processes: {verdict}; the engines agree."),
+            _ => format!("On processes: {verdict}; the engines differ."),
+        });
+        points.extend(real.disagreements.iter().map(|one| format!("{one}.")));
     }
     section.list(&points);
 }

@@ -1,15 +1,16 @@
 //! Claims put to the test.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::claims::{Answer, Evidence, Outcome, Verdict, disagreement};
+use analysis::claims::{Answer, Disagreement, Evidence, Outcome, Verdict, disagreement};
 use model::run::Engine;
 
 use super::file::{Claim, ClaimFile, Kind, Method, Test};
 use super::published::{Published, PublishedKeys};
 use super::search;
+use crate::sweep::manifest::repetitions_in;
 use crate::sweep::{draw, sweep};
 use crate::{Failure, files};
 
@@ -38,7 +39,7 @@ pub(crate) struct TestResult {
     pub(crate) case: Option<String>,
     pub(crate) method: &'static str,
     pub(crate) outcome: Outcome,
-    /// The directory of the runs, or the line that searches again.
+    /// The directory of the runs within the reproduction's, or the line that searches again.
     pub(crate) again: String,
 }
 
@@ -70,6 +71,7 @@ impl<'a> ClaimRunner<'a> {
                     outcome: Outcome {
                         answer: Answer::Undecided(None),
                         seen: why.clone(),
+                        number: String::new(),
                         example: None,
                     },
                     again: String::new(),
@@ -94,7 +96,7 @@ impl<'a> ClaimRunner<'a> {
         }
         let answers = tested.iter().map(|test| test.outcome.answer);
         Ok(Some(Verdicts {
-            verdict: Verdict::of(&answers.collect::<Vec<_>>()),
+            verdict: Verdict::of(claim.statement, &answers.collect::<Vec<_>>()),
             tests: tested,
         }))
     }
@@ -104,13 +106,13 @@ impl<'a> ClaimRunner<'a> {
         &self.pictures
     }
 
-    /// Where the runs that a claim looks at differ from those of another engine: a sentence for each
-    /// quantity that does, none if all agree; `None` if there is nothing to compare.
+    /// Where the runs that a claim looks at differ from those of another engine: each quantity
+    /// that does, none if all agree; `None` if there is nothing to compare.
     pub(crate) fn disagreements(
         &self,
         claim: &Claim,
         real: &ClaimRunner<'_>,
-    ) -> Option<Vec<String>> {
+    ) -> Option<Vec<Disagreement>> {
         let Method::Tests(tests) = &claim.method else {
             return None;
         };
@@ -142,17 +144,31 @@ impl<'a> ClaimRunner<'a> {
                 expectation,
                 published,
             } => {
-                let Some(evidence) = self.runs(sweep)? else {
-                    return Ok(None);
+                let runs = &self.file.sweeps[sweep.as_str()];
+                let mut repetitions = match (self.engine, runs.cluster) {
+                    (Engine::Sim, _) => runs.grid.repetitions,
+                    (Engine::Cluster, Some(repetitions)) => repetitions,
+                    (Engine::Cluster, None) => return Ok(None),
                 };
-                let outcome = match published {
-                    None => expectation.judge(evidence, among),
-                    Some((keys, table)) => {
-                        let evidence = beside(evidence, keys, table).map_err(Failure::Usage)?;
-                        expectation.judge(&evidence, among)
+                // Each test looks at the first repetitions alone, however many another test needed,
+                // so that its answer is the same whichever claims are asked for.
+                let outcome = loop {
+                    let Some(evidence) = self.runs(sweep, repetitions)? else {
+                        return Ok(None);
+                    };
+                    let mut evidence = evidence.first(repetitions);
+                    if let Some((keys, table)) = published {
+                        evidence = beside(evidence, keys, table).map_err(Failure::Usage)?;
                     }
+                    let outcome = expectation.judge(&evidence, among);
+                    let undecided = matches!(outcome.answer, Answer::Undecided(_));
+                    let grows = self.engine == Engine::Sim && repetitions < runs.up_to;
+                    if !undecided || !grows {
+                        break outcome;
+                    }
+                    repetitions = repetitions.saturating_mul(2).min(runs.up_to);
                 };
-                let again = self.place(sweep).display().to_string();
+                let again = self.folder(sweep).display().to_string();
                 let again = match outcome.example {
                     None => again,
                     Some((cell, repetition)) => {
@@ -187,18 +203,21 @@ impl<'a> ClaimRunner<'a> {
         }))
     }
 
-    /// The runs of a sweep, all of them; `None` if somebody interrupted, or this engine cannot run
-    /// it.
-    fn runs(&mut self, name: &'a str) -> Result<Option<&Evidence>, Failure> {
-        if !self.swept.contains_key(name) {
+    /// The runs of a sweep, at least so many of each cell; `None` if somebody interrupted.
+    fn runs(&mut self, name: &'a str, repetitions: u64) -> Result<Option<&Evidence>, Failure> {
+        let known = self.swept.get(name);
+        if known.is_none_or(|known| known.repetitions() < repetitions) {
             let runs = &self.file.sweeps[name];
-            let grid = match (self.engine, runs.cluster) {
-                (Engine::Sim, _) => runs.again(name),
-                (Engine::Cluster, Some(repetitions)) => runs.on_the_cluster(name, repetitions),
-                (Engine::Cluster, None) => return Ok(None),
+            let place = self.place(name);
+            let grid = match self.engine {
+                // An earlier reproduction may have needed more of them.
+                Engine::Sim => {
+                    let there = repetitions_in(&place).unwrap_or(0).min(runs.up_to);
+                    runs.simulated(name, repetitions.max(there))
+                }
+                Engine::Cluster => runs.on_the_cluster(name, repetitions),
             };
             let grid = grid.map_err(Failure::Usage)?;
-            let place = self.place(name);
             for folder in place.ancestors().take(2) {
                 files::refuse_links(folder).map_err(|error| {
                     Failure::Usage(format!(
@@ -212,28 +231,31 @@ impl<'a> ClaimRunner<'a> {
                 return Ok(None);
             }
             let evidence = grid.evidence(&swept.done);
-            self.pictures
-                .extend(draw(&grid, &swept)?.map(|path| (name, path)));
+            let drawn = draw(&grid, &swept)?;
+            self.pictures.retain(|(sweep, _)| *sweep != name);
+            self.pictures.extend(drawn.map(|path| (name, path)));
             self.swept.insert(name, evidence);
         }
         Ok(self.swept.get(name))
     }
 
-    fn place(&self, sweep: &str) -> PathBuf {
+    /// Where the runs of a sweep are kept, below the directory of the reproduction.
+    fn folder(&self, sweep: &str) -> PathBuf {
         let engine = self.engine.to_string();
-        self.directory
-            .join(&self.file.source)
-            .join(format!("{sweep}.{engine}"))
+        Path::new(&self.file.source).join(format!("{sweep}.{engine}"))
+    }
+
+    fn place(&self, sweep: &str) -> PathBuf {
+        self.directory.join(self.folder(sweep))
     }
 }
 
 /// The evidence with the published numbers of each cell beside it.
 fn beside(
-    evidence: &Evidence,
+    mut evidence: Evidence,
     keys: &PublishedKeys,
     table: &Published,
 ) -> Result<Evidence, String> {
-    let mut evidence = evidence.clone();
     let place = evidence.keys.iter().position(|key| *key == keys.key);
     let place = place.ok_or_else(|| format!("published: the sweep has no key {}", keys.key))?;
     for row in &mut evidence.rows {

@@ -77,6 +77,7 @@ pub(super) fn judge(
 ) -> Result<Outcome, Failure> {
     let mut states = 0;
     let mut seen = None;
+    let mut number = String::new();
     for search in searches {
         let found = search.world.found(interrupted)?;
         states += found.states;
@@ -90,10 +91,15 @@ pub(super) fn judge(
             false => format!("nothing in {} states, cut off", count(found.states)),
         });
         let text = format!("explore {}: {what}", search.line);
+        number = match &found.bad {
+            Some(bad) => format!("{} after {} steps", bad.kind, bad.steps),
+            None => format!("{} states", count(states)),
+        };
         if answer != Answer::Yes {
             return Ok(Outcome {
                 answer,
                 seen: text,
+                number,
                 example: None,
             });
         }
@@ -110,19 +116,27 @@ pub(super) fn judge(
     Ok(Outcome {
         answer: Answer::Yes,
         seen,
+        number,
         example: None,
     })
 }
 
 fn answer(finds: Finds, found: &Found) -> Answer {
-    let kind = found.bad.as_ref().map(|bad| bad.kind);
-    match (finds, kind) {
-        (Finds::Nothing, Some(_)) => Answer::CounterExample,
-        (Finds::Nothing, None) if found.complete => Answer::Yes,
-        (Finds::Anything, Some(_)) => Answer::Yes,
-        (Finds::This(wanted), Some(kind)) if wanted == kind => Answer::Yes,
-        (Finds::This(_), Some(_)) => Answer::No,
-        (Finds::Anything | Finds::This(_), None) if found.complete => Answer::No,
-        (Finds::Nothing | Finds::Anything | Finds::This(_), None) => Answer::Undecided(None),
+    let Some(bad) = &found.bad else {
+        // Where nothing was found, only a search that saw everything says so.
+        return match (finds, found.complete) {
+            (Finds::Nothing, true) => Answer::Yes,
+            (Finds::Anything | Finds::This(_), true) => Answer::No,
+            (_, false) => Answer::Undecided(None),
+        };
+    };
+    let expected = match finds {
+        Finds::Nothing => false,
+        Finds::Anything => true,
+        Finds::This(kind) => kind == bad.kind,
+    };
+    match expected {
+        true => Answer::Yes,
+        false => Answer::No,
     }
 }

@@ -2,18 +2,16 @@
 
 use std::borrow::Cow;
 
-use analysis::claims::Verdict;
+use analysis::claims::{Answer, Disagreement, Verdict};
 
-use super::file::Claim;
+use super::file::{Claim, ClaimFile};
 use super::runner::Verdicts;
 
 /// A claim of a source, and what became of it.
 #[derive(Clone, Debug)]
 pub(crate) struct ClaimResult<'a> {
-    /// The name of the source's claim file.
-    pub(crate) source: &'a str,
-    /// Author, title and year of the source.
-    pub(crate) title: &'a str,
+    /// The file that the claim stands in.
+    pub(crate) file: &'a ClaimFile,
     pub(crate) claim: &'a Claim,
     /// What the simulator and the explorer say of it.
     pub(crate) verdicts: Verdicts,
@@ -26,10 +24,10 @@ pub(crate) struct ClaimResult<'a> {
 pub(crate) struct ClusterResult {
     pub(crate) verdict: Verdict,
     /// Where the two engines differ by more than chance; empty if they agree.
-    pub(crate) disagreements: Vec<String>,
+    pub(crate) disagreements: Vec<Disagreement>,
 }
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 16] = [
     "id",
     "source",
     "place",
@@ -42,6 +40,10 @@ const COLUMNS: [&str; 12] = [
     "again",
     "cluster_verdict",
     "engines",
+    "kind",
+    "depends_on",
+    "number",
+    "quote",
 ];
 
 impl ClaimResult<'_> {
@@ -62,16 +64,40 @@ impl ClaimResult<'_> {
         tests.collect::<Vec<_>>().join("; ")
     }
 
-    /// Whether the engines agree, in words; empty if only one was asked.
-    pub(crate) fn engines(&self) -> String {
-        match &self.real {
-            None => String::new(),
-            Some(real) if real.disagreements.is_empty() => "agree".to_owned(),
-            Some(real) => format!("differ: {}", real.disagreements.join("; ")),
+    /// The one number that says most: of a test that speaks against it, if one does.
+    pub(crate) fn number(&self) -> String {
+        let tests = &self.verdicts.tests;
+        let against = tests.iter().find(|test| test.outcome.answer == Answer::No);
+        let shown = match self.verdicts.verdict {
+            Verdict::Reproduced => tests.iter().find(|test| test.outcome.answer == Answer::Yes),
+            _ => against,
+        };
+        let Some(shown) = shown.or(tests.first()) else {
+            return String::new();
+        };
+        match (&shown.case, tests.len()) {
+            (Some(case), 2..) => format!("{case}: {}", shown.outcome.number),
+            _ => shown.outcome.number.clone(),
         }
     }
 
-    fn cells(&self) -> [String; 12] {
+    /// Whether the engines agree, in words; empty if only one was asked. Numbers that processes
+    /// measured are never the same twice: they stand in the report, and not in a table that is kept.
+    fn engines(&self) -> String {
+        match &self.real {
+            None => String::new(),
+            Some(real) if real.disagreements.is_empty() => "agree".to_owned(),
+            Some(real) => {
+                let differ = real.disagreements.iter();
+                let differ = differ.map(|one| format!("{} at {}", one.quantity, one.cell));
+                let mut differ = differ.collect::<Vec<_>>();
+                differ.dedup();
+                format!("differ: {}", differ.join("; "))
+            }
+        }
+    }
+
+    fn cells(&self) -> [String; 16] {
         let tests = &self.verdicts.tests;
         let mut methods = tests.iter().map(|test| test.method).collect::<Vec<_>>();
         methods.dedup();
@@ -83,7 +109,7 @@ impl ClaimResult<'_> {
         let published = self.claim.verdict.map(|verdict| verdict.to_string());
         [
             self.claim.id.clone(),
-            self.source.to_owned(),
+            self.file.source.clone(),
             self.claim.place.clone(),
             self.claim.says.clone(),
             self.verdicts.verdict.to_string(),
@@ -96,49 +122,14 @@ impl ClaimResult<'_> {
                 .as_ref()
                 .map_or_else(String::new, |real| real.verdict.to_string()),
             self.engines(),
+            self.claim.statement.to_string(),
+            self.claim
+                .condition
+                .map_or_else(String::new, |condition| condition.to_string()),
+            self.number(),
+            self.claim.quotes.join(" … "),
         ]
     }
-}
-
-/// The same for people, as Markdown.
-pub(crate) fn markdown(results: &[ClaimResult<'_>], counted: &str) -> String {
-    let commit = option_env!("TURNSTILE_COMMIT").unwrap_or("unknown");
-    let mut text = format!(
-        "# What the sources claim, and what we see\n\n\
-         {counted}.\n\n\
-         Written by `orchestrator reproduce` at commit {commit}; `claims.csv` has the same with the\n\
-         commands that repeat it. What the verdicts mean stands in\n\
-         [experiments/claims](experiments/claims/README.md).\n"
-    );
-    let mut source = "";
-    for one in results {
-        if one.source != source {
-            source = one.source;
-            text += &format!(
-                "\n## {}\n\n{}\n\n| claim | verdict | it says | seen |\n|---|---|---|---|\n",
-                plain(source),
-                plain(one.title)
-            );
-        }
-        let mut seen = plain(&one.evidence());
-        if let Some(differs) = &one.claim.differs {
-            seen += &format!(" *{}*", plain(differs));
-        }
-        text += &format!(
-            "| {} | {} | {} ({}) | {seen} |\n",
-            plain(&one.claim.id),
-            one.verdicts.verdict,
-            plain(&one.claim.says),
-            plain(&one.claim.place),
-        );
-    }
-    text
-}
-
-/// Words of a claim file in a cell of a Markdown table: no tag of HTML among them, no end of the cell.
-fn plain(words: &str) -> String {
-    let words = words.replace('|', "\\|").replace('\n', " ");
-    words.replace('<', "&lt;")
 }
 
 /// A cell that a spreadsheet takes for text and not for a formula to obey.
@@ -169,7 +160,6 @@ mod tests {
 
     #[test]
     fn words_of_a_claim_file_are_not_obeyed() {
-        assert_eq!(plain("a|<script>\nb"), "a\\|&lt;script> b");
         assert_eq!(inert("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
         assert_eq!(inert("2*(nodes-1)"), "2*(nodes-1)");
     }

@@ -188,8 +188,12 @@ fn claims(directory: &Path, papers: &[String], json: bool) -> Result<String, Str
                 "id": claim.id,
                 "source": file.source,
                 "place": claim.place,
+                "text": file.text,
+                "quote": claim.quotes,
                 "claim": claim.says,
+                "kind": claim.statement,
                 "verdict": published(claim),
+                "depends_on": claim.condition,
                 "lab": claim.lab,
                 "differs": claim.differs,
             })

@@ -11,7 +11,7 @@ use safe_io::to_stderr;
 
 use crate::claims::{
     CLAIMS, Claim, ClaimFile, ClaimResult, ClaimRunner, ClusterResult, PAPERS, Picture, Questions,
-    check_papers, claim_files, counted, csv, markdown, page,
+    check_papers, claim_files, counted, csv, of_sources, overview, page,
 };
 use crate::result_table::warn;
 use crate::suggest::did_you_mean;
@@ -37,6 +37,10 @@ pub(crate) struct Reproduce {
     /// Only claims that take a moment
     #[arg(long)]
     quick: bool,
+    /// Writes the published tables of the repository in this directory, too: RESULTS.md, and
+    /// claims.csv and a page for each source in results/reference; of all claims on both engines
+    #[arg(long, conflicts_with_all = ["ids", "paper", "quick"])]
+    publish: bool,
     /// Directory for the results, which may hold an interrupted reproduction [default:
     /// results/reproduction/COMMIT]
     #[arg(long, value_name = "DIR")]
@@ -71,6 +75,14 @@ impl Engines {
 
 impl Reproduce {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
+        if self.publish && self.engine != Engines::Both {
+            let why = "--publish: what is published is of both engines; add --engine both";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        if self.publish && !Path::new(REFERENCE).is_dir() {
+            let why = format!("--publish: there is no directory {REFERENCE} here");
+            return Err(Failure::Usage(why));
+        }
         let claim_files = claim_files(&self.claims, &self.papers).map_err(Failure::Usage)?;
         let wanted = self.wanted(&claim_files).map_err(Failure::Usage)?;
         let out = self.out.clone().unwrap_or_else(|| {
@@ -100,11 +112,19 @@ impl Reproduce {
             }
         }
         let table = csv(&reproduction.results).map_err(Failure::Testbed)?;
-        let results = markdown(&reproduction.results, &counted(&reproduction.results));
+        let mut texts = vec![
+            ("claims.csv".to_owned(), table),
+            ("RESULTS.md".to_owned(), overview(&reproduction.results)),
+        ];
+        texts.extend(of_sources(&reproduction.results));
         fs::create_dir_all(&out)
             .map_err(|error| Failure::Testbed(format!("cannot make {}: {error}", out.display())))?;
-        results::replace(&out.join("claims.csv"), &table)?;
-        results::replace(&out.join("RESULTS.md"), &results)?;
+        for (name, text) in &texts {
+            results::replace(&out.join(name), text)?;
+        }
+        if self.publish {
+            publish(&texts)?;
+        }
         let unwritten = results::afterwards("report.html", || {
             let again = repeat_line::line_with("--engine", self.engine.name());
             let page = page(
@@ -161,6 +181,21 @@ impl Reproduce {
     }
 }
 
+/// Where the published tables are, but for the one that everybody reads first.
+const REFERENCE: &str = "results/reference";
+
+/// Puts the tables of a reproduction in the place of those that are published.
+fn publish(texts: &[(String, String)]) -> Result<(), Failure> {
+    for (name, text) in texts {
+        let place = match name.as_str() {
+            "RESULTS.md" => PathBuf::from(name),
+            _ => Path::new(REFERENCE).join(name),
+        };
+        results::replace(&place, text)?;
+    }
+    Ok(())
+}
+
 /// Questions that the sources leave open, for the end of the report.
 const QUESTIONS: &str = "experiments/questions.toml";
 
@@ -204,8 +239,7 @@ impl<'a> Reproduction<'a> {
                 })
             });
             let one = ClaimResult {
-                source: &file.source,
-                title: &file.title,
+                file,
                 claim,
                 verdicts,
                 real,

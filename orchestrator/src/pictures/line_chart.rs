@@ -19,8 +19,18 @@ pub(crate) struct LineChart<'a> {
 pub(crate) struct Line {
     pub(crate) label: String,
     pub(crate) points: Vec<Point>,
-    /// The line is what should be, not what was measured.
-    pub(crate) dashed: bool,
+    pub(crate) kind: LineKind,
+}
+
+/// What a line shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    /// What was measured: solid, with marks and intervals.
+    Measured,
+    /// What a formula says: dashed.
+    Formula,
+    /// What a paper printed: dashed, with marks.
+    Published,
 }
 
 /// A value of a line, and the interval around it if there is one.
@@ -61,7 +71,7 @@ impl LineChart<'_> {
                 .map(|point| (x.at(point.x), y.at(point.y)));
             let places = places.collect::<Vec<_>>();
             canvas.curve(&places, self.stroke(nth));
-            if line.dashed {
+            if line.kind == LineKind::Formula {
                 continue;
             }
             for (place, point) in places.into_iter().zip(&line.points) {
@@ -140,7 +150,7 @@ impl LineChart<'_> {
             let draw = move |canvas: &mut Canvas, (x, y): (f64, f64)| {
                 let half = SAMPLE / 2.0;
                 canvas.line((x - half, y), (x + half, y), self.stroke(nth));
-                if !line.dashed {
+                if line.kind != LineKind::Formula {
                     canvas.mark((x, y), look(nth), self.scale(nth));
                 }
             };
@@ -155,9 +165,9 @@ impl LineChart<'_> {
 
     fn stroke(&self, nth: usize) -> Stroke {
         let Look { colour, .. } = look(nth);
-        match self.lines[nth].dashed {
-            true => Stroke::new(colour, 1.5).dashed(true),
-            false => Stroke::new(colour, 2.0 + 4.0 * self.hidden_below(nth)),
+        match self.lines[nth].kind {
+            LineKind::Formula | LineKind::Published => Stroke::new(colour, 1.5).dashed(true),
+            LineKind::Measured => Stroke::new(colour, 2.0 + 4.0 * self.hidden_below(nth)),
         }
     }
 
@@ -174,13 +184,13 @@ impl LineChart<'_> {
         let line = &self.lines[nth];
         let covers = |later: &&Line| {
             let mut points = line.points.iter().zip(&later.points);
-            !later.dashed
+            later.kind == LineKind::Measured
                 && later.points.len() == line.points.len()
                 && points.all(|(a, b)| on_it(a, b))
         };
-        match line.dashed {
-            true => 0.0,
-            false => self.lines[nth + 1..].iter().filter(covers).count() as f64,
+        match line.kind {
+            LineKind::Formula | LineKind::Published => 0.0,
+            LineKind::Measured => self.lines[nth + 1..].iter().filter(covers).count() as f64,
         }
     }
 }
@@ -219,7 +229,7 @@ mod tests {
             lines: vec![Line {
                 label: "raymond".to_owned(),
                 points: [5.0, 10.0].map(point).to_vec(),
-                dashed: false,
+                kind: LineKind::Measured,
             }],
         }
     }
@@ -276,7 +286,7 @@ mod tests {
             .map(|label| Line {
                 label,
                 points: chart(false).lines[0].points.clone(),
-                dashed: false,
+                kind: LineKind::Measured,
             })
             .collect();
         let svg = full.svg();

@@ -57,8 +57,11 @@ pub(crate) struct Plot {
     /// What the x axis says, if not the key.
     #[serde(default)]
     pub(crate) label: Option<String>,
-    /// A column of `summary.csv`, or something that is measured.
+    /// A column of `summary.csv`, something that is measured, or a formula over them.
     pub(crate) y: String,
+    /// What the y axis says, if not the column.
+    #[serde(default)]
+    pub(crate) y_label: Option<String>,
     /// The keys that tell one line from another; by default all that do not follow from x.
     #[serde(default)]
     pub(crate) lines: Vec<String>,
@@ -71,6 +74,23 @@ pub(crate) struct Plot {
     /// What should have been measured, over the same x.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) curve: Vec<Curve>,
+    /// What a paper printed, over the same x.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) published: Vec<PublishedLine>,
+}
+
+/// Points that a paper printed, from a table of `results/papers`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct PublishedLine {
+    /// The name of the points in the legend.
+    pub(crate) label: String,
+    /// The name of the table, without its ending.
+    pub(crate) table: String,
+    /// The column of the table that stands along the x axis.
+    pub(crate) x: String,
+    /// The column of the table that is drawn.
+    pub(crate) y: String,
 }
 
 /// A closed form or a published value.
@@ -79,7 +99,7 @@ pub(crate) struct Plot {
 pub(crate) struct Curve {
     /// The name of the curve in the legend.
     pub(crate) label: String,
-    /// Over the keys of the grid whose values are numbers.
+    /// Over the keys of the grid whose values are numbers, and `x`, the place on the axis.
     #[serde(with = "formula")]
     pub(crate) formula: Expression,
 }
@@ -322,17 +342,33 @@ impl Grid {
                 }
                 Some(_) => {}
             }
-            let measured = self.measured.iter().any(|(name, _)| *name == plot.y);
-            if !measured && Summary::metric(&plot.y).is_none() {
+            for published in &plot.published {
+                published.line()?;
+            }
+            let formula = self.plotted(plot)?;
+            let is_known = |name: &str| self.measures(name) || Summary::metric(name).is_some();
+            if let Some(name) = formula.names().into_iter().find(|name| !is_known(name)) {
                 let known = Summary::metrics().map(|column| column.name);
                 let known = known.collect::<Vec<_>>().join(", ");
                 return Err(format!(
-                    "plot.y: there is no metric '{}'; there are {known}",
-                    plot.y
+                    "plot.y: there is no metric '{name}'; there are {known}"
                 ));
             }
         }
         Ok(())
+    }
+
+    /// What the picture shows along the y axis.
+    pub(super) fn plotted(&self, plot: &Plot) -> Result<Expression, String> {
+        match self.measures(&plot.y) {
+            true => Ok(Expression::quantity(&plot.y)),
+            false => Expression::parse(&plot.y).map_err(|why| format!("plot.y: {why}")),
+        }
+    }
+
+    /// Whether the file asks for a quantity by name.
+    fn measures(&self, name: &str) -> bool {
+        self.measured.iter().any(|(known, _)| known == name)
     }
 
     /// The different values of a key, in the order in which they come up.

@@ -60,6 +60,14 @@ impl Grid {
     }
 }
 
+/// How many repetitions the sweep in that directory has, if there is one.
+pub(crate) fn repetitions_in(directory: &Path) -> Option<u64> {
+    let text = safe_io::input::read_text(&directory.join(NAME)).ok()?;
+    let table = text.parse::<Table>().ok()?;
+    let repetitions = table.get("repetitions")?.as_integer()?;
+    u64::try_from(repetitions).ok()
+}
+
 /// The command line that repeats the sweep in that directory, with results beside it.
 pub(crate) fn repeat_line(program: &str, directory: &Path) -> String {
     let file = directory.join(NAME).display().to_string();

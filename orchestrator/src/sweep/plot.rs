@@ -1,13 +1,15 @@
 //! The picture that a sweep's file asks for: what was measured, and what should have been.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use analysis::aggregate::Aggregate;
+use analysis::statistics::Moments;
 
 use super::columns::in_words;
-use super::grid::{Curve, Plot};
+use super::grid::{Curve, Plot, PublishedLine};
 use super::{Grid, Swept};
-use crate::pictures::line_chart::{Line, LineChart, Point};
+use crate::claims::{PAPERS, Published};
+use crate::pictures::line_chart::{Line, LineChart, LineKind, Point};
 use crate::{Failure, results};
 
 /// Draws what the file asks for, and says where it is.
@@ -17,14 +19,15 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
     };
     let place = grid.place(&plot.x);
     let (scale, y) = in_words(&plot.y);
+    let y = plot.y_label.clone().unwrap_or(y);
     let distinct = grid.lines(plot);
     let mut lines: Vec<Line> = Vec::new();
-    for (cell, aggregates) in grid.cells.iter().zip(&swept.aggregates) {
-        let aggregate = aggregates
-            .iter()
-            .find(|aggregate| aggregate.metric == plot.y);
+    let formula = grid.plotted(plot).map_err(Failure::Usage)?;
+    let evidence = grid.evidence(&swept.done);
+    for (number, (cell, aggregates)) in grid.cells.iter().zip(&swept.aggregates).enumerate() {
+        let moments = Moments::of(evidence.values(number, &formula));
         let x = grid.place_of(plot, &cell.values[place]);
-        let (Some(aggregate), Some(x)) = (aggregate, x) else {
+        let (Some(x), true) = (x, moments.n > 0) else {
             continue;
         };
         let words = distinct
@@ -34,10 +37,10 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
             none if none.is_empty() => "measured".to_owned(),
             label => label,
         };
-        let interval = aggregate.moments.interval(0.95);
+        let interval = moments.interval(0.95);
         let point = Point {
             x,
-            y: aggregate.moments.mean * scale,
+            y: moments.mean * scale,
             interval: interval.map(|(low, high)| (low * scale, high * scale)),
             theory: theory(&plot.y, aggregates),
         };
@@ -46,12 +49,15 @@ pub(crate) fn draw(grid: &Grid, swept: &Swept) -> Result<Option<PathBuf>, Failur
             None => lines.push(Line {
                 label,
                 points: vec![point],
-                dashed: false,
+                kind: LineKind::Measured,
             }),
         }
     }
     for curve in &plot.curve {
         lines.push(curve.line(grid, plot, place, scale));
+    }
+    for published in &plot.published {
+        lines.push(published.line().map_err(Failure::Usage)?);
     }
     for line in &mut lines {
         line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
@@ -132,11 +138,14 @@ impl Curve {
     fn line(&self, grid: &Grid, plot: &Plot, place: usize, scale: f64) -> Line {
         let mut points: Vec<Point> = Vec::new();
         for cell in &grid.cells {
+            let x = grid.place_of(plot, &cell.values[place]);
             let number = |name: &str| {
+                if name == "x" {
+                    return x;
+                }
                 let place = grid.keys.iter().position(|key| key == name)?;
                 cell.values[place].parse::<f64>().ok()
             };
-            let x = grid.place_of(plot, &cell.values[place]);
             let (Some(x), Some(y)) = (x, self.formula.evaluate(&number)) else {
                 continue;
             };
@@ -152,15 +161,34 @@ impl Curve {
         Line {
             label: self.label.clone(),
             points,
-            dashed: true,
+            kind: LineKind::Formula,
         }
+    }
+}
+
+impl PublishedLine {
+    /// The points as they are printed, in the unit of the axis.
+    pub(super) fn line(&self) -> Result<Line, String> {
+        let wrong = |why: String| format!("plot.published: {}: {why}", self.table);
+        let table = Published::read(Path::new(PAPERS), &self.table).map_err(wrong)?;
+        let (x, y) = (table.numbers(&self.x), table.numbers(&self.y));
+        let points = x.map_err(wrong)?.into_iter().zip(y.map_err(wrong)?);
+        let points = points.map(|(x, y)| Point {
+            x,
+            y,
+            interval: None,
+            theory: None,
+        });
+        Ok(Line {
+            label: self.label.clone(),
+            points: points.collect(),
+            kind: LineKind::Published,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]

@@ -1,12 +1,38 @@
 //! Whether two engines saw the same.
 
+use std::fmt;
+
 use super::{Evidence, LEVEL, Selection};
 use crate::expression::Expression;
 use crate::prose::significant;
 use crate::statistics::Moments;
 
-/// The first cell of two sets of runs in which a quantity differs by more than chance explains, in a
-/// sentence, if there is one; `None` if it was not measured in both.
+/// A quantity that two engines measured differently, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Disagreement {
+    /// The formula that was compared.
+    pub quantity: String,
+    /// The cell of the grid, in words.
+    pub cell: String,
+    /// The mean of the simulated runs.
+    pub simulated: f64,
+    /// The mean of the runs on processes.
+    pub real: f64,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (simulated, real) = (significant(self.simulated), significant(self.real));
+        let (quantity, cell) = (&self.quantity, &self.cell);
+        write!(
+            f,
+            "{quantity}: {simulated} simulated, {real} on processes at {cell}"
+        )
+    }
+}
+
+/// The first cell of two sets of runs in which a quantity differs by more than chance explains, if
+/// there is one; `None` if it was not measured in both.
 ///
 /// Where it is the same in all runs of both, it must be equal; elsewhere the 99 % intervals must
 /// overlap.
@@ -15,7 +41,7 @@ pub fn disagreement(
     real: &Evidence,
     among: &Selection,
     value: &Expression,
-) -> Option<Option<String>> {
+) -> Option<Option<Disagreement>> {
     let moments = |evidence: &Evidence, cell| {
         let rows = evidence.rows(cell);
         Moments::of(rows.filter_map(|row| evidence.value(row, value)))
@@ -31,13 +57,11 @@ pub fn disagreement(
         let ((a_low, a_high), (b_low, b_high)) = (ends(a), ends(b));
         let rounding = 1e-9 * (1.0 + a.mean.abs());
         let apart = a_low > b_high + rounding || b_low > a_high + rounding;
-        apart.then(|| {
-            format!(
-                "{value}: {} simulated, {} on processes at {}",
-                significant(a.mean),
-                significant(b.mean),
-                simulated.label(cell)
-            )
+        apart.then(|| Disagreement {
+            quantity: value.to_string(),
+            cell: simulated.label(cell),
+            simulated: a.mean,
+            real: b.mean,
         })
     };
     (!measured.is_empty()).then(|| measured.iter().find_map(differs))

@@ -42,6 +42,23 @@ impl Evidence {
         cells.collect()
     }
 
+    /// How many runs each cell has.
+    pub fn repetitions(&self) -> u64 {
+        let last = self.rows.iter().map(|row| row.repetition).max();
+        last.map_or(0, |last| last + 1)
+    }
+
+    /// The first runs of each cell alone.
+    pub fn first(&self, repetitions: u64) -> Self {
+        let rows = self.rows.iter();
+        let rows = rows.filter(|row| row.repetition < repetitions);
+        Self {
+            keys: self.keys.clone(),
+            cells: self.cells.clone(),
+            rows: rows.cloned().collect(),
+        }
+    }
+
     /// What is wrong with a selection: a key that is none, a value that no cell has.
     pub fn misses(&self, selection: &Selection) -> Option<String> {
         let there = |key: &String, value: &String| {
@@ -84,6 +101,11 @@ impl Evidence {
             let measured = row.values.get(name).copied();
             measured.or_else(|| self.number(row.cell, name))
         })
+    }
+
+    /// What a formula is in each run of a cell in which it is anything.
+    pub fn values(&self, cell: usize, formula: &Expression) -> impl Iterator<Item = f64> {
+        self.rows(cell).filter_map(|row| self.value(row, formula))
     }
 
     /// A cell as a person knows it.

@@ -161,15 +161,16 @@ impl Expectation {
                         (-reach, reach)
                     }
                 };
-                differences(evidence, &cells, value, to, &reach, &format!("= {to}"))
+                let shown = ("=", Shown::FarthestOff);
+                differences(evidence, &cells, value, to, &reach, shown)
             }
             Self::Bounded { value, side, bound } => {
                 let (open, sign) = match side {
                     Side::AtMost => ((f64::NEG_INFINITY, 0.0), "≤"),
                     Side::AtLeast => ((0.0, f64::INFINITY), "≥"),
                 };
-                let wanted = format!("{sign} {bound}");
-                differences(evidence, &cells, value, bound, &|_| open, &wanted)
+                let shown = (sign, Shown::Tightest);
+                differences(evidence, &cells, value, bound, &|_| open, shown)
             }
             Self::Ordered {
                 value,
@@ -208,8 +209,17 @@ pub(super) fn unmeasured(formula: &Expression) -> Outcome {
     Outcome {
         answer: Answer::Undecided(None),
         seen: format!("{formula} was measured in no run"),
+        number: "not measured".to_owned(),
         example: None,
     }
+}
+
+/// Which cell is shown of those that are as expected. Of a bound the cell that comes nearest to it
+/// says how much the bound is worth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    FarthestOff,
+    Tightest,
 }
 
 /// Where the whole interval lies, and the worst of all cells.
@@ -219,7 +229,7 @@ fn differences(
     value: &Expression,
     expected: &Expression,
     reach: &dyn Fn(f64) -> Interval,
-    wanted: &str,
+    (sign, shown): (&str, Shown),
 ) -> Outcome {
     let mut worst: Option<(u8, f64, Outcome)> = None;
     for &cell in cells {
@@ -248,7 +258,7 @@ fn differences(
             Answer::Undecided(needed(moments.n, (high - low) / 2.0, room))
         };
         let seen = format!(
-            "{value}: {} (99 %: {} to {}), expected {wanted}{}{}",
+            "{value}: {} (99 %: {} to {}), expected {sign} {expected}{}{}",
             significant(mean),
             significant(low + should),
             significant(high + should),
@@ -256,11 +266,15 @@ fn differences(
             at(evidence, cell),
         );
         let rank = match answer {
-            Answer::No | Answer::CounterExample => 2,
+            Answer::No => 2,
             Answer::Undecided(_) => 1,
             Answer::Yes => 0,
         };
         let off = moments.mean.abs() / should.abs().max(ROUNDING);
+        let off = match answer == Answer::Yes && shown == Shown::Tightest {
+            true => -off,
+            false => off,
+        };
         if worst
             .as_ref()
             .is_none_or(|(known, further, _)| (rank, off) > (*known, *further))
@@ -268,6 +282,11 @@ fn differences(
             let outcome = Outcome {
                 answer,
                 seen,
+                number: format!(
+                    "{}, expected {sign} {}",
+                    significant(mean),
+                    significant(should)
+                ),
                 example: None,
             };
             worst = Some((rank, off, outcome));
@@ -278,8 +297,9 @@ fn differences(
     };
     if cells.len() > 1 {
         let worst = match outcome.answer {
+            Answer::Yes if shown == Shown::Tightest => "tightest",
             Answer::Yes => "farthest off",
-            Answer::No | Answer::CounterExample | Answer::Undecided(_) => "worst",
+            Answer::No | Answer::Undecided(_) => "worst",
         };
         outcome.seen += &format!(", the {worst} of {} cells", cells.len());
     }
@@ -330,13 +350,13 @@ fn every_run(evidence: &Evidence, cells: &[usize], so: &Expression, always: bool
     }
     let answer = match (always, hits) {
         (true, hits) if hits == runs => Answer::Yes,
-        (true, _) => Answer::CounterExample,
-        (false, 0) => Answer::No,
+        (true, _) | (false, 0) => Answer::No,
         (false, _) => Answer::Yes,
     };
     Outcome {
         answer,
         seen: format!("{so} in {hits} of {runs} runs"),
+        number: format!("{hits} of {runs} runs"),
         example,
     }
 }
@@ -383,6 +403,7 @@ fn share(
             percent(least),
             percent(most)
         ),
+        number: format!("{hits} of {runs} runs"),
         example: None,
     }
 }
@@ -480,7 +501,7 @@ mod tests {
         let always = |text| Expectation::Always(formula(text));
         assert_eq!(answer(&always("messages <= 2"), &seen), Answer::Yes);
         let outcome = always("messages <= 1.8").judge(&seen, &Selection::new());
-        assert_eq!(outcome.answer, Answer::CounterExample);
+        assert_eq!(outcome.answer, Answer::No);
         assert_eq!(outcome.example, Some((1, 1)));
         let sometimes = |text| Expectation::Sometimes(formula(text));
         assert_eq!(answer(&sometimes("messages > 1.8"), &seen), Answer::Yes);

@@ -122,6 +122,7 @@ fn weigh(compared: &[Compared], value: &Expression, relation: Relation, margin: 
         return Outcome {
             answer: Answer::Undecided(None),
             seen: "no two cells can be compared".to_owned(),
+            number: "not measured".to_owned(),
             example: None,
         };
     }
@@ -131,7 +132,7 @@ fn weigh(compared: &[Compared], value: &Expression, relation: Relation, margin: 
     let answers = answers.map(|(one, p)| one.answer(relation, *p, margin));
     let answers = answers.collect::<Vec<_>>();
     let rank = |answer: &Answer| match answer {
-        Answer::No | Answer::CounterExample => 2,
+        Answer::No => 2,
         Answer::Undecided(_) => 1,
         Answer::Yes => 0,
     };
@@ -153,9 +154,14 @@ fn weigh(compared: &[Compared], value: &Expression, relation: Relation, margin: 
         significant(one.means.1),
         one.labels.1,
     );
-    seen += &match relation {
-        Relation::Below | Relation::Above => format!("? p = {:.2e} after Holm", corrected[weakest]),
-        Relation::Same => "?".to_owned(),
+    // Where runs hardly vary, p is next to nothing for a difference of next to nothing.
+    let apart =
+        100.0 * (one.means.0 - one.means.1).abs() / one.means.1.abs().max(f64::MIN_POSITIVE);
+    seen += &format!("? {} % apart", significant(apart));
+    seen += &match (relation, corrected[weakest]) {
+        (Relation::Same, _) => String::new(),
+        (Relation::Below | Relation::Above, p) if p < 1e-4 => ", p < 0.0001 after Holm".to_owned(),
+        (Relation::Below | Relation::Above, p) => format!(", p = {p:.4} after Holm"),
     };
     if compared.len() > 1 {
         let yes = answers
@@ -167,6 +173,11 @@ fn weigh(compared: &[Compared], value: &Expression, relation: Relation, margin: 
     Outcome {
         answer: answers[weakest],
         seen,
+        number: format!(
+            "{} {word} {}",
+            significant(one.means.0),
+            significant(one.means.1)
+        ),
         example: None,
     }
 }
