@@ -255,7 +255,7 @@ fn faults(judgement: &Judgement) -> Vec<Row> {
     }
     if let Some(again) = summary.retransmissions.filter(|_| !lines.is_empty()) {
         let of = remark(summary.datagrams, |all| {
-            format!("of {} datagrams", count(all))
+            format!("segments; {} datagrams in all", count(all))
         });
         rows.push(Row::new("sent again", count(again), of));
     }

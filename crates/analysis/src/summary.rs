@@ -112,8 +112,8 @@ columns! {
     state_bytes_max: Option<u64> [Metric, "bytes"] = Some(seen.run.state_bytes.max).filter(|&max| max > 0);
     /// Datagrams that were sent, where the reliable transport ran.
     datagrams: Option<u64> [Metric, "datagrams"] = seen.transported(|row| row.datagrams_sent);
-    /// Datagrams that were sent again, where the reliable transport ran.
-    retransmissions: Option<u64> [Metric, "datagrams"] = seen.transported(|row| row.retransmissions);
+    /// Segments that were sent again, where the reliable transport ran: messages, or parts of large ones. A datagram carries several.
+    retransmissions: Option<u64> [Metric, "segments"] = seen.transported(|row| row.retransmissions);
     /// Faults that did something.
     faults_acted: u64 [Metric, "faults"] = seen.faults_acted();
     /// Whether messages went through the reliable transport: `always` or `never`.

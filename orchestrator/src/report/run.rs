@@ -213,7 +213,7 @@ fn wire(section: &mut Section, run: &Run) {
         (
             "retransmissions",
             sum(|row| row.retransmissions),
-            "sent again",
+            "segments sent again",
         ),
         ("duplicates", sum(|row| row.duplicates), "received again"),
         (
