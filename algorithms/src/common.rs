@@ -3,3 +3,4 @@
 pub(crate) mod broadcast;
 pub(crate) mod phase;
 pub(crate) mod stamp;
+pub(crate) mod time;

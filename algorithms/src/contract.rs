@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::erased::MessageId;
-use crate::erased::shelf::Shelf;
+use crate::erased::{MessageId, Shelf};
 use crate::setup::Setup;
+use crate::view::View;
 
 pub(crate) use declarations::{
     declared, from_setup, ignores, invariants, messages, node, origin, shown,
@@ -27,6 +27,12 @@ impl NodeId {
     /// The node's place in a table with one row per node.
     pub fn index(self) -> usize {
         self.0 as usize
+    }
+
+    /// The others of a group of so many, in a circle that begins behind this node.
+    pub(crate) fn others_behind(self, nodes: usize) -> impl Iterator<Item = NodeId> + use<> {
+        let nodes = nodes as u32;
+        (self.0 + 1..nodes).chain(0..self.0).map(NodeId)
     }
 }
 
@@ -125,7 +131,7 @@ pub type Visit<'a> = &'a mut dyn FnMut((NodeId, &'static str), &mut u64);
 /// A distributed mutual exclusion algorithm at one node.
 ///
 /// A driver handles one event, performs everything in the outbox in order, then takes the next.
-/// There are no default bodies: "cannot happen" and "deliberately ignored" are said, in a line that
+/// There are no default bodies: "cannot happen" and "deliberately ignored" are written, in a line that
 /// begins with `ignores!`, and not forgotten.
 pub trait Algorithm: Clone + Debug + Eq + Hash + Serialize + Send + Sync + 'static {
     /// What its nodes say to each other.
@@ -162,6 +168,9 @@ pub trait Algorithm: Clone + Debug + Eq + Hash + Serialize + Send + Sync + 'stat
 
     /// What is true of all nodes and all messages in flight, in every reachable state.
     fn invariants() -> &'static [Invariant<Self>];
+
+    /// How the node wants to be drawn. Without it a page has only its state as data.
+    fn draw(&self, _view: &mut View) {}
 
     /// Visits the numbers that grow for ever, such as those of attempts, where all that counts is which
     /// of two numbers of one series is the larger. The explorer numbers each series again in every
@@ -443,6 +452,46 @@ pub enum Effect<M> {
         /// What is wrong with it, in words.
         why: String,
     },
+    /// The node cannot go on, and neither can the run: a program that is an algorithm died, was too
+    /// slow, or answered what is no answer. No algorithm of this crate does that.
+    Fail {
+        /// What became of it, in words.
+        why: String,
+    },
+}
+
+impl<M> Effect<M> {
+    /// The same effect with its message, if it has one, as something else.
+    pub fn map_message<N>(self, change: impl FnOnce(M) -> N) -> Effect<N> {
+        match self {
+            Effect::Send {
+                to,
+                message,
+                charge,
+            } => Effect::Send {
+                to,
+                message: change(message),
+                charge,
+            },
+            Effect::Post { message } => Effect::Post {
+                message: change(message),
+            },
+            Effect::Enter { fence } => Effect::Enter { fence },
+            Effect::SetTimer { timer, after } => Effect::SetTimer { timer, after },
+            Effect::CancelTimer { timer } => Effect::CancelTimer { timer },
+            Effect::Note {
+                name,
+                value,
+                charge,
+            } => Effect::Note {
+                name,
+                value,
+                charge,
+            },
+            Effect::ProtocolError { why } => Effect::ProtocolError { why },
+            Effect::Fail { why } => Effect::Fail { why },
+        }
+    }
 }
 
 /// Where an algorithm puts what it wants done.

@@ -7,7 +7,8 @@
 
 mod atlas;
 mod group;
-pub(crate) mod shelf;
+mod numbered;
+mod shelf;
 
 use crate::contract::{Algorithm, Change, Message, NodeId, Outbox, Request, Timer};
 use crate::printed::Printed;
@@ -15,6 +16,8 @@ use crate::setup::Setting;
 
 pub use atlas::{Atlas, Broken, StateId, Step};
 pub use group::{DecodeError, Group};
+pub use numbered::Numbered;
+pub use shelf::Shelf;
 
 /// A message held for an engine by a [`Group`] or an [`Atlas`].
 ///

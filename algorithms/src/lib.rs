@@ -11,7 +11,7 @@
 //!
 //! let info = registry::find("suzuki-kasami").expect("it is in the registry");
 //! let (params, printed) = (info.defaults(), Printed::repaired());
-//! let machine = (info.machine)(&params, &printed);
+//! let machine = info.machine(&params, &printed);
 //! let bound = std::time::Duration::from_millis(1);
 //! let setting = Setting::new(Topology::complete(2), NodeId(0), params, printed, bound);
 //! let mut group = machine.group(&setting, 0..2);
@@ -29,11 +29,13 @@
 
 pub mod contract;
 pub mod erased;
+pub mod external;
 pub mod params;
 pub mod printed;
 pub mod registry;
 pub mod setup;
 pub mod topology;
+pub mod view;
 
 mod common;
 mod controller;

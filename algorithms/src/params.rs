@@ -16,6 +16,8 @@ pub struct Param {
     pub domain: Domain,
     /// What it does, in one line.
     pub help: &'static str,
+    /// Texts that suit it, where it takes any text: for who tries out values.
+    pub examples: &'static [&'static str],
 }
 
 impl Param {
@@ -31,7 +33,12 @@ impl Param {
             most: *within.end(),
             default,
         };
-        Self { name, domain, help }
+        Self {
+            name,
+            domain,
+            help,
+            examples: &[],
+        }
     }
 
     /// A parameter that is one of these words, by default the first.
@@ -41,7 +48,17 @@ impl Param {
         help: &'static str,
     ) -> Self {
         let domain = Domain::Choice(words);
-        Self { name, domain, help }
+        Self {
+            name,
+            domain,
+            help,
+            examples: &[],
+        }
+    }
+
+    /// The same parameter, with texts that suit it.
+    pub(crate) const fn such_as(self, examples: &'static [&'static str]) -> Self {
+        Self { examples, ..self }
     }
 
     /// A parameter that is any text.
@@ -51,7 +68,12 @@ impl Param {
         help: &'static str,
     ) -> Self {
         let domain = Domain::Text { default };
-        Self { name, domain, help }
+        Self {
+            name,
+            domain,
+            help,
+            examples: &[],
+        }
     }
 }
 

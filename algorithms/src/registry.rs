@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::contract::NodeId;
 use crate::erased::Machine;
+use crate::external::{External, Program};
 use crate::params::{Param, ParamError, Params, Value};
 use crate::printed::{Defect, Printed, PrintedError};
 use crate::topology::Topology;
@@ -79,9 +80,18 @@ pub struct AlgorithmInfo {
     /// The estimated size of a node's state in bytes, in a group of `nodes`.
     pub state_bytes: fn(nodes: u64) -> u64,
     /// The state machine; where the print is a machine of its own, that one if it is asked for.
-    pub machine: fn(&Params, &Printed) -> &'static dyn Machine,
+    pub machine: MachineSource,
     /// What is particular to it: parameters, defects, closed forms.
     pub more: More,
+}
+
+/// Where the state machine of an algorithm comes from.
+#[derive(Clone, Copy)]
+pub enum MachineSource {
+    /// Written in this crate: chosen by the parameters, and by what is left unrepaired.
+    Rules(fn(&Params, &Printed) -> &'static dyn Machine),
+    /// A program that somebody else wrote.
+    Program(External),
 }
 
 /// The registry's entry of an algorithm, its family and links in one line. The compiler asks for
@@ -133,13 +143,13 @@ macro_rules! machine {
         }
     };
     (machine of node $Node:ty, further bytes: $further:expr,) => {
-        |_, _| &$crate::erased::Of::<$Node>::MACHINE
+        $crate::registry::MachineSource::Rules(|_, _| &$crate::erased::Of::<$Node>::MACHINE)
     };
     (bytes of state_bytes: $state_bytes:expr, machine: $machine:expr,) => {
         $state_bytes
     };
     (machine of state_bytes: $state_bytes:expr, machine: $machine:expr,) => {
-        $machine
+        $crate::registry::MachineSource::Rules($machine)
     };
 }
 pub(crate) use machine;
@@ -163,6 +173,12 @@ pub struct More {
     pub retries: fn(&Params) -> bool,
     /// The numbers it notes, each with what it means.
     pub notes: &'static [(&'static str, &'static str)],
+    /// Whether it keeps members apart by time (leases, bounded waits), so that two entries may exclude
+    /// each other though no chain of messages leads from one's exit to the other.
+    pub safe_by_time: bool,
+    /// The promise that it does not keep with these parameters in a group of `nodes`, where a source
+    /// describes such rules or a parameter asks for them: to be watched, and held against nobody.
+    pub gives_up: fn(&Params, nodes: u32) -> Option<Promise>,
     /// How many crashes it survives, unless its parameter `recovery` is off.
     pub crashes: u32,
     /// The flags of `orchestrator explore` for a small world that can be explored whole; empty where
@@ -188,11 +204,22 @@ impl More {
         uses_bound: false,
         retries: |_| false,
         notes: &[],
+        safe_by_time: false,
+        gives_up: |_, _| None,
         crashes: 0,
         small_world: "",
         defects: &[],
         forms: &[],
     };
+}
+
+/// What an algorithm promises to everybody who runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// Never more than k inside. Who gives this up promises nothing at all.
+    Safety,
+    /// Everybody who asks gets in.
+    Liveness,
 }
 
 /// How an algorithm decides who enters.
@@ -213,7 +240,8 @@ pub enum Family {
 }
 
 /// The graph an algorithm runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Graph {
     /// Anyone may send to anyone: only a complete graph will do.
     Complete,
@@ -245,7 +273,8 @@ pub enum LinkOrder {
 }
 
 /// What a cut link does to messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LinkContract {
     /// It only delays them.
     Patient,
@@ -346,6 +375,8 @@ pub struct Circumstances<'a> {
     /// Whether the window holds every message of every entry in it and no others: nothing is cut
     /// through at its edges. True of a whole run that finished, and of one request at a time.
     pub whole_requests: bool,
+    /// Whether entries passed before the window began, so that what they still cost afterwards is in it.
+    pub cut: bool,
     /// Sum and count of a note over the window.
     pub note: &'a dyn Fn(&str) -> Option<(u64, u64)>,
     /// Entries in the window.
@@ -432,8 +463,24 @@ impl AlgorithmInfo {
     }
 
     /// Its repaired machine with default parameters.
-    fn usual_machine(&self) -> &'static dyn Machine {
-        (self.machine)(&self.defaults(), &Printed::repaired())
+    fn usual_machine(&self) -> &dyn Machine {
+        self.machine(&self.defaults(), &Printed::repaired())
+    }
+
+    /// Its machine with these parameters, as far as it is repaired.
+    pub fn machine(&self, params: &Params, printed: &Printed) -> &dyn Machine {
+        match &self.machine {
+            MachineSource::Rules(choose) => choose(params, printed),
+            MachineSource::Program(program) => program,
+        }
+    }
+
+    /// The program that it is, where it is one.
+    pub fn program(&self) -> Option<&'static Program> {
+        match self.machine {
+            MachineSource::Rules(_) => None,
+            MachineSource::Program(External { program, .. }) => Some(program),
+        }
     }
 
     /// How many crashes it survives with these parameters.

@@ -21,6 +21,7 @@ fn run<'a>(topology: &'a Topology, params: &'a Params, load: Load) -> Circumstan
         undisturbed: true,
         whole_cycles: load == Load::Saturated,
         whole_requests: load == Load::OneAtATime,
+        cut: false,
         note: &|_| None,
         entries: 100,
     }
@@ -49,6 +50,28 @@ fn values(
 /// What it says when nothing is changed.
 fn plainly(algorithm: &str, shape: &str, nodes: u32, load: Load) -> Vec<(f64, FormKind)> {
     values(algorithm, shape, nodes, load, |_| ())
+}
+
+/// A member that enters beside another, or with a majority, leaves before the last answers come: they
+/// are not in a window that ends with its exit.
+#[test]
+fn what_comes_after_an_exit_keeps_forms_of_a_cut_window_silent() {
+    let cut = |run: &mut Circumstances<'_>| run.cut = true;
+    for algorithm in ["raymond-k", "thomas"] {
+        let once = |run: &mut Circumstances<'_>| run.note = &|_| Some((100, 100));
+        let forms = |cuts: bool| {
+            values(algorithm, "complete", 5, Load::OneAtATime, |run| {
+                once(run);
+                if cuts {
+                    cut(run);
+                }
+            })
+        };
+        assert!(!forms(false).is_empty(), "{algorithm}");
+        assert_eq!(forms(true), [], "{algorithm}");
+    }
+    let all_answer = values("ricart-agrawala", "complete", 5, Load::OneAtATime, cut);
+    assert_eq!(all_answer, [(8.0, FormKind::Exact)]);
 }
 
 #[test]

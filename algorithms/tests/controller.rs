@@ -254,7 +254,7 @@ fn params(given: &BTreeMap<String, String>) -> Params {
 /// nothing is under way whoever is inside leaves.
 fn play(given: &BTreeMap<String, String>, nodes: u32, requests: &[u32]) -> Outcome {
     let params = params(given);
-    let machine = (framework().machine)(&params, &Printed::repaired());
+    let machine = framework().machine(&params, &Printed::repaired());
     let (complete, bound) = (Topology::complete(nodes), Duration::from_millis(1));
     let setting = Setting::new(complete, NodeId(0), params, Printed::repaired(), bound);
     let mut table = Table {
@@ -304,7 +304,7 @@ impl Table {
                 }
                 Effect::Note { .. } | Effect::SetTimer { .. } | Effect::CancelTimer { .. } => {}
                 Effect::Post { .. } => panic!("{node} posts; only a print does"),
-                Effect::ProtocolError { why } => panic!("{node}: {why}"),
+                Effect::ProtocolError { why } | Effect::Fail { why } => panic!("{node}: {why}"),
             }
         }
     }

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 fn kinds(info: &AlgorithmInfo) -> &'static [&'static str] {
-    (info.machine)(&info.defaults(), &Printed::repaired()).kinds()
+    info.machine(&info.defaults(), &Printed::repaired()).kinds()
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn those_who_are_told_of_deaths_and_of_links_are_known() {
     let of_links = told(AlgorithmInfo::wants_link_events);
     assert_eq!(of_links, ["lfrt", "lfrt-p"]);
     for info in registry::ALL {
-        let printed = (info.machine)(&info.defaults(), &Printed::all(info.more.defects));
+        let printed = info.machine(&info.defaults(), &Printed::all(info.more.defects));
         let print_wants = (printed.wants_peer_events(), printed.wants_link_events());
         let wants = (info.wants_peer_events(), info.wants_link_events());
         assert_eq!(print_wants, wants, "{}", info.name);
@@ -148,7 +148,7 @@ impl Play {
         let shape = Shape::default_for(info.graph, nodes);
         let topology = shape.build(nodes, 0).expect("a default shape can be built");
         let (params, printed) = (info.defaults(), Printed::repaired());
-        let machine = (info.machine)(&params, &printed);
+        let machine = info.machine(&params, &printed);
         let bound = Duration::from_millis(50);
         let setting = Setting::new(topology, NodeId(0), params, printed, bound);
         Self {
@@ -248,7 +248,9 @@ impl Play {
                     let known = self.info.more.notes.iter().any(|(note, _)| *note == name);
                     assert!(known, "the entry does not tell what {name} is");
                 }
-                Effect::ProtocolError { why } => self.errors.push(format!("{node}: {why}")),
+                Effect::ProtocolError { why } | Effect::Fail { why } => {
+                    self.errors.push(format!("{node}: {why}"));
+                }
                 Effect::SetTimer { timer, after } => {
                     let after = match after {
                         After::Exactly(after) | After::Again(after) => after,

@@ -67,6 +67,8 @@ pub struct Config {
     pub members: Vec<MemberConfig>,
     /// Where the aliases listen.
     pub bind: IpAddr,
+    /// The first and the last port that aliases may take where they are not told theirs, if not any.
+    pub ports: Option<(u16, u16)>,
     /// How long links take without any fault.
     pub delay: Delay,
     /// The faults that are known at the start.
@@ -116,6 +118,7 @@ impl Config {
         Self {
             members,
             bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            ports: None,
             delay: Delay::NONE,
             timeline,
             journal: Journal::default(),

@@ -132,6 +132,8 @@ pub struct LinkFaultOutcome {
     /// The place of the step in the timeline; none asked for what a proxy drops that has no room for
     /// what is under way.
     pub step: Option<usize>,
+    /// How often the step had been put in force before, for other members.
+    pub turn: usize,
     /// When it began, or was to begin; if it begins again and again by itself, the first time.
     pub from_ns: u64,
     /// The links that it was on.
@@ -223,6 +225,7 @@ impl Timeline {
                     .entry((step, nth))
                     .or_insert_with(|| LinkFaultOutcome {
                         step: Some(step),
+                        turn: nth,
                         from_ns: rule.window.from_ns,
                         reach: rule.reach.clone(),
                         until_ns,
@@ -231,16 +234,46 @@ impl Timeline {
                 outcome.count += count;
             }
         }
-        let acted = by_turn
-            .iter()
-            .filter(|(_, outcome)| outcome.count.acted > 0);
-        let acted = acted.map(|((step, _), _)| *step).collect::<BTreeSet<_>>();
-        by_turn.retain(|(step, nth), outcome| match acted.contains(step) {
-            true => outcome.count.acted > 0,
-            false => *nth == 0,
-        });
-        let mut report = by_turn.into_values().collect::<Vec<_>>();
-        report.sort_by_key(|outcome| outcome.from_ns);
+        told_once(by_turn)
+    }
+}
+
+/// Outcomes by step and turn, as a report tells them.
+fn told_once(mut by_turn: BTreeMap<(usize, usize), LinkFaultOutcome>) -> Vec<LinkFaultOutcome> {
+    let acted = by_turn
+        .iter()
+        .filter(|(_, outcome)| outcome.count.acted > 0);
+    let acted = acted.map(|((step, _), _)| *step).collect::<BTreeSet<_>>();
+    by_turn.retain(|(step, nth), outcome| match acted.contains(step) {
+        true => outcome.count.acted > 0,
+        false => *nth == 0,
+    });
+    let mut report = by_turn.into_values().collect::<Vec<_>>();
+    report.sort_by_key(|outcome| outcome.from_ns);
+    report
+}
+
+impl LinkFaultOutcome {
+    /// What the same timeline did at several proxies, each of which carried links of its own.
+    pub fn together(reports: impl IntoIterator<Item = Vec<Self>>) -> Vec<Self> {
+        let mut by_turn = BTreeMap::<(usize, usize), Self>::new();
+        let mut unasked = Vec::new();
+        for outcome in reports.into_iter().flatten() {
+            let Some(step) = outcome.step else {
+                unasked.push(outcome);
+                continue;
+            };
+            match by_turn.get_mut(&(step, outcome.turn)) {
+                None => drop(by_turn.insert((step, outcome.turn), outcome)),
+                Some(sum) => {
+                    sum.count += outcome.count;
+                    sum.from_ns = sum.from_ns.min(outcome.from_ns);
+                    sum.until_ns = sum.until_ns.max(outcome.until_ns);
+                }
+            }
+        }
+        let mut report = told_once(by_turn);
+        report.append(&mut unasked);
         report
     }
 }

@@ -22,3 +22,22 @@ pub struct Totals {
     /// Datagrams that the kernel dropped because a socket of the proxy was full, where that is known.
     pub overflowed: Option<u64>,
 }
+
+/// What several proxies counted together.
+impl std::ops::Add for Totals {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        let overflowed = self.overflowed.zip(other.overflowed);
+        Self {
+            received: self.received + other.received,
+            delivered: self.delivered + other.delivered,
+            lost: self.lost + other.lost,
+            doubled: self.doubled + other.doubled,
+            under_way: self.under_way + other.under_way,
+            strays: self.strays + other.strays,
+            unsent: self.unsent + other.unsent,
+            overflowed: overflowed.map(|(one, another)| one + another),
+        }
+    }
+}

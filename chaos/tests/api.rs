@@ -227,10 +227,10 @@ fn the_token_may_come_from_a_file_or_the_environment() {
     }
 }
 
-/// Two ports of loopback that were free a moment ago.
+/// Two free ports of loopback, below those that the kernel gives to sockets that name none.
 fn free_ports() -> [u16; 2] {
-    let sockets = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").expect("a free port"));
-    sockets.map(|socket| socket.local_addr().expect("an address").port())
+    let mut free = (30_000..32_000).filter(|port| UdpSocket::bind(("127.0.0.1", *port)).is_ok());
+    [(); 2].map(|()| free.next().expect("a free port"))
 }
 
 #[test]

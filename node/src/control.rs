@@ -20,10 +20,12 @@ use std::path::PathBuf;
 use algorithms::NodeId;
 use serde::{Deserialize, Serialize};
 
+use model::event::What;
 use model::plan::Plan;
 use model::run::UsageRow;
 use model::workload::Cue;
 use transport::frame::Key;
+use wire::Moment;
 
 /// A message from the orchestrator to a member.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,8 +38,8 @@ pub enum ToMember {
     Start(Start),
     /// The run begins at this moment of the monotonic clock.
     Go {
-        /// Moment zero of the run, in nanoseconds of the monotonic clock.
-        zero_ns: u64,
+        /// Moment zero of the run.
+        zero: Moment,
     },
     /// The next thing to do, where the workload has a conductor.
     Cue {
@@ -63,6 +65,16 @@ pub enum ToMember {
     GoOn {
         /// The step of the plan's faults that the member's next entry is a hit of, if any.
         catch: Option<usize>,
+    },
+    /// A look at the member, for a page that shows the run while it goes on: it answers `Seen`.
+    Look {
+        /// How many of its next events the member keeps for the next look.
+        most: u32,
+    },
+    /// Clients stay inside, and think, so many times as long from now on as the workload says.
+    Stretch {
+        /// Above 1 they are slower.
+        times: f64,
     },
     /// The end of the run: the member writes what is left, says `Done`, and ends.
     Finish,
@@ -124,18 +136,61 @@ pub enum FromMember {
         /// When the token last came to this member, if it ever did.
         token_since_ns: Option<u64>,
     },
+    /// The answer to `Look`.
+    Seen(Box<Glance>),
     /// All records are on disk; the process is about to end.
     Done {
         /// Encoded size of the algorithm's state.
         state_bytes: u64,
+        /// The largest that it was after any event, where that was watched.
+        peak_state_bytes: Option<u64>,
         /// The processor time and memory that the member took.
         usage: UsageRow,
     },
+    /// The member's program cannot go on; why is among its records.
+    ProgramFailed,
     /// The member cannot go on.
     Failed {
         /// The error, in words.
         why: String,
     },
+}
+
+/// What a member is like, and what happened to it since it was looked at before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Glance {
+    /// The moment of the look: everything that is told happened until then.
+    pub now_ns: u64,
+    /// The first of what happened, as many as were to be kept.
+    pub events: Vec<SeenEvent>,
+    /// How many events there were besides.
+    pub left_out: u64,
+    /// Whether a client of the member is inside.
+    pub inside: bool,
+    /// Whether a client of the member waits.
+    pub waiting: bool,
+    /// What the member's algorithm is like now.
+    pub now: Portrait,
+}
+
+/// An event as a look tells it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeenEvent {
+    /// When, in nanoseconds from the start.
+    pub at_ns: u64,
+    /// What happened.
+    pub what: What,
+    /// What the member's algorithm was like after it, where the event was given to it.
+    pub after: Option<Portrait>,
+}
+
+/// What a member's algorithm is like at a moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Portrait {
+    /// Its state in words.
+    pub state: String,
+    /// How it wants to be drawn: an `algorithms::view::View`, as pages have it.
+    pub view: serde_json::Value,
 }
 
 /// What a member has counted since its start.

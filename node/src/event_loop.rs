@@ -1,10 +1,12 @@
 //! The member itself: one event after another, each on disk before it shows.
 //!
 //! Here is its life, from hello to done, and what it is told on the way. [`datagrams`] is what comes and
-//! goes through the socket, [`events`] what happens here and what is done about it.
+//! goes through the socket, [`events`] what happens here and what is done about it, [`looks`] what a live
+//! page is told of it.
 
 mod datagrams;
 mod events;
+mod looks;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -12,10 +14,11 @@ use std::net::SocketAddr;
 
 use algorithms::{Change, NodeId};
 use tracing::info;
-use wire::{self, Bundle, Inbox, Port, monotonic_ns};
+use wire::{self, Bind, Bundle, Inbox, Moment, Port};
 
 use self::datagrams::Arrival;
 use self::events::token_kind;
+use self::looks::Looks;
 use crate::ControlChannel;
 use crate::control::{Counts, FromMember, Group, Start, ToMember};
 use crate::record::Record;
@@ -28,6 +31,7 @@ use model::run::UsageRow;
 use safe_io::explained;
 use transport::failure_detector::FailureDetector;
 use transport::frame::Seal;
+use transport::header::Carried;
 use transport::{Identity, Transport};
 
 /// Bytes of kernel buffer asked for on each side of the socket; the kernel may give less.
@@ -38,10 +42,12 @@ const COUNTERS_EVERY_NS: u64 = 100_000_000;
 const EVENTS_PER_TURN: usize = 256;
 
 /// Binds a socket, says hello, and does what it is told until the end.
-pub(crate) async fn serve(address: SocketAddr) -> Result<(), String> {
+pub(crate) async fn serve(place: Bind) -> Result<(), String> {
     let mut control = ControlChannel::open().map_err(|error| format!("stdin: {error}"))?;
-    let port = Port::bind(address, SOCKET_BUFFER).map_err(|error| {
-        let taken = address.port() != 0 && error.kind() == io::ErrorKind::AddrInUse;
+    let port = Port::bind_within(place, SOCKET_BUFFER).map_err(|error| {
+        let only = place.ports.filter(|(first, last)| first == last);
+        let address = SocketAddr::new(place.address, only.map_or(0, |(port, _)| port));
+        let taken = only.is_some() && error.kind() == io::ErrorKind::AddrInUse;
         let how = match taken {
             true => "; another process has taken this member's port",
             false => "",
@@ -71,8 +77,8 @@ pub(crate) async fn serve(address: SocketAddr) -> Result<(), String> {
     let mut member = Member::new(group, start, port)?;
     control.say(&FromMember::Ready);
     match control.next().await? {
-        Some(ToMember::Go { zero_ns }) => {
-            member.zero_ns = zero_ns;
+        Some(ToMember::Go { zero }) => {
+            member.zero = zero;
             member.cpu_ms_before = cpu_ms();
         }
         Some(ToMember::Finish) => return finished_early(&control),
@@ -90,6 +96,7 @@ pub(crate) async fn serve(address: SocketAddr) -> Result<(), String> {
 fn finished_early(control: &ControlChannel) -> Result<(), String> {
     control.say(&FromMember::Done {
         state_bytes: 0,
+        peak_state_bytes: None,
         usage: UsageRow::default(),
     });
     Ok(())
@@ -98,8 +105,8 @@ fn finished_early(control: &ControlChannel) -> Result<(), String> {
 /// One member and everything its process owns.
 pub(crate) struct Member {
     me: NodeId,
-    /// Moment zero of the run on the monotonic clock.
-    zero_ns: u64,
+    /// Moment zero of the run. All times of this member, the transport's too, count from it.
+    zero: Moment,
     /// Where to send what is for member i.
     book: Vec<SocketAddr>,
     port: Port,
@@ -111,8 +118,8 @@ pub(crate) struct Member {
     members: Option<Members>,
     witness: Witness,
     pub(crate) recorder: Recorder,
-    /// Whether messages travel with their numbers, because everything is traced.
-    numbered: bool,
+    /// What travels in front of messages: their numbers only where everything is traced.
+    carried: Carried,
     wake_up: wire::Alarm,
     alarms: TimerQueue<Alarm>,
     arrivals: VecDeque<Arrival>,
@@ -133,8 +140,12 @@ pub(crate) struct Member {
     /// Orders that came while the member waited for a fault.
     pub(crate) postponed: VecDeque<ToMember>,
     clogged: bool,
+    /// Whether the member's program cannot go on, and the orchestrator has yet to be told.
+    program_failed: bool,
     /// Whether the orchestrator knows that the clients here have nothing to do.
     said_idle: bool,
+    /// What a live page will be told, if there is one.
+    looks: Option<Looks>,
     counters_due_ns: u64,
     /// Processor time taken before the run began.
     cpu_ms_before: f64,
@@ -185,7 +196,7 @@ impl Member {
         let records = files.join(format!("{me}.{incarnation}.rec"));
         Ok(Self {
             me,
-            zero_ns: 0,
+            zero: Moment::START,
             book,
             port,
             bundle: Bundle::default(),
@@ -196,7 +207,10 @@ impl Member {
                 .map_err(|error| format!("cannot open the witness files: {error}"))?,
             recorder: Recorder::create(&records)
                 .map_err(|error| format!("cannot make {}: {error}", records.display()))?,
-            numbered: plan.trace,
+            carried: Carried {
+                known: plan.certificate,
+                number: plan.trace,
+            },
             wake_up: wire::Alarm::new().map_err(|error| format!("cannot make a timer: {error}"))?,
             alarms: TimerQueue::default(),
             arrivals: VecDeque::new(),
@@ -210,7 +224,9 @@ impl Member {
             catch: None,
             postponed: VecDeque::new(),
             clogged: false,
+            program_failed: false,
             said_idle: false,
+            looks: None,
             counters_due_ns: 0,
             cpu_ms_before: 0.0,
             effects: Vec::new(),
@@ -220,7 +236,7 @@ impl Member {
     }
 
     pub(crate) fn now_ns(&self) -> u64 {
-        monotonic_ns().saturating_sub(self.zero_ns)
+        Moment::now().since(self.zero)
     }
 
     /// Takes part in the run from its moment zero on, and not before.
@@ -233,17 +249,18 @@ impl Member {
     }
 
     /// Sleeps until moment zero, so that nothing happens before it: datagrams stay in the socket,
-    /// and orders wait, except for those that stop the member. Says whether there is still a run.
+    /// and orders wait, except for those that stop the member or look at it. Says whether there is still a run.
     async fn wait_for_zero(&mut self, control: &mut ControlChannel) -> Result<bool, String> {
-        while monotonic_ns() < self.zero_ns {
+        while Moment::now() < self.zero {
             self.wake_up
-                .set(self.zero_ns)
+                .set(self.zero)
                 .map_err(|error| format!("cannot set the timer: {error}"))?;
             tokio::select! {
                 biased;
                 order = control.next() => match order? {
                     None => return Ok(false),
                     Some(ToMember::Halt) => self.halt(control).await?,
+                    Some(look @ ToMember::Look { .. }) => self.obey(look, control)?,
                     Some(order) => self.postponed.push_back(order),
                 },
                 rang = self.wake_up.wait() => {
@@ -265,6 +282,9 @@ impl Member {
         loop {
             self.handle_due(&mut inbox)?;
             self.flush()?;
+            if std::mem::take(&mut self.program_failed) {
+                control.say(&FromMember::ProgramFailed);
+            }
             if !self.hits.is_empty() {
                 self.wait_for_faults(control).await?;
             }
@@ -324,13 +344,12 @@ impl Member {
         if !self.arrivals.is_empty() {
             return Ok(true);
         }
-        let alarm_ns = self.alarms.next_ns().map(|at_ns| self.zero_ns + at_ns);
-        let next = alarm_ns.into_iter().chain(self.transport.next_deadline());
-        match next.min() {
+        let alarm_ns = self.alarms.next_ns().into_iter();
+        match alarm_ns.chain(self.transport.next_deadline()).min() {
             None => Ok(false),
-            Some(at_ns) if at_ns <= monotonic_ns() => Ok(true),
+            Some(at_ns) if at_ns <= self.now_ns() => Ok(true),
             Some(at_ns) => {
-                let set = self.wake_up.set(at_ns);
+                let set = self.wake_up.set(self.zero.plus_ns(at_ns));
                 set.map_err(|error| format!("cannot set the timer: {error}"))?;
                 Ok(false)
             }
@@ -345,8 +364,7 @@ impl Member {
 
     fn look_out(&mut self, now_ns: u64) {
         if let (Some(detector), Some(members)) = (&mut self.detector, &self.members) {
-            let now = self.zero_ns + now_ns;
-            detector.look(now, members.waits(self.me), &mut self.transport);
+            detector.look(now_ns, members.waits(self.me), &mut self.transport);
         }
     }
 
@@ -398,6 +416,18 @@ impl Member {
             ToMember::Group(_) | ToMember::Start(_) | ToMember::Go { .. } => {
                 Err("the run has begun already".to_owned())
             }
+            ToMember::Look { most } => {
+                if let Some(seen) = self.seen(most) {
+                    control.say(&seen);
+                }
+                Ok(())
+            }
+            ToMember::Stretch { times } => {
+                if let Some(members) = &mut self.members {
+                    members.stretch(times);
+                }
+                Ok(())
+            }
             // Told to go on, although it did not wait: the fault was in force already.
             ToMember::GoOn { catch } => {
                 self.catch = catch.or(self.catch);
@@ -435,6 +465,7 @@ impl Member {
             .map_or(0, |core| core.group().state_bytes(self.me) as u64);
         control.say(&FromMember::Done {
             state_bytes,
+            peak_state_bytes: self.members.as_ref().and_then(Members::peak_state_bytes),
             usage: usage(self.cpu_ms_before),
         });
         info!(entries = self.entries, "done");

@@ -32,13 +32,15 @@ mod recorder;
 mod usage;
 mod witness;
 
-use std::net::Ipv4Addr;
 use std::process::ExitCode;
 
 use safe_io::to_stderr;
 use wire::{Channel, ChildArgs};
 
 use crate::control::{FromMember, ToMember};
+
+/// This very program, even if its file is replaced meanwhile.
+const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// The member's end of the control channel.
 type ControlChannel = Channel<ToMember, FromMember>;
@@ -49,13 +51,12 @@ pub fn main(arguments: ChildArgs) -> ExitCode {
         to_stderr(&format!("error: {why}\n"));
         return ExitCode::from(4);
     }
+    external::drive_in_our_group(THIS_PROGRAM.into());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build();
     let served = match runtime {
-        Ok(runtime) => runtime.block_on(event_loop::serve(
-            (Ipv4Addr::LOCALHOST, arguments.port).into(),
-        )),
+        Ok(runtime) => runtime.block_on(event_loop::serve(arguments.place())),
         Err(error) => Err(format!("cannot start a runtime: {error}")),
     };
     match served {

@@ -30,6 +30,13 @@ fn main() -> ExitCode {
         to_stderr(USAGE);
         return ExitCode::SUCCESS;
     }
+    // A member's program is started through this one.
+    if arguments
+        .next_if(|first| first == external::sandbox::CHILD)
+        .is_some()
+    {
+        return external::sandbox::main(arguments);
+    }
     match ChildArgs::from_arguments(arguments) {
         Ok(birth) => node::main(birth),
         Err(why) => {

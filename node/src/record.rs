@@ -159,6 +159,7 @@ mod tests {
             fence: Some(8),
             invited: true,
             witness: Some(0),
+            index: Some(70),
         };
         let note = What::Note {
             name: "hops".into(),

@@ -7,6 +7,7 @@
 
 mod expected;
 mod file;
+mod findings;
 mod pages;
 mod published;
 mod report;
@@ -14,14 +15,16 @@ mod runner;
 mod search;
 mod table;
 
-pub(crate) use file::{Claim, ClaimFile, check_papers, claim_files};
+pub(crate) use expected::TestKeys;
+pub(crate) use file::{Claim, ClaimFile, check_papers, claim_files, numbers_of};
+pub(crate) use findings::Findings;
 pub(crate) use pages::{of_sources, overview};
 pub(crate) use published::Published;
 pub(crate) use report::{Picture, Questions, counted, page};
-pub(crate) use runner::ClaimRunner;
+pub(crate) use runner::{ClaimRunner, apart};
 pub(crate) use table::{ClaimResult, ClusterResult, csv};
 #[cfg(test)]
-pub(crate) use {expected::TestKeys, file::ClaimKeys, file::FileKeys, published::PublishedKeys};
+pub(crate) use {file::ClaimKeys, file::FileKeys, published::PublishedKeys};
 
 /// Where the claim files are, in the repository.
 pub(crate) const CLAIMS: &str = "experiments/claims";

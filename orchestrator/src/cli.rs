@@ -41,7 +41,12 @@ pub(crate) fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsStr
         text.starts_with('-') && text != "--" && !text.contains('=')
     };
     let mut joined: Vec<OsString> = Vec::new();
-    for argument in arguments {
+    let mut arguments = arguments.into_iter();
+    for argument in arguments.by_ref() {
+        if argument == "--" {
+            joined.push(argument);
+            break;
+        }
         match joined.last_mut() {
             Some(option) if below_zero(&argument) && lacks_value(option) => {
                 option.push("=");
@@ -50,6 +55,8 @@ pub(crate) fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsStr
             _ => joined.push(argument),
         }
     }
+    // What follows is for a program.
+    joined.extend(arguments);
     joined
 }
 
@@ -89,6 +96,10 @@ mod tests {
         assert_eq!(
             line("o --seed=1 -2 -- -3"),
             ["o", "--seed=1", "-2", "--", "-3"]
+        );
+        assert_eq!(
+            line("o -n 3 -- cmd -x -3"),
+            ["o", "-n", "3", "--", "cmd", "-x", "-3"]
         );
     }
 }

@@ -9,13 +9,13 @@ use crate::{Exit, Failure};
 
 /// Declares the module of each command, and the enum that clap and `perform` choose from.
 macro_rules! commands {
-    ($($file:ident::$Name:ident,)*) => {
+    ($($(#[$attribute:meta])* $file:ident::$Name:ident,)*) => {
         $(pub(crate) mod $file;)*
 
         /// A command with its arguments.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Command {
-            $($Name(Box<$file::$Name>),)*
+            $($(#[$attribute])* $Name(Box<$file::$Name>),)*
         }
 
         impl Command {
@@ -36,14 +36,22 @@ commands! {
     explain::Explain,
     check::Check,
     replay::Replay,
+    trace::Trace,
     report::Report,
+    view::View,
     explore::Explore,
+    external::External,
+    grade::Grade,
     structure::Structure,
     sweep::Sweep,
     compare::Compare,
     reproduce::Reproduce,
+    hunt::Hunt,
     bench::Bench,
     chaos::Chaos,
+    hosts::Hosts,
+    #[command(hide = true)]
+    agent::Agent,
     completions::Completions,
     man::Man,
 }

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use analysis::files::Events;
 use cluster::Cluster;
+use cluster::hosts::Hosts;
+use cluster::live::Person;
 use model::engine::{EngineError, Observer, Progress};
 use model::event::Event;
 use model::plan::Plan;
@@ -14,18 +16,35 @@ use tracing::debug;
 use crate::progress::Bar;
 use crate::result_table::warn;
 
-/// Runs a plan; processes leave their records in this directory. Clusters are started from the main
+/// Runs a plan; processes, on these hosts if there are some, leave their records in this directory. Clusters are started from the main
 /// thread only.
 pub(crate) fn run(
     engine: Engine,
     plan: &Plan,
+    hosts: Option<Hosts>,
     dir: &Path,
     observer: &mut dyn Observer,
 ) -> Result<Run, EngineError> {
     match engine {
         Engine::Sim => simulator::run(plan, observer),
-        Engine::Cluster => Cluster::of_this_program(dir).run(plan, observer),
+        Engine::Cluster => {
+            let cluster = Cluster {
+                hosts,
+                ..Cluster::of_this_program(dir)
+            };
+            cluster.run(plan, observer)
+        }
     }
+}
+
+/// Runs a plan with processes, while a person watches and interferes.
+pub(crate) fn run_live(
+    plan: &Plan,
+    dir: &Path,
+    observer: &mut dyn Observer,
+    person: &mut dyn Person,
+) -> Result<Run, EngineError> {
+    Cluster::of_this_program(dir).run_live(plan, observer, person)
 }
 
 /// What commands do with what an engine tells them.

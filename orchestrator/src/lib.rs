@@ -1,7 +1,15 @@
 //! The command line of Turnstile: scenarios in, runs and verdicts out.
 //!
 //! Each command is a file in `commands`; what a run shall do is a [`scenario`], from flags, a file
-//! or both.
+//! or both. What a user types is given to [`command_line`], which prints, and returns the exit code:
+//!
+//! ```
+//! use orchestrator::{Exit, command_line};
+//!
+//! let typed = |line: &str| command_line(line.split(' ').map(Into::into));
+//! assert_eq!(typed("orchestrator explain raymond"), Exit::Holds);
+//! assert_eq!(typed("orchestrator explain raimond"), Exit::Usage);
+//! ```
 
 mod claims;
 mod cli;
@@ -9,14 +17,19 @@ mod commands;
 mod embedded;
 mod engine;
 mod exit;
+mod figures;
 mod files;
+mod grade;
 #[cfg(test)]
 mod grammar;
+mod hunt;
 pub mod interrupt;
+pub mod live;
 mod names;
 pub mod numbers;
 mod pictures;
 mod progress;
+mod reach;
 mod repeat_line;
 mod report;
 mod result_table;
@@ -25,6 +38,8 @@ pub mod scenario;
 mod suggest;
 mod sweep;
 pub mod table;
+mod trace;
+mod view;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -55,6 +70,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {
             return if mistake { Exit::Usage } else { Exit::Holds };
         }
     };
+    external::drive(Some(cluster::THIS_PROGRAM.into()));
     let begun = wire::log::begin();
     let done = match begun.and_then(|()| wire::survive_file_limit()) {
         Ok(()) => cli.command.perform(),

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   palette ─┐
-//!   axis ────┼─► canvas ─┬─► line_chart (sweep), dot_chart (compare)
-//!            │           └─► waits, order, occupancy, messages, priorities (one run)
+//!   axis ────┼─► canvas ─┬─► line_chart, heat_map (sweep), dot_chart (compare)
+//!            │           └─► waits, order, occupancy, messages, priorities, space_time (one run)
 //!            └─────────────► structure (Sanders' information structures)
 //! ```
 //!
@@ -15,6 +15,7 @@ mod axis;
 mod canvas;
 pub(crate) mod dot_chart;
 mod faults;
+pub(crate) mod heat_map;
 pub(crate) mod line_chart;
 mod messages;
 mod occupancy;
@@ -22,6 +23,7 @@ mod order;
 mod palette;
 mod pixels;
 mod priorities;
+mod space_time;
 mod structure;
 mod waits;
 
@@ -32,6 +34,7 @@ pub(crate) use order::order;
 #[cfg(test)]
 pub(crate) use palette::COLOURS;
 pub(crate) use priorities::{overtaking_by_priority, wait_by_priority};
+pub(crate) use space_time::space_time;
 pub(crate) use structure::information_structure;
 pub(crate) use waits::{wait_over_time, wait_percentiles};
 

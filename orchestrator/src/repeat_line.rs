@@ -35,40 +35,50 @@ fn from_anywhere(program: &str) -> String {
 
 /// The program's own command line, with one flag and its value instead of those it had.
 pub(crate) fn line_with(flag: &str, value: &str) -> String {
-    instead(command_line().into_iter(), flag, value)
+    instead(command_line(), flag, value)
 }
 
-fn instead(mut arguments: impl Iterator<Item = String>, flag: &str, value: &str) -> String {
+fn instead(arguments: impl IntoIterator<Item = String>, flag: &str, value: &str) -> String {
+    let mut words = without(arguments, flag);
+    add(&mut words, flag, value);
+    joined(&words)
+}
+
+/// Adds a flag and its value: before two dashes, since what follows them is for a program.
+fn add(words: &mut Vec<String>, flag: &str, value: &str) {
+    let end = words.iter().position(|word| word == PROGRAM);
+    let end = end.unwrap_or(words.len());
+    words.splice(end..end, [flag.to_owned(), value.to_owned()]);
+}
+
+/// What stands before the words of a program.
+const PROGRAM: &str = "--";
+
+/// These words without a flag and its value.
+pub(crate) fn without(arguments: impl IntoIterator<Item = String>, flag: &str) -> Vec<String> {
+    let mut arguments = arguments.into_iter();
     let mut words: Vec<String> = Vec::new();
     while let Some(argument) = arguments.next() {
+        if argument == PROGRAM {
+            words.push(argument);
+            words.extend(arguments);
+            break;
+        }
         if argument == flag {
             arguments.next();
         } else if !argument.starts_with(&format!("{flag}=")) {
             words.push(argument);
         }
     }
-    words.extend([flag.to_owned(), value.to_owned()]);
-    joined(&words)
+    words
 }
 
 /// A command line of this program, with the seed that it took and without a directory of its own.
 pub(crate) fn repeat(arguments: impl Iterator<Item = String>, seed: u64) -> String {
-    let mut words: Vec<String> = Vec::new();
-    let mut seeded = false;
-    let mut arguments = arguments;
-    while let Some(argument) = arguments.next() {
-        if argument == "--out" {
-            arguments.next();
-            continue;
-        }
-        if argument.starts_with("--out=") {
-            continue;
-        }
-        seeded |= argument == "--seed" || argument.starts_with("--seed=");
-        words.push(argument);
-    }
-    if !seeded {
-        words.extend(["--seed".to_owned(), seed.to_string()]);
+    let mut words = without(arguments, "--out");
+    let seeds = |word: &String| word == "--seed" || word.starts_with("--seed=");
+    if !words.iter().take_while(|word| *word != PROGRAM).any(seeds) {
+        add(&mut words, "--seed", &seed.to_string());
     }
     joined(&words)
 }
@@ -119,6 +129,14 @@ mod tests {
         assert_eq!(
             again(&["o", "run", "raymond", "--seed", "3"]),
             "o run raymond --seed 3"
+        );
+    }
+
+    #[test]
+    fn what_follows_two_dashes_is_the_programs() {
+        assert_eq!(
+            again(&["o", "run", "external", "--", "lock", "--out", "x", "--seed"]),
+            "o run external --seed 7 -- lock --out x --seed"
         );
     }
 

@@ -6,7 +6,9 @@ use std::path::Path;
 use algorithms::NodeId;
 use algorithms::registry::FormKind;
 use analysis::files::State;
-use analysis::{FaultLine, Judgement, PriorityLine, Property, Summary, TheoryLine, Verdict};
+use analysis::{
+    Certified, FaultLine, Judgement, PriorityLine, Property, Summary, TheoryLine, Verdict,
+};
 use model::plan::Plan;
 use model::time::rounded_us;
 use model::workload::{PerNode, Urgency};
@@ -356,7 +358,13 @@ fn checked(judgement: &Judgement) -> Vec<Row> {
             let verb = if most == 1 { "was" } else { "were" };
             format!("{most} {verb} inside at once; {} may be", judgement.admits)
         }
-        most => format!("at most {most} inside at once"),
+        most => {
+            let certified = match summary.certified {
+                Certified::Yes => ", certified",
+                Certified::No | Certified::NotExercised => "",
+            };
+            format!("at most {most} inside at once{certified}")
+        }
     };
     let served = format!(
         "{} of {} requests served",

@@ -6,13 +6,14 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use analysis::Judgement;
 use analysis::files::{self, Draft, Events, FilesError, Provenance, utc};
+use analysis::{Judgement, Verdict};
 use model::run::{End, Engine, Run};
 
 use crate::engine::Watch;
 use crate::result_table::warn;
 use crate::scenario::Resolved;
+use crate::view::{self, Choice};
 use crate::{Failure, repeat_line, report};
 
 /// The default directory of results, below the current one.
@@ -111,18 +112,22 @@ impl Pending {
             ))
         });
         let page = afterwards("report.html", || {
-            let page = report::of_run(plan, run, judgement, &provenance);
+            let page = report::of_run(&directory, plan, run, judgement, &provenance);
             report::write(&page, &directory.join(report::NAME))
         });
+        // A user who traced a run that did not end well wants to see where.
+        let troubled = plan.trace && judgement.verdict != Verdict::Holds;
+        let steps = troubled.then(|| afterwards(view::NAME, || view_of(&directory, judgement)));
+        let warnings = page.into_iter().chain(steps.flatten());
         Ok(Published {
-            warnings: page.into_iter().chain(make_latest(&directory)).collect(),
+            warnings: warnings.chain(make_latest(&directory)).collect(),
             directory,
             misplaced,
         })
     }
 
-    /// What to do and to say when the program is stopped at once.
-    pub(crate) fn last_words(
+    /// What to do when the program is stopped at once; it returns the message for the user.
+    pub(crate) fn when_stopped(
         &self,
         resolved: &Resolved,
     ) -> impl FnOnce() -> String + Send + 'static {
@@ -254,6 +259,14 @@ pub(crate) fn afterwards(what: &str, make: impl FnOnce() -> Result<(), Failure>)
     ))
 }
 
+/// Writes the page that steps through a run, around its trouble.
+pub(crate) fn view_of(directory: &Path, judgement: &Judgement) -> Result<(), Failure> {
+    let contents = files::read(directory).map_err(|error| Failure::Testbed(error.to_string()))?;
+    let page = view::of_run(directory, &contents, judgement, &Choice::default());
+    let page = page.map_err(Failure::Testbed)?;
+    page.write(&directory.join(view::NAME))
+}
+
 /// Lets a file appear as a whole, and has it on disk.
 pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     crate::files::replace(path, text.as_bytes())
@@ -270,12 +283,17 @@ fn unwritable(error: &FilesError) -> Failure {
     }
 }
 
+/// The commit that this program was built from, where that is known.
+pub(crate) fn commit() -> Option<String> {
+    option_env!("TURNSTILE_COMMIT").map(str::to_owned)
+}
+
 /// Where something of that name comes from that was begun then and is over now.
 pub(crate) fn provenance(name: &str, started: SystemTime) -> Provenance {
     Provenance {
         name: name.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("TURNSTILE_COMMIT").map(str::to_owned),
+        commit: commit(),
         host: host(),
         command_line: repeat_line::command_line(),
         started: utc(started),

@@ -11,6 +11,7 @@ mod file;
 mod layers;
 mod links;
 mod load;
+mod program;
 mod render;
 mod resolve;
 mod values;
@@ -23,10 +24,12 @@ use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use chaos::{Delay, FaultSpec};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser};
-use model::plan::UseTransport;
+use cluster::hosts::spec::{HostsSpec, PlaceSpec};
+use model::plan::{Schedule, UseTransport};
 use model::run::Engine;
-use model::workload::{Span, Urgency};
+use model::workload::{KeyError, Span, Urgency};
 use serde::{Deserialize, Serialize};
+use toml::Table;
 
 use crate::suggest::did_you_mean;
 pub(crate) use file::complaint;
@@ -34,12 +37,10 @@ pub use layers::Layers;
 pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};
 pub(crate) use values::{
-    AsPrinted, Assignment, ShapeSpec, assignments, maybe_a_word, maybe_whole, named, whole,
-    whole_in_file,
+    AsPrinted, Assignment, List, ShapeSpec, Time, assignments, maybe_a_word, maybe_whole, named,
+    whole, whole_in_file,
 };
-use values::{
-    AskText, Between, Detecting, DuplicateSpec, List, LossSpec, ReorderSpec, Time, Weight,
-};
+use values::{AskText, Between, Detecting, DuplicateSpec, LossSpec, ReorderSpec, Weight};
 use workload_word::WorkloadWord;
 
 /// Everything that describes a run. A key without a value has a default.
@@ -93,6 +94,32 @@ pub struct Scenario {
     #[arg(long, value_name = "IDS", help_heading = "Group", num_args = 0..=1,
           require_equals = true, default_missing_value = "all")]
     pub as_printed: Option<AsPrinted>,
+
+    /// external: program that is the algorithm, and its arguments, in any language
+    ///
+    /// docs/protocol.md says what it is asked and answers. In a file: `program = ["python3", "lock.py"]`,
+    /// started in the directory of the file.
+    #[arg(last = true, value_name = "PROGRAM", help_heading = "Group")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub program: Vec<String>,
+
+    /// external: time in which the program must answer each line, such as 500ms [default: 5s]
+    #[arg(long, value_name = "TIME", help_heading = "Group")]
+    pub answer_within: Option<Time>,
+
+    /// external: memory that each program may take, in MiB [default: no limit]
+    #[arg(long, value_name = "MIB", help_heading = "Group", value_parser = values::whole::<u64>)]
+    #[serde(default, deserialize_with = "values::maybe_whole")]
+    pub program_memory: Option<u64>,
+
+    /// external: processes that each program may be, with all that it starts [default: no limit]
+    #[arg(long, value_name = "NUMBER", help_heading = "Group", value_parser = values::whole::<u32>)]
+    pub program_processes: Option<u32>,
+
+    /// What the program is, where it does not say so itself: a table with the keys of its answer to `init`.
+    #[arg(skip)]
+    #[serde(default, skip_serializing_if = "Table::is_empty")]
+    pub declares: Table,
 
     /// Who asks, and when [default: closed]
     #[arg(long, value_enum, value_name = "KIND", help_heading = "Load")]
@@ -255,6 +282,28 @@ pub struct Scenario {
           value_parser = PossibleValuesParser::new(["auto", "always", "never"]).try_map(values::named::<UseTransport>))]
     pub transport: Option<UseTransport>,
 
+    /// What decides in which order messages arrive (simulator): random or pct:CHANGES [default: random]
+    ///
+    /// random: the delay of each message alone. pct:3: each link has a priority, and the less it has the
+    /// longer its messages take, up to the longest delay; three times a link falls behind all others. That
+    /// finds orders that chance alone hardly ever makes. Only where no fault is on links and no transport
+    /// runs.
+    #[arg(long, value_name = "SCHEDULE", help_heading = "Network")]
+    pub schedule: Option<Schedule>,
+
+    /// Hosts that the members are on, each with an agent that this starts [default: this host]
+    ///
+    /// ssh:a,b*2,@FILE: by ssh; b takes twice as many members, and a file has a host in each line.
+    /// slurm: by srun, inside an allocation; slurm:N outside. join:N: whoever starts an agent on N hosts by
+    /// the line that is printed. 'cmd:a,b:COMMAND': by a command for each, with {host} and {agent} in it.
+    /// docs/hosts.md has examples.
+    #[arg(long, value_name = "HOSTS", help_heading = "Hosts")]
+    pub hosts: Option<HostsSpec>,
+
+    /// Which member is on which host: block, cyclic, or listed as a=0-3,5;b=4 [default: block]
+    #[arg(long, value_name = "PLACE", help_heading = "Hosts", requires = "hosts")]
+    pub place: Option<PlaceSpec>,
+
     /// What runs it; each command has its own flag for that.
     #[arg(skip)]
     pub engine: Option<Engine>,
@@ -316,6 +365,26 @@ impl Layered for Vec<FaultSpec> {
     }
 }
 
+impl Layered for Vec<String> {
+    fn over(self, below: Self) -> Self {
+        if self.is_empty() { below } else { self }
+    }
+
+    fn is_given(&self) -> bool {
+        !self.is_empty()
+    }
+}
+
+impl Layered for Table {
+    fn over(self, below: Self) -> Self {
+        below.into_iter().chain(self).collect()
+    }
+
+    fn is_given(&self) -> bool {
+        !self.is_empty()
+    }
+}
+
 /// Parameters are layered one by one.
 impl Layered for Vec<Assignment> {
     fn over(self, below: Self) -> Self {
@@ -358,11 +427,12 @@ macro_rules! keys {
 
 keys! {
     name algorithm nodes topology holder params as_printed
+    program answer_within program_memory program_processes declares
     workload entries total duration hold think rate gap asks settled askers within arrivals weights
     priority clients
-    delay links bound
+    delay links bound schedule
     loss duplicate reorder fault detector detect_after silence transport
-    engine seed time_limit warm_up trace
+    hosts place engine seed time_limit warm_up trace
 }
 
 /// The flags that describe one run: the scenario, and the engine that runs it.
@@ -394,6 +464,28 @@ impl Scenario {
             }
         }
         Ok(())
+    }
+
+    /// The scenario that a table describes, with the keys of a file.
+    pub(crate) fn try_from_table(table: Table) -> Result<Self, KeyError> {
+        let scenario = table.try_into();
+        scenario.map_err(|error| KeyError::new("", error.message().to_owned()))
+    }
+
+    /// The scenario that the text of a file describes.
+    pub(crate) fn from_toml(text: &str) -> Result<Self, KeyError> {
+        let scenario = toml::from_str(text);
+        scenario.map_err(|error: toml::de::Error| KeyError::new("", error.message().to_owned()))
+    }
+
+    /// The plan that it makes; names of files lead on from where the program runs.
+    pub(crate) fn resolve(&self) -> Result<Resolved, KeyError> {
+        let origin = resolve::Origin {
+            name: None,
+            folder: std::path::Path::new(""),
+            by_flags: &BTreeSet::new(),
+        };
+        resolve::resolve(self, &origin)
     }
 
     /// The scenario that these flags describe.

@@ -9,11 +9,13 @@
 //! was is in `sweep.json`, and in no other file.
 
 pub(crate) mod columns;
+pub(crate) mod figure;
 mod grid;
 mod journal;
 pub(crate) mod manifest;
 mod plot;
 mod provenance;
+mod shard;
 mod workers;
 
 use std::collections::BTreeSet;
@@ -24,13 +26,15 @@ use analysis::Summary;
 use analysis::aggregate::{Aggregate, aggregate};
 
 use crate::{Failure, interrupt};
+pub(crate) use figure::Plot;
 #[cfg(test)]
-pub(crate) use grid::{Curve, PublishedLine};
-pub(crate) use grid::{Grid, Plot, SweepKeys, flat, label, put, shown};
+pub(crate) use figure::{Curve, PublishedLine};
+pub(crate) use grid::{Grid, SweepKeys, flat, label, put, shown};
 use journal::Journal;
 pub(crate) use manifest::repeat_line;
 pub(crate) use plot::{draw, line_name};
 pub(crate) use provenance::SweepProvenance;
+pub(crate) use shard::{Shard, Share, merge};
 
 /// One run that is over: which, and what came out.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,32 +57,63 @@ pub(crate) struct Swept {
     pub(crate) aggregates: Vec<Vec<Aggregate>>,
 }
 
-/// Runs what has not been run yet, and adds it all up.
+/// Runs what has not been run yet, and adds it all up; of a shard only its own runs.
 pub(crate) fn sweep(
     grid: &Grid,
     directory: &Path,
+    share: Share,
     interrupted: &AtomicBool,
 ) -> Result<Swept, Failure> {
+    let directory = &share.place(directory);
     let (mut journal, mut done) = Journal::open(grid, directory)?;
     let known = done.iter().map(|run| (run.cell, run.repetition));
     let known = known.collect::<BTreeSet<_>>();
-    let cells = 0..grid.cells.len();
+    let cells = (0..grid.cells.len()).filter(|&cell| share.has(cell));
     let all = cells.flat_map(|cell| (0..grid.repetitions).map(move |nth| (cell, nth)));
     let open = all.filter(|run| !known.contains(run)).collect::<Vec<_>>();
     let todo = open.len();
     interrupt::before_stopping_at_once(journal.stop_message(todo));
     let mut fresh = Vec::new();
-    let ran = workers::run_all(grid, &open, directory, interrupted, &mut |run: Done| {
-        journal.add(&run)?;
-        fresh.push(run);
-        Ok(())
-    });
+    let ran = workers::run_all(
+        grid,
+        (done.len() + todo) as u64,
+        &open,
+        directory,
+        share.jobs,
+        interrupted,
+        &mut |run| {
+            journal.add(&run)?;
+            fresh.push(run);
+            Ok(())
+        },
+    );
     // The invocation is written down even if a run failed; that failure is the one to report.
     let ended = journal.end_invocation();
     ran.and(ended)?;
     let missing = todo - fresh.len();
     done.extend(fresh);
     done.sort_by_key(|run| (run.cell, run.repetition));
+    if missing > 0 || share.shard.is_some() {
+        if missing == 0 {
+            journal.close_runs(&done)?;
+        }
+        return Ok(Swept {
+            directory: directory.clone(),
+            done,
+            missing,
+            aggregates: Vec::new(),
+        });
+    }
+    conclude(grid, directory, journal, done)
+}
+
+/// Adds up the runs of a sweep that is complete, and writes its files.
+fn conclude(
+    grid: &Grid,
+    directory: &Path,
+    journal: Journal<'_>,
+    done: Vec<Done>,
+) -> Result<Swept, Failure> {
     let of_cell = |cell| {
         let first = done.partition_point(|run| run.cell < cell);
         done[first..].iter().take_while(move |run| run.cell == cell)
@@ -92,14 +127,35 @@ pub(crate) fn sweep(
         }
         aggregates
     });
-    let aggregates = aggregates.collect::<Vec<_>>();
-    if missing == 0 {
-        journal.close(&done, &aggregates)?;
-    }
+    let mut aggregates = aggregates.collect::<Vec<_>>();
+    add_plotted(grid, &done, &mut aggregates)?;
+    journal.close(&done, &aggregates)?;
     Ok(Swept {
         directory: directory.to_owned(),
         done,
-        missing,
+        missing: 0,
         aggregates,
     })
+}
+
+/// Adds what the picture shows of each cell where that is a formula and has no row yet.
+fn add_plotted(
+    grid: &Grid,
+    done: &[Done],
+    aggregates: &mut [Vec<Aggregate>],
+) -> Result<(), Failure> {
+    let Some(plot) = &grid.plot else {
+        return Ok(());
+    };
+    let evidence = grid.evidence(done);
+    for formula in plot.values().map_err(Failure::Usage)? {
+        let name = formula.to_string();
+        for (cell, aggregates) in aggregates.iter_mut().enumerate() {
+            if aggregates.iter().all(|known| known.metric != name) {
+                let values = evidence.values(cell, &formula);
+                aggregates.extend(Aggregate::of(&name, values));
+            }
+        }
+    }
+    Ok(())
 }

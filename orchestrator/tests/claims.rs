@@ -121,6 +121,17 @@ fn a_claim_file_that_is_wrong_is_refused_before_anything_runs() {
             but("repetitions = 3", "repetitions = 3\nup-to = 2"),
             "less than the 3 repetitions",
         ),
+        (
+            but("repetitions = 3", "repetitions = 3\ncluster = 0"),
+            "cluster: how many repetitions",
+        ),
+        (
+            but(
+                "repetitions = 3",
+                "repetitions = 3\ncluster = { repetitions = 2, nodes = 5 }",
+            ),
+            "most-nodes = 10",
+        ),
         (but("within = '1%'", "at-most = 3"), "one expectation"),
         (
             but(
@@ -340,4 +351,98 @@ fn the_published_tables_agree() {
         let line = format!(".md#{}) | {verdict} |", row["id"].to_lowercase());
         assert!(results.contains(&line), "{line}");
     }
+}
+
+/// The prose of the findings has no number but those that the program puts in, every finding is told, and every
+/// claim that does not hold is in one.
+#[test]
+fn the_findings_are_told_with_the_numbers_that_were_seen() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let file = toml::from_str::<toml::Table>(&read("experiments/findings.toml")).unwrap();
+    let groups = file["group"].as_array().unwrap();
+    let list = |group: &toml::Value| {
+        let findings = group["finding"].as_array().unwrap().iter();
+        let words = findings.map(|finding| finding.as_str().unwrap().to_owned());
+        words.collect::<Vec<_>>()
+    };
+    let findings = groups.iter().flat_map(list).collect::<Vec<_>>();
+    let about = groups
+        .iter()
+        .filter_map(|group| group.get("about")?.as_str());
+    for words in findings.iter().map(String::as_str).chain(about) {
+        // Marks and formulas stand between these; outside of them no digit does.
+        let mut depth = 0;
+        let mut formula = false;
+        for letter in words.chars() {
+            match letter {
+                '`' => formula = !formula,
+                '{' | '[' => depth += 1,
+                '}' | ']' => depth -= 1,
+                _ => assert!(depth > 0 || formula || !letter.is_ascii_digit(), "{words}"),
+            }
+        }
+    }
+    let results = read("RESULTS.md");
+    let (_, found) = results.split_once("## What was found\n").unwrap();
+    let (found, _) = found.split_once("\n## ").unwrap();
+    let told = found.lines().filter(|line| line.starts_with("- "));
+    assert_eq!(told.count(), findings.len(), "{found}");
+    assert!(!results.contains("## What else does not hold"), "{found}");
+}
+
+/// A number of a finding is the one that was seen, and a finding of other claims is not told.
+#[test]
+fn a_finding_is_told_with_its_number() {
+    let place = Place::new();
+    let file =
+        "[[group]]\ntitle = 'Costs'\nfinding = ['It takes {T-1.1}, see [T-1].', 'And [T-9].']\n";
+    place.file("experiments/findings.toml", file);
+    let equal = "recompute = 'numbers'\nvalue = 'cost.mean'\nequals = '3.0*1'\nwithin = '1%'";
+    reproduce(&place, &claim(equal), 0);
+    let overview = place.read("out/RESULTS.md");
+    assert!(
+        overview.contains("\n- It takes 3, see [T-1]("),
+        "{overview}"
+    );
+    assert!(!overview.contains("And "), "{overview}");
+}
+
+/// On processes only small cells run, where the sweep says so, and only tests of what processes measure: the
+/// messages of one entry are not counted there.
+#[test]
+fn on_processes_small_cells_run_and_what_they_measure() {
+    let place = Place::new();
+    let small = SWEEP.replace(
+        "repetitions = 3",
+        "repetitions = 3\ncluster = { repetitions = 2, most-nodes = 3 }",
+    );
+    let both = "sweep = 'costs'\nwhere = { algorithm = 'lamport' }\nvalue = 'messages_per_entry'\n\
+                equals = '3*(nodes-1)'\nwithin = '1%'\n[[claim.test]]\ncase = 'each entry'\n\
+                sweep = 'costs'\nalways = 'entry.messages.max <= 3*(nodes-1)'";
+    let text = claim(both).replace(SWEEP, &small);
+    place.file("claims/test.toml", &text);
+    let line = "reproduce --claims claims --engine both --out out";
+    place.line(line).expect_one_of(&[0, 1]);
+    let runs = rows(&place.path().join("out/test/costs.cluster/runs.csv"));
+    assert_eq!(runs.len(), 4);
+    assert!(runs.iter().all(|run| run["nodes"] == "3"));
+    let page = place.read("out/test.md");
+    let told = "On processes, 1 of 2 tests, at most 3 nodes: reproduced; the engines agree.";
+    assert!(page.contains(told), "{page}");
+    let varying = text.replace("lab = ", "varies-on-processes = true\nlab = ");
+    place.file("claims/test.toml", &varying);
+    place.line(line).expect_one_of(&[0, 1]);
+    let page = place.read("out/test.md");
+    let told = "On processes, 1 of 2 tests, at most 3 nodes: another thing from run to run.";
+    assert!(page.contains(told), "{page}");
+    assert_eq!(
+        rows(&place.path().join("out/claims.csv"))[0]["engines"],
+        "vary"
+    );
+    let overview = place.read("out/RESULTS.md");
+    assert!(overview.contains("## On processes"), "{overview}");
+    assert!(
+        overview.contains("1 claims ran on processes too"),
+        "{overview}"
+    );
 }

@@ -42,7 +42,34 @@ fn every_algorithm_runs_at_every_size_it_admits() {
             let summary = row(&place.path().join("run/summary.csv"));
             assert_eq!(summary["entries"], (3 * nodes).to_string(), "{}", info.name);
             assert_eq!(summary["witness_refusals"], "0", "{}", info.name);
+            let certified = match (info.more.admits)(&info.defaults()) {
+                1 => "yes",
+                _ => "not exercised",
+            };
+            assert_eq!(summary["certified"], certified, "{} -n {nodes}", info.name);
         }
+    }
+}
+
+/// One who died inside shares its index with one that was told of the death, and that is said; a restarted
+/// member runs no algorithm and changes nothing of it.
+#[test]
+fn entries_are_certified_though_a_member_died_inside() {
+    let line = "run sanders -n 3 --param structure=complete --param recovery=on --entries 5 --detect-after 5ms..10ms";
+    for (engine, fault) in [
+        ("cluster", "when enter 2 kill 2"),
+        ("sim", "when enter 2 kill 2"),
+        ("cluster", "when enter 2 restart 2 after 20ms"),
+        ("sim", "when enter 2 restart 2 after 20ms"),
+    ] {
+        let place = Place::new();
+        let line = format!("{line} --engine {engine} --fault '{fault}' --out run");
+        let finished = place.line(&line);
+        let summary = row(&place.path().join("run/summary.csv"));
+        let told = format!("{line}: {}{}", finished.stdout, finished.stderr);
+        assert_ne!(summary["safety"], "violated", "{told}");
+        assert_eq!(summary["certified"], "yes", "{told}");
+        assert!(told.contains("the dead are not inside"), "{told}");
     }
 }
 

@@ -39,12 +39,21 @@ const READING: &str = "docs/reading.md";
 
 /// The pages of the documentation.
 fn pages() -> Vec<String> {
-    let folder = fs::read_dir(root().join("docs")).expect("a folder of documents");
-    let names = folder.map(|file| file.expect("a readable folder").file_name());
+    pages_in("docs")
+}
+
+/// The chapters of the tutorial, whose commands `tutorial.rs` runs.
+fn tutorial() -> Vec<String> {
+    pages_in("docs/tutorial")
+}
+
+fn pages_in(folder: &str) -> Vec<String> {
+    let files = fs::read_dir(root().join(folder)).expect("a folder of documents");
+    let names = files.map(|file| file.expect("a readable folder").file_name());
     let names = names.map(|name| name.to_string_lossy().into_owned());
     let mut pages = names
         .filter(|name| name.ends_with(".md"))
-        .map(|name| format!("docs/{name}"))
+        .map(|name| format!("{folder}/{name}"))
         .collect::<Vec<_>>();
     pages.sort();
     assert!(pages.len() >= 4, "{pages:?}");
@@ -128,18 +137,30 @@ fn every_command_works(document: &str) -> usize {
     let cells = rows.flat_map(|line| line.split('`').skip(1).step_by(2));
     let lines = lines.chain(cells).filter_map(called);
     let mut seen = 0;
+    let mut latest = None;
     for line in lines {
         seen += 1;
         let place = place();
         let mut words = words(line);
+        if words.iter().any(|word| word == "results/latest") {
+            let run: &Vec<String> = latest
+                .as_ref()
+                .expect("a run is made before it is looked at");
+            place.run(run).expect_one_of(&[0, 1, 3]);
+        }
+        if words[0] == "run" {
+            latest = Some(words.clone());
+        }
         let is_said = |flag: &str| words.iter().any(|word| word == flag);
         let whole = is_said("--dry-run") || is_said("--json");
         if ["run", "compare"].contains(&words[0].as_str()) && !whole {
-            words.push("--dry-run".to_owned());
+            // What stands after two dashes is for a program.
+            let place = words.iter().position(|word| word == "--");
+            words.insert(place.unwrap_or(words.len()), "--dry-run".to_owned());
         }
         let finished = place.run(&words);
-        // What the explorer shows may well be a violation.
-        let expected = if words[0] == "explore" {
+        // What the explorer shows, and a hunt finds, may well be a violation.
+        let expected = if ["explore", "hunt"].contains(&words[0].as_str()) {
             [0, 1]
         } else {
             [0, 0]
@@ -166,6 +187,7 @@ fn every_command_works(document: &str) -> usize {
 fn every_command_that_is_named_is_there() {
     let commands = made::commands();
     let documents = showing().into_iter().chain([PROXY.to_owned()]);
+    let documents = documents.chain(tutorial());
     for document in documents {
         let text = read(&document);
         let named = quoted(&text).filter_map(|words| words.strip_prefix("orchestrator "));
@@ -187,7 +209,12 @@ fn links_in_the_documents_lead_somewhere() {
         "experiments/README.md",
         "experiments/claims/README.md",
     ];
-    for document in showing().into_iter().chain(more.map(str::to_owned)) {
+    let tutorial = tutorial().into_iter();
+    for document in showing()
+        .into_iter()
+        .chain(more.map(str::to_owned))
+        .chain(tutorial)
+    {
         let text = read(&document);
         let folder = root().join(&document);
         let folder = folder.parent().expect("a document lies in a folder");
@@ -238,10 +265,10 @@ fn every_key_of_a_scenario_file_is_documented() {
 /// A table of keys for each group of flags.
 fn scenario_keys() -> String {
     let command = Scenario::augment_args(clap::Command::new("run"));
-    let mut keys = vec!["engine"];
+    let mut keys = vec!["engine", "declares"];
     let mut groups: Vec<(&str, String)> = Vec::new();
     for flag in command.get_arguments() {
-        let name = flag.get_long().expect("every flag has a long name");
+        let name = flag.get_long().unwrap_or(flag.get_id().as_str());
         let key = if name == "param" { "params" } else { name };
         keys.push(key);
         let choices = flag.get_possible_values();
@@ -274,6 +301,10 @@ fn scenario_keys() -> String {
     }
     let engine = "| `engine` | `cluster`, `sim` | What runs it: processes that speak UDP, or the \
                   simulator in virtual time [default: cluster] |\n";
+    let declares = "| `declares` | table | external: What the program is, where it does not say so itself: \
+                    the keys of `declares` in [protocol.md](protocol.md#what-a-program-declares) |\n";
+    let (_, group) = groups.first_mut().expect("several groups");
+    group.push_str(declares);
     let (_, run) = groups.last_mut().expect("several groups");
     run.insert_str(0, engine);
     // The message for an unknown key names all keys.
@@ -297,6 +328,7 @@ fn files_in_the_documents_are_taken() {
     for (page, file, line) in [
         ("docs/scenarios.md", "some.toml", "run some.toml --dry-run"),
         ("docs/sweeps.md", "some.toml", "sweep some.toml --dry-run"),
+        ("docs/grading.md", "some.toml", "grade some.toml"),
         (
             "docs/claims.md",
             "claims/some.toml",
@@ -389,7 +421,7 @@ fn print_of(line: &str) -> String {
 fn place() -> Place {
     let place = Place::new();
     fs::create_dir(place.path().join("results")).expect("a directory can be made");
-    for part in ["experiments", "results/papers"] {
+    for part in ["experiments", "examples", "results/papers"] {
         std::os::unix::fs::symlink(root().join(part), place.path().join(part))
             .expect("a link can be made");
     }

@@ -100,8 +100,9 @@ fn experiments() -> Vec<PathBuf> {
     let files = entries.map(|file| file.expect("a readable folder").path());
     // What the sources leave open is no scenario.
     let scenario = |path: &PathBuf| {
-        let questions = path.file_stem().is_some_and(|name| name == "questions");
-        path.extension().is_some_and(|e| e == "toml") && !questions
+        let prose = ["questions", "findings"].map(std::ffi::OsStr::new);
+        let prose = path.file_stem().is_some_and(|name| prose.contains(&name));
+        path.extension().is_some_and(|e| e == "toml") && !prose
     };
     let mut files: Vec<_> = files.filter(scenario).collect();
     files.sort();

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -90,21 +90,29 @@ fn what_is_wrong_ends_with_two() {
     );
 }
 
-/// The page, with ports that were free a moment ago in place of its own.
+/// The page, with ports that are free here in place of its own.
 fn page() -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/proxy.md");
     let mut page = fs::read_to_string(path).expect("the page is there");
-    let udp = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").expect("a free port"));
-    let tcp = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let free = [
-        udp[0].local_addr().expect("an address").port(),
-        tcp.local_addr().expect("an address").port(),
-        udp[1].local_addr().expect("an address").port(),
-    ];
-    for (own, free) in ["7001", "7100", "7101"].iter().zip(free) {
-        page = page.replace(own, &free.to_string());
+    for own in ["7001", "7100", "7101"] {
+        page = page.replace(own, &free_port().to_string());
     }
     page
+}
+
+/// A port that is free. It is below those that the kernel gives to sockets that name none, so it stays free,
+/// and is given out only once.
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(20_000);
+    loop {
+        let port = NEXT.fetch_add(1, Ordering::Relaxed);
+        assert!(port < 30_000, "no port is free");
+        if UdpSocket::bind(("127.0.0.1", port)).is_ok()
+            && TcpListener::bind(("127.0.0.1", port)).is_ok()
+        {
+            return port;
+        }
+    }
 }
 
 /// Where the server of the example is.
@@ -225,7 +233,7 @@ struct Echo {
 
 impl Echo {
     fn start(port: u16) -> Self {
-        let socket = UdpSocket::bind(("127.0.0.1", port)).expect("it was free a moment ago");
+        let socket = UdpSocket::bind(("127.0.0.1", port)).expect("the port is free");
         let patience = Some(Duration::from_millis(50));
         socket.set_read_timeout(patience).expect("a deadline");
         let stop = Arc::new(AtomicBool::new(false));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every crate and those of the workspace that it uses: the arrows of ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("algorithms", &[]),
     ("chaos", &[]),
     ("transport", &["algorithms"]),
@@ -21,10 +21,12 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ),
     ("safe-io", &[]),
     ("wire", &[]),
+    ("external", &["algorithms", "safe-io"]),
     (
         "node",
         &[
             "algorithms",
+            "external",
             "member",
             "model",
             "safe-io",
@@ -37,6 +39,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
         &[
             "algorithms",
             "chaos",
+            "external",
             "member",
             "model",
             "node",
@@ -52,6 +55,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "analysis",
             "chaos",
             "cluster",
+            "external",
             "model",
             "safe-io",
             "simulator",
@@ -64,6 +68,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "algorithms",
             "chaos",
             "cluster",
+            "external",
             "model",
             "orchestrator",
             "safe-io",
@@ -183,6 +188,53 @@ fn the_architecture_says_what_each_crate_lacks() {
 
 /// What `scripts/mutants` would find out only after hours: an edit that no longer applies tests
 /// nothing, and neither does a test that is not there.
+/// A path with a folder begins at the top; a name without one is of a file that lies beside, or below,
+/// something that its line names.
+#[test]
+fn every_path_that_the_architecture_names_is_there() {
+    let page = read(&root().join("ARCHITECTURE.md"));
+    let (mut in_text, mut seen) = (false, 0);
+    for line in page.lines() {
+        in_text ^= line.starts_with("```");
+        let quoted = line.split('`').skip(1).step_by(2);
+        let quoted = quoted.filter(|_| !in_text && !line.starts_with("```"));
+        let (paths, names): (Vec<_>, Vec<_>) = quoted
+            .filter(|word| !word.contains(' ') && is_path(word))
+            .partition(|word| word.contains('/'));
+        let paths = paths.into_iter().flat_map(alternatives).collect::<Vec<_>>();
+        for path in &paths {
+            assert!(root().join(path).exists(), "{path}: {line}");
+        }
+        for name in &names {
+            let mut places = paths.iter().flat_map(|path| {
+                let place = root().join(path);
+                [place.with_file_name(name), place.join(name)]
+            });
+            let is_there = root().join(name).exists() || places.any(|place| place.exists());
+            assert!(is_there, "{name}: {line}");
+        }
+        seen += paths.len() + names.len();
+    }
+    assert!(seen > 50, "only {seen} paths");
+}
+
+/// Whether a quoted word of a page is a path.
+fn is_path(word: &str) -> bool {
+    let endings = [".rs", ".md", ".js", ".toml"];
+    word.contains('/') || endings.iter().any(|ending| word.ends_with(ending))
+}
+
+/// The paths that a path with `{one,another}` or a last `*.` stands for.
+fn alternatives(path: &str) -> Vec<String> {
+    let path = path.split_once('*').map_or(path, |(folder, _)| folder);
+    let Some((before, rest)) = path.split_once('{') else {
+        return vec![path.to_owned()];
+    };
+    let (among, after) = rest.split_once('}').expect("a brace that is closed");
+    let each = among.split(',').map(|one| format!("{before}{one}{after}"));
+    each.collect()
+}
+
 #[test]
 fn every_mutant_still_applies() {
     let list: toml::Table = read(&root().join("scripts/mutants.toml"))

@@ -323,6 +323,153 @@ fn contents(run: &Path) -> BTreeMap<String, Vec<u8>> {
         };
         (name, bytes)
     });
-    let told = |name: &String| !["run.json", "report.html"].contains(&name.as_str());
+    let pages = ["run.json", "report.html", "view.html"];
+    let told = |name: &String| !pages.contains(&name.as_str());
     files.filter(|(name, _)| told(name)).collect()
+}
+
+/// The fields of a protobuf message: the number of each, and its value or its bytes.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, Field<'_>)> {
+    fn varint(bytes: &mut &[u8]) -> u64 {
+        let mut value = 0;
+        for shift in (0..).step_by(7) {
+            let (first, rest) = bytes.split_first().expect("a number ends");
+            *bytes = rest;
+            value |= u64::from(first & 0x7f) << shift;
+            if first & 0x80 == 0 {
+                break;
+            }
+        }
+        value
+    }
+    let mut fields = Vec::new();
+    while !bytes.is_empty() {
+        let tag = varint(&mut bytes);
+        let value = match tag & 7 {
+            0 => Field::Number(varint(&mut bytes)),
+            1 => {
+                let (number, rest) = bytes.split_first_chunk().expect("eight bytes");
+                bytes = rest;
+                Field::Number(u64::from_le_bytes(*number))
+            }
+            2 => {
+                let length = varint(&mut bytes) as usize;
+                let (inner, rest) = bytes.split_at(length);
+                bytes = rest;
+                Field::Bytes(inner)
+            }
+            other => panic!("wire type {other}"),
+        };
+        fields.push((tag >> 3, value));
+    }
+    fields
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Field<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+/// Each message that arrived is a flow with a beginning and an end, slices are closed, and times rise.
+#[test]
+fn every_flow_of_a_perfetto_trace_ends_where_its_message_arrives() {
+    let place = Place::new();
+    place
+        .line("run raymond -n 5 --engine sim --entries 4 --trace --out run")
+        .expect(0);
+    place.line("trace run --format perfetto").expect(0);
+    let bytes = fs::read(place.path().join("run/trace.perfetto")).unwrap();
+    let (mut begun, mut ended) = (Vec::new(), Vec::new());
+    let mut last_ns = 0;
+    let mut open = BTreeMap::new();
+    for (field, packet) in fields(&bytes) {
+        assert_eq!(field, 1);
+        let Field::Bytes(packet) = packet else {
+            panic!("a packet is a message");
+        };
+        let packet = fields(packet);
+        let of = |packet: &[(u64, Field<'_>)], number| {
+            let found = packet.iter().find(|(field, _)| *field == number);
+            found.map(|(_, value)| match value {
+                Field::Number(number) => *number,
+                Field::Bytes(_) => panic!("field {number} is a number"),
+            })
+        };
+        let Some((_, Field::Bytes(event))) = packet.iter().find(|(field, _)| *field == 11) else {
+            continue;
+        };
+        let time_ns = of(&packet, 8).expect("a time");
+        assert!(time_ns >= last_ns);
+        last_ns = time_ns;
+        let event = fields(event);
+        let track = of(&event, 11).expect("a track");
+        match of(&event, 9) {
+            Some(1) => assert_eq!(open.insert(track, time_ns), None),
+            Some(2) => assert!(open.remove(&track).is_some()),
+            _ => {}
+        }
+        begun.extend(of(&event, 47));
+        ended.extend(of(&event, 48));
+    }
+    assert!(open.is_empty(), "{open:?}");
+    assert!(begun.len() > 20, "{}", begun.len());
+    begun.sort_unstable();
+    ended.sort_unstable();
+    assert_eq!(begun, ended);
+}
+
+#[test]
+fn a_run_is_drawn_and_what_cannot_be_is_refused() {
+    let place = Place::new();
+    place
+        .line("run raymond -n 5 --engine sim --entries 4 --trace --out run")
+        .expect(0);
+    for format in ["svg", "shiviz"] {
+        let line = format!("trace run --format {format} --from 0s --out file");
+        place.line(&line).expect(0);
+        assert!(place.read("file").contains("PRIVILEGE"), "{format}");
+    }
+    assert!(
+        place
+            .read("run/report.html")
+            .contains("The last two entries")
+    );
+    for (line, why) in [
+        (
+            "trace run --format svg --around violation",
+            "exclusion was kept",
+        ),
+        ("trace run --format svg --nodes 7", "no member 7"),
+        (
+            "trace run --format svg --from 9ms --to 1ms",
+            "later than --to",
+        ),
+        ("trace run --format png", "png"),
+        ("trace run --format svg --around soon", "violation, or end"),
+        ("trace nowhere --format svg", "nowhere"),
+    ] {
+        let refused = place.line(line).expect(2);
+        assert!(refused.stderr.contains(why), "{line}: {}", refused.stderr);
+    }
+    place
+        .line("run raymond -n 5 --engine sim --entries 4 --out plain")
+        .expect(0);
+    let refused = place.line("trace plain --format svg").expect(2);
+    assert!(refused.stderr.contains("--trace"), "{}", refused.stderr);
+}
+
+/// The picture in the documents is drawn again and compared; `UPDATE=1` writes it.
+#[test]
+fn the_picture_of_the_documents_is_what_the_program_draws() {
+    let place = Place::new();
+    let line = "run bmav -n 3 --engine sim --as-printed=kanrar-K4 --entries 10 --think exp:3ms --hold 200us --seed 2";
+    place.line(&format!("{line} --trace --out run")).expect(1);
+    place.line("trace run --format svg").expect(0);
+    let drawn = place.read("run/trace.svg");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures/space-time.svg");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &drawn).expect("it can be written");
+    }
+    assert_eq!(drawn, fs::read_to_string(&path).unwrap_or_default());
 }

@@ -13,4 +13,12 @@ pub(crate) struct Stamp {
     pub(crate) id: NodeId,
 }
 
+impl Stamp {
+    /// The stamp of a new request: the clock goes on by one.
+    pub(crate) fn next(clock: &mut u64, id: NodeId) -> Self {
+        *clock = clock.saturating_add(1);
+        Self { t: *clock, id }
+    }
+}
+
 shown! { Stamp: Self { t, id } => "({t},{id})" }

@@ -31,7 +31,7 @@ newest epoch it has heard of. A request that arrives where the role no longer is
 follows the pointer there, which is always newer, so it cannot run in a circle.
 One that arrives before the role does is kept until it comes. One that was
 passed on hop_limit times, because the role is always gone when it arrives, is
-told to everybody: whoever is or becomes controller has it then.
+told to everybody: the node that is or becomes controller has it then.
 
 Why it is safe: there is one role, it grants one entry at a time, and it moves
 only between two. Why nobody starves: every request reaches the controller in

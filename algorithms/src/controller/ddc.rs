@@ -26,13 +26,14 @@ controller knows only the two ends.
     |            |               |------- GRANT -------->|  nobody is behind 3
 
 A request that finds a tail is linked behind it: the controller tells the tail
-(NEXT). Whoever leaves tells the controller who is next. The role can move at
-any exit, because all it takes along is the two ends.
+(NEXT). A node that leaves tells the controller who is next. The role can move
+at any exit, because all it takes along is the two ends.
 
 A link and a grant to the same node may come from two different controllers, so
-whoever is inside may want to leave before it has learned who is next. A grant
-therefore says whether somebody is, or will be, linked behind; if so, and the
-link has not come, the EXIT waits for it, and so does the node's next request.
+the node that is inside may want to leave before it has learned who is next. A
+grant therefore says whether somebody is, or will be, linked behind; if so, and
+the link has not come, the EXIT waits for it, and so does the node's next
+request.
 
 Requests find the controller as in CDC: by pointers that only become newer, kept
 where the role is about to come, told to everybody after hop_limit hops.

@@ -24,6 +24,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     more: {
         params: parameters::ALL,
         refuses: parameters::refuses,
+        gives_up: parameters::gives_up,
         notes: parameters::NOTES,
         defects: DEFECTS,
         forms: forms::FRAMEWORK,
@@ -54,10 +55,11 @@ macro_rules! derived {
             explanation: $explanation,
             // The queue and the numbers exist once; what is remembered elsewhere is rare.
             state_bytes: |_| (size_of::<$crate::controller::kernel::Kernel<$Row>>() + 32) as u64,
-            machine: |_, _| &$crate::erased::Of::<$crate::controller::kernel::Kernel<$Row>>::MACHINE,
+            machine: $crate::registry::MachineSource::Rules(|_, _| &$crate::erased::Of::<$crate::controller::kernel::Kernel<$Row>>::MACHINE),
             more: $crate::registry::More {
                 params: $crate::controller::parameters::OF_DERIVED,
                 refuses: $crate::controller::parameters::refuses,
+                gives_up: $crate::controller::parameters::gives_up,
                 notes: $crate::controller::parameters::NOTES,
                 defects: $defects,
                 forms: $forms,

@@ -32,6 +32,7 @@ use super::rules::Rules;
 use super::target::{Preference, Target, Undefined};
 use crate::contract::{Algorithm, NodeId, Outbox, Request, Snapshot, Timer, ignores, invariants};
 use crate::setup::Setup;
+use crate::view::View;
 
 /// All kinds of message of a row: the kernel's, then its own.
 macro_rules! kinds_behind_the_kernels {
@@ -255,6 +256,12 @@ impl<R: Row> Algorithm for Kernel<R> {
     ignores! {
         peer: "the paper assumes that nobody fails: a lost role stays lost, nobody makes another",
         link,
+    }
+
+    fn draw(&self, view: &mut View) {
+        view.points_to("controller", self.role.controller);
+        view.mark("controller", self.role.active);
+        self.requests.draw(view);
     }
 
     invariants! {

@@ -17,15 +17,15 @@ pub(crate) static INFO: AlgorithmInfo = info! {
 };
 
 const EXPLANATION: &str = "\
-The nodes form a ring, by their numbers, and one role goes round it; whoever has
-it may enter. It moves only when somebody wants it.
+The nodes form a ring, by their numbers, and one role goes round it; the node
+that has it may enter. It moves only when somebody wants it.
 
            role
       0 --BECOME--> 1 --BECOME--> 2 --BECOME--> 3 --> (0)
       0 <--SIGNAL-- 1 <--SIGNAL-- 2 <--SIGNAL-- 3
                                                  3 wants in
 
-Whoever wants in and does not have the role sends a SIGNAL against its
+A node that wants in and does not have the role sends a SIGNAL against its
 direction. A node that hears one and does not have the role passes the signal
 on, unless it has signalled already: one signal stands for everybody ahead. A
 node that has the role and hears a signal passes the role on, at once if its

@@ -13,6 +13,7 @@ use super::migration_info::Cause;
 use super::ranks::Ranks;
 use crate::contract::{NodeId, Outbox};
 use crate::setup::Setup;
+use crate::view::View;
 
 /// A node as a member of its group, and as the head of one if it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -76,6 +77,13 @@ macro_rules! for_members {
 
         $crate::contract::ignores! { peer: "nobody fails: a lost role stays lost", link }
 
+        fn draw(&self, view: &mut $crate::view::View) {
+            self.members.draw(view);
+            view.mark("controller", self.tenure.active);
+            view.mark("asked", self.asked);
+            self.draw_others(view);
+        }
+
         $crate::contract::invariants! { $($invariants)+ }
     };
 }
@@ -99,6 +107,15 @@ impl Members {
             waiting: false,
             queue: VecDeque::new(),
             granted: None,
+        }
+    }
+
+    /// Draws the head of our group, and the group if we are the head.
+    pub(super) fn draw(&self, view: &mut View) {
+        view.points_to("head", self.head());
+        if self.head() == self.me {
+            view.points_to("granted", self.granted);
+            view.queue("members that wait", &self.queue);
         }
     }
 

@@ -3,11 +3,14 @@
 use super::chosen::Chosen;
 use crate::contract::NodeId;
 use crate::params::{Param, Params, Value};
+use crate::registry::Promise;
 
 /// Declares the parameters of the framework, and `ALL`, the list of them.
 macro_rules! params {
-    ($($(#[$what:meta])* $PARAM:ident = $make:ident($($argument:expr),+ $(,)?);)+) => {
-        $($(#[$what])* pub(super) const $PARAM: Param = Param::$make($($argument),+);)+
+    ($($(#[$what:meta])* $PARAM:ident = $make:ident($($argument:expr),+ $(,)?)
+        $(such as $examples:expr)?;)+) => {
+        $($(#[$what])*
+        pub(super) const $PARAM: Param = Param::$make($($argument),+)$(.such_as(&$examples))?;)+
 
         /// All parameters of the framework.
         pub(super) const ALL: &[Param] = &[$($PARAM),+];
@@ -45,10 +48,12 @@ params! {
     /// How long a request may chase the role.
     HOP_LIMIT = text("hop_limit", "n",
         "a request that was passed on so often is told to everybody: a number, n for as many as \
-         there are nodes, or none, in which case it may chase the role for ever");
+         there are nodes, or none, in which case it may chase the role for ever")
+        such as ["n", "0", "1", "2", "3", "none"];
     /// Who may become controller.
     CANDIDATES = text("candidates", "all",
-        "the nodes that may become controller, such as 0,1,2; the first one may always");
+        "the nodes that may become controller, such as 0,1,2; the first one may always")
+        such as ["all", "0", "1", "0,1", "0,2", "1,2"];
     GROUPS = integer("groups", 0..=u32::MAX as u64, 0,
         "how many coordinators a ring, heads the cohorts or copies a replicated queue with static \
          routing has; 0 for the usual: every node on a ring, else 3");
@@ -146,6 +151,12 @@ pub(super) fn refuses(params: &Params, nodes: u32) -> Option<String> {
         })
 }
 
+/// A request that chases the role without a limit may do so for ever.
+pub(super) fn gives_up(params: &Params, _: u32) -> Option<Promise> {
+    let endless = Chosen(params).word("hop_limit", "n") == "none";
+    endless.then_some(Promise::Liveness)
+}
+
 /// A text that does not say what it should.
 fn unreadable(chosen: &Chosen<'_>, nodes: u32) -> Option<String> {
     if chosen.hop_limit().is_none() {
@@ -234,6 +245,10 @@ pub(super) const NOTES: &[(&str, &str)] = &[
     (
         "broadcasts",
         "a request told to everybody because it could not find the role",
+    ),
+    (
+        "registered",
+        "place of a request in the order in which controllers took them, where one keeps the queue",
     ),
     ("moves", "a migration of the role"),
     (

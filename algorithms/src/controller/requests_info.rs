@@ -87,6 +87,9 @@ pub(super) trait RequestsInfo:
 
     /// What the choice of the next controller may look at.
     fn view(&self) -> View;
+
+    /// How the collection wants to be drawn.
+    fn draw(&self, view: &mut crate::view::View);
 }
 
 /// What came of a letter or of a client's wish.

@@ -25,6 +25,7 @@ use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::registry::{ALONE, AlgorithmInfo, Circumstances, ClosedForm, FormKind, SATURATED, info};
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "centralised", title: "A coordinator with a queue",
@@ -154,9 +155,15 @@ impl Algorithm for Centralised {
         link,
     }
 
+    fn draw(&self, view: &mut View) {
+        view.points_to("coordinator", self.coordinator);
+        view.points_to("granted", self.granted);
+        view.queue("queue", &self.queue);
+    }
+
     invariants! {
         "a grant is on its way, in use or on its way back, once": one_grant,
-        "whoever waits is queued, or its request or grant is on its way": nobody_is_forgotten,
+        "a node that waits is queued, or its request or grant is on its way": nobody_is_forgotten,
     }
 }
 

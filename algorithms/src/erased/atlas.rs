@@ -9,9 +9,11 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
+use super::numbered::Numbered;
 use super::{Event, MessageId, happen};
 use crate::contract::{Algorithm, Effect, Message, NodeId, Outbox, Snapshot, Visit};
 use crate::setup::{Setting, Setup};
+use crate::view::View;
 
 /// A local state, kept once: equal states of any nodes have the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,6 +77,9 @@ pub trait Atlas: Send {
 
     /// The state in words.
     fn describe_state(&self, state: StateId) -> String;
+
+    /// How the node in that state wants to be drawn.
+    fn view(&self, state: StateId) -> View;
 }
 
 /// The atlas of one algorithm type.
@@ -98,10 +103,10 @@ impl<A: Algorithm> Interned<A> {
     }
 
     fn work_out(&mut self, node: NodeId, state: StateId, event: Event) -> Step {
-        let mut local = self.states.values[state.0 as usize].clone();
+        let mut local = self.states.value(state.0).clone();
         let messages = &mut self.messages;
         happen(&mut local, node, event, &mut self.out, |message, _| {
-            messages.values[message.0 as usize].clone()
+            messages.value(message.0).clone()
         });
         let mut effects = Vec::new();
         self.out.pour_into(&mut effects);
@@ -116,7 +121,8 @@ impl<A: Algorithm> Interned<A> {
                 | Effect::SetTimer { .. }
                 | Effect::CancelTimer { .. }
                 | Effect::Note { .. }
-                | Effect::ProtocolError { .. } => {}
+                | Effect::ProtocolError { .. }
+                | Effect::Fail { .. } => {}
             }
         }
         Step {
@@ -153,8 +159,8 @@ impl<A: Algorithm> Atlas for Interned<A> {
         nodes: &[Option<StateId>],
         flight: &[(NodeId, NodeId, MessageId)],
     ) -> Result<(), Broken> {
-        let state = |id: StateId| &self.states.values[id.0 as usize];
-        let message = |id: MessageId| &self.messages.values[id.0 as usize];
+        let state = |id: StateId| self.states.value(id.0);
+        let message = |id: MessageId| self.messages.value(id.0);
         let snapshot = Snapshot {
             nodes: nodes.iter().map(|node| node.map(state)).collect(),
             flight: flight
@@ -182,9 +188,9 @@ impl<A: Algorithm> Atlas for Interned<A> {
     }
 
     fn renumber(&mut self, nodes: &mut [Option<StateId>], flight: &mut [MessageId]) -> bool {
-        let state = |id: StateId| self.states.values[id.0 as usize].clone();
+        let state = |id: StateId| self.states.value(id.0).clone();
         let mut states: Vec<_> = nodes.iter().map(|node| node.map(state)).collect();
-        let message = |id: &MessageId| self.messages.values[id.0 as usize].clone();
+        let message = |id: &MessageId| self.messages.value(id.0).clone();
         let mut messages: Vec<_> = flight.iter().map(message).collect();
         let mut visit = |each: Visit<'_>| {
             for state in states.iter_mut().flatten() {
@@ -213,50 +219,29 @@ impl<A: Algorithm> Atlas for Interned<A> {
     }
 
     fn kind(&self, message: MessageId) -> usize {
-        self.messages.values[message.0 as usize].kind()
+        self.messages.value(message.0).kind()
     }
 
     fn origin(&self, message: MessageId) -> Option<NodeId> {
-        self.messages.values[message.0 as usize].origin()
+        self.messages.value(message.0).origin()
     }
 
     fn describe(&self, message: MessageId) -> String {
-        format!("{:?}", self.messages.values[message.0 as usize])
+        format!("{:?}", self.messages.value(message.0))
     }
 
     fn encode(&self, message: MessageId, bytes: &mut Vec<u8>) {
-        let message = &self.messages.values[message.0 as usize];
+        let message = self.messages.value(message.0);
         postcard::to_io(message, bytes).expect("a message is plain data");
     }
 
     fn describe_state(&self, state: StateId) -> String {
-        format!("{:?}", self.states.values[state.0 as usize])
+        format!("{:?}", self.states.value(state.0))
     }
-}
 
-/// Values numbered in the order they were first seen.
-struct Numbered<T> {
-    values: Vec<T>,
-    numbers: FxHashMap<T, u32>,
-}
-
-impl<T> Default for Numbered<T> {
-    fn default() -> Self {
-        Self {
-            values: Vec::new(),
-            numbers: FxHashMap::default(),
-        }
-    }
-}
-
-impl<T: Clone + Eq + Hash> Numbered<T> {
-    fn number(&mut self, value: T) -> u32 {
-        if let Some(&number) = self.numbers.get(&value) {
-            return number;
-        }
-        let number = u32::try_from(self.values.len()).expect("fewer than 2^32 local states");
-        self.values.push(value.clone());
-        self.numbers.insert(value, number);
-        number
+    fn view(&self, state: StateId) -> View {
+        let mut view = View::default();
+        self.states.value(state.0).draw(&mut view);
+        view
     }
 }

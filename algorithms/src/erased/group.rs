@@ -5,6 +5,7 @@ use thiserror::Error;
 use super::{Event, MessageId, happen};
 use crate::contract::{Algorithm, Effect, Message, NodeId, Outbox};
 use crate::setup::{Setting, Setup};
+use crate::view::View;
 
 /// Some members of one run and the messages they have under way.
 pub trait Group: Send {
@@ -40,6 +41,9 @@ pub trait Group: Send {
 
     /// The member's state in words.
     fn describe_state(&self, member: NodeId) -> String;
+
+    /// How the member wants to be drawn.
+    fn view(&self, member: NodeId) -> View;
 }
 
 /// Bytes that are no message of this algorithm.
@@ -47,6 +51,13 @@ pub trait Group: Send {
 #[error("not a message of this algorithm: {why}")]
 pub struct DecodeError {
     why: String,
+}
+
+impl DecodeError {
+    /// They are none for this reason.
+    pub fn because(why: String) -> Self {
+        Self { why }
+    }
 }
 
 /// Members of one algorithm type, side by side in memory.
@@ -135,6 +146,12 @@ impl<A: Algorithm> Group for Members<A> {
 
     fn describe_state(&self, member: NodeId) -> String {
         format!("{:?}", self.node(member))
+    }
+
+    fn view(&self, member: NodeId) -> View {
+        let mut view = View::default();
+        self.node(member).draw(&mut view);
+        view
     }
 }
 

@@ -5,20 +5,28 @@ use super::MessageId;
 /// Messages by their ids. An id is used again when its message is gone, the latest first, so that
 /// few messages under way stay close together in memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Shelf<M> {
+pub struct Shelf<M> {
     places: Vec<Option<M>>,
     free: Vec<MessageId>,
 }
 
+impl<M> Default for Shelf<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<M> Shelf<M> {
-    pub(crate) fn new() -> Self {
+    /// A shelf with nothing on it.
+    pub fn new() -> Self {
         Self {
             places: Vec::new(),
             free: Vec::new(),
         }
     }
 
-    pub(crate) fn keep(&mut self, message: M) -> MessageId {
+    /// Puts a message on the shelf.
+    pub fn keep(&mut self, message: M) -> MessageId {
         if let Some(id) = self.free.pop() {
             self.places[id.0 as usize] = Some(message);
             return id;
@@ -28,15 +36,21 @@ impl<M> Shelf<M> {
         MessageId(id)
     }
 
+    /// Takes a message off the shelf.
+    ///
     /// # Panics
-    /// If the message is not under way; the same below.
-    pub(crate) fn take(&mut self, id: MessageId) -> M {
+    /// If the message is not under way.
+    pub fn take(&mut self, id: MessageId) -> M {
         let message = self.places[id.0 as usize].take();
         self.free.push(id);
         message.expect(UNDER_WAY)
     }
 
-    pub(crate) fn get(&self, id: MessageId) -> &M {
+    /// Looks at a message.
+    ///
+    /// # Panics
+    /// If the message is not under way.
+    pub fn get(&self, id: MessageId) -> &M {
         self.places[id.0 as usize].as_ref().expect(UNDER_WAY)
     }
 }

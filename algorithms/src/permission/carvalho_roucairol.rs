@@ -31,6 +31,7 @@ use crate::params::Param;
 use crate::permission::requester::Requester;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, FormKind, info};
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "carvalho-roucairol", title: "Carvalho and Roucairol",
@@ -185,7 +186,7 @@ impl Algorithm for CarvalhoRoucairol {
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
-        self.requester.phase = Phase::Idle;
+        self.requester.leave();
         // With sanders-C2 repaired nobody is left in I: who is inside has everybody's permission.
         for &other in &self.inform_set {
             out.send_for(self.me, other, Message::Release);
@@ -199,13 +200,7 @@ impl Algorithm for CarvalhoRoucairol {
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
         match message {
             Message::Request { t } => {
-                self.requester.clock = self.requester.clock.max(t);
-                let ours_first = match self.requester.phase {
-                    Phase::Idle => false,
-                    Phase::Waiting => self.requester.stamp < Stamp { t, id: from },
-                    Phase::Inside => true,
-                };
-                if ours_first {
+                if self.requester.goes_before(Stamp { t, id: from }) {
                     self.deferred.insert(from);
                 } else {
                     self.grant(from, out);
@@ -231,6 +226,13 @@ impl Algorithm for CarvalhoRoucairol {
     }
 
     ignores! { timer, peer: "the permission of the dead is gone with them", link }
+
+    fn draw(&self, view: &mut View) {
+        view.set("asks", &self.requester.request_set);
+        view.set("informs", &self.inform_set);
+        view.set("relies on", &self.status_set);
+        view.set("deferred", &self.deferred);
+    }
 
     invariants! {
         "the union of the local views satisfies the theorem (section 8, first \

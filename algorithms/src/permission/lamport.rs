@@ -28,6 +28,7 @@ use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, WHOLE, info};
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "lamport", title: "Lamport's queue",
@@ -48,9 +49,9 @@ Every node keeps the queue of all requests, in the same order everywhere. No
 node decides: each sees for itself when it is first.
 
 The order comes from logical clocks. A clock never falls behind the time on a
-message that arrives, and each request takes one tick more: whoever could have
-known of a request asks later than it. A request is stamped (time, node); the
-smaller pair goes first.
+message that arrives, and each request takes one tick more: a node that could
+have known of a request asks later than it. A request is stamped (time, node);
+the smaller pair goes first.
 
     node 0                                 node 1
       | wants in: stamp (1,0)                | wants in: stamp (1,1)
@@ -172,10 +173,15 @@ impl Algorithm for Lamport {
         link,
     }
 
+    fn draw(&self, view: &mut View) {
+        view.queue("queue", self.queue.iter().map(|(_, node)| node));
+        view.set("not heard", &self.unheard);
+    }
+
     invariants! {
-        "whoever is inside asked before everybody who waits": the_first_is_inside,
+        "a node that is inside asked before everybody who waits": the_first_is_inside,
         "a queued request is open, or its release is on its way": queues_are_true,
-        "whoever was not heard from will be": answers_come,
+        "a node that was not heard from will be": answers_come,
     }
 }
 

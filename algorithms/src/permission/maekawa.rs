@@ -30,6 +30,7 @@ use crate::permission::sanders::costs;
 use crate::permission::sanders::structure::{Set, Structure};
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "maekawa", title: "Maekawa",
@@ -43,7 +44,8 @@ pub(crate) static INFO: AlgorithmInfo = info! {
             "quorums",
             "grid",
             "plane, grid, cyclic, tree, mq, or each node's quorum such as 0,1;1,2;0,2",
-        )],
+        )
+        .such_as(&["plane", "grid", "cyclic", "tree", "mq", "0,1;1,2;0,2"])],
         refuses,
         defects: DEFECTS,
         forms: &[
@@ -78,14 +80,14 @@ least there is; rows and columns of a grid (K about 2 sqrt(N)) exist for any N.
     taken:       the request waits in a queue, smallest (time stamp, node) first
     1 leaves:    1 --RELEASE--> the same; each locks for the first in its queue
 
-Two nodes might now hold half of what both need for ever. So whoever is not
+Two nodes might now hold half of what both need for ever. So a node that is not
 next in some queue is told: FAILED. And a member that is locked by a larger
 stamp asks it: INQUIRE. Who has FAILED somewhere answers RELINQUISH, goes back
 into the queue, and the smaller stamp gets the lock. Who has not FAILED keeps
 the question in mind: it will enter, or FAIL and answer then.
 
-Why nobody starves: the smallest stamp of all is never told FAILED, and whoever
-holds what it needs is inside, or will be told, and relinquishes.
+Why nobody starves: the smallest stamp of all is never told FAILED, and a node
+that holds what it needs is inside, or will be told, and relinquishes.
 
 What it costs: 3(K-1) when nobody competes; at most 2(K-1) more in conflict on
 the way, about 4(K-1) in all when everybody wants in. From one exit to the next
@@ -293,9 +295,19 @@ impl Algorithm for Maekawa {
 
     ignores! { timer, peer: "nothing is done about a death; 'sanders' with recovery=on does", link }
 
+    fn draw(&self, view: &mut View) {
+        view.set("quorum", &self.quorum);
+        view.set("locked for us", &self.locked);
+        view.points_to("locked by", self.locking_request.map(|request| request.id));
+        view.queue(
+            "waiting_queue",
+            self.waiting_queue.iter().map(|request| request.id),
+        );
+    }
+
     invariants! {
         "a lock that somebody has is on that one, and on nobody else": locks_are_true,
-        "whoever is not next somewhere knows it, or will": the_hopeless_know,
+        "a node that is not next somewhere knows it, or will": the_hopeless_know,
     }
 }
 

@@ -24,6 +24,7 @@ use crate::contract::{
 };
 use crate::params::{Param, Params};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "raymond-k", title: "Raymond, k inside",
@@ -84,16 +85,24 @@ fn k(params: &Params) -> u32 {
     u32::try_from(params.integer("k")).unwrap_or(u32::MAX)
 }
 
+/// Whether all answers to the requests of the window are in it, and no others: who may be inside beside
+/// others does not wait for all of them, so that some come after its exit.
+fn has_all_answers(run: &Circumstances<'_>) -> bool {
+    !run.cut || k(run.params) == 1
+}
+
 fn alone(run: &Circumstances<'_>) -> Option<f64> {
-    run.is_alone().then(|| 2.0 * f64::from(run.nodes - 1))
+    let fits = run.is_alone() && has_all_answers(run);
+    fits.then(|| 2.0 * f64::from(run.nodes - 1))
 }
 
 fn most(run: &Circumstances<'_>) -> Option<f64> {
-    run.is_whole().then(|| 2.0 * f64::from(run.nodes - 1))
+    let fits = run.is_whole() && has_all_answers(run);
+    fits.then(|| 2.0 * f64::from(run.nodes - 1))
 }
 
 fn least(run: &Circumstances<'_>) -> Option<f64> {
-    let fits = run.is_whole();
+    let fits = run.is_whole() && has_all_answers(run);
     let before_entry = run.nodes.saturating_sub(k(run.params));
     fits.then(|| f64::from(run.nodes - 1 + before_entry))
 }
@@ -178,6 +187,15 @@ impl Algorithm for RaymondK {
         timer,
         peer: "the paper tolerates up to k-1 silent nodes by itself; no more is done here",
         link,
+    }
+
+    fn draw(&self, view: &mut View) {
+        let owing = |counts: &[u64]| {
+            let nodes = (0..).map(NodeId).zip(counts.to_vec());
+            nodes.filter_map(|(node, count)| (count > 0).then_some(node))
+        };
+        view.set("replies missing", owing(&self.outstanding));
+        view.set("deferred", owing(&self.deferred));
     }
 
     invariants! {

@@ -33,13 +33,27 @@ impl Requester {
 
     /// Our client wants in: everybody in the request set is asked, with a new stamp.
     pub(super) fn ask<M>(&mut self, request: impl Fn(u64) -> M, out: &mut Outbox<M>) {
-        self.clock = self.clock.saturating_add(1);
-        self.stamp.t = self.clock;
+        self.stamp = Stamp::next(&mut self.clock, self.stamp.id);
         self.phase = Phase::Waiting;
         for &other in &self.request_set {
             out.send_for(self.stamp.id, other, request(self.stamp.t));
         }
         self.try_enter(out);
+    }
+
+    /// The client leaves.
+    pub(super) fn leave(&mut self) {
+        self.phase = Phase::Idle;
+    }
+
+    /// A request of another node is heard. Whether our own, or our entry, goes first.
+    pub(super) fn goes_before(&mut self, theirs: Stamp) -> bool {
+        self.clock = self.clock.max(theirs.t);
+        match self.phase {
+            Phase::Idle => false,
+            Phase::Waiting => self.stamp < theirs,
+            Phase::Inside => true,
+        }
     }
 
     /// Enters, if we wait and nobody's reply is missing.

@@ -29,7 +29,8 @@ use crate::contract::{
 };
 use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
-use crate::registry::{AlgorithmInfo, FormKind, info};
+use crate::registry::{AlgorithmInfo, FormKind, Promise, info};
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "ricart-agrawala", title: "Ricart and Agrawala",
@@ -44,6 +45,12 @@ pub(crate) static INFO: AlgorithmInfo = info! {
             0,
             "keep sequence numbers modulo this; 2N-1 is enough, fewer are not; 0: no bound",
         )],
+        // Fewer numbers than 2N-1 come round too soon: an old one looks new.
+        gives_up: |params, nodes| match params.integer("modulo") {
+            0 => None,
+            few if few + 1 < 2 * u64::from(nodes) => Some(Promise::Safety),
+            _ => None,
+        },
         defects: DEFECTS, forms: &[broadcast::two_each(FormKind::Exact)],
     },
     explanation: EXPLANATION,
@@ -52,8 +59,8 @@ pub(crate) static INFO: AlgorithmInfo = info! {
 };
 
 const EXPLANATION: &str = "\
-Ask everybody, and enter when everybody has replied. Whoever wants in itself,
-and asked first, puts its reply off until it leaves.
+Ask everybody, and enter when everybody has replied. A node that wants in
+itself, and asked first, puts its reply off until it leaves.
 
 Who asked first is decided by the pair (sequence number, node), the smaller
 first. A new request takes a number larger than any its node has seen.
@@ -196,6 +203,12 @@ impl Algorithm for RicartAgrawala {
         timer,
         peer: "the paper's recovery is left out: with a member gone its reply never comes",
         link,
+    }
+
+    fn draw(&self, view: &mut View) {
+        view.set("deferred", &self.reply_deferred);
+        view.mark("requesting", self.requesting);
+        view.mark("replies missing", self.outstanding_reply_count > 0);
     }
 
     invariants! {

@@ -42,7 +42,7 @@ use crate::contract::NodeId;
 use crate::params::{Domain, Param, Params};
 use crate::printed::Printed;
 use crate::registry::{
-    ALONE, AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric, WHOLE, info,
+    ALONE, AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric, Promise, WHOLE, info,
 };
 use conditions::Conditions;
 use machine::Sanders;
@@ -59,6 +59,12 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     more: {
         params: PARAMS,
         refuses,
+        gives_up: |params, _| match (params.word("unsafe"), params.word("rules")) {
+            ("yes", _) => Some(Promise::Safety),
+            // The basic rules may deadlock, and so may those that Maekawa's algorithm has in print.
+            (_, "basic" | "no-fail") => Some(Promise::Liveness),
+            _ => None,
+        },
         crashes: 1,
         defects: defects::ALL,
         forms: &[
@@ -93,11 +99,29 @@ const PARAMS: &[Param] = &[
             condense: file::condense,
         },
         help: "the information structure; 'orchestrator structure' shows and checks one",
+        examples: &[
+            "centralised",
+            "complete",
+            "plane",
+            "grid",
+            "cyclic",
+            "tree",
+            "two-hot",
+            "fig3a",
+            "fig3b",
+            "fig4",
+            "mq",
+        ],
     },
     Param::choice(
         "rules",
         &["auto", "basic", "deadlock-free", "no-fail"],
         "basic may deadlock; auto: basic where that cannot happen, else deadlock-free",
+    ),
+    Param::choice(
+        "policy",
+        &["stamp", "fcfs"],
+        "who goes first at an arbiter: the smallest time stamp, or, with one arbiter, who came first",
     ),
     Param::choice(
         "self",
@@ -133,7 +157,9 @@ Two sets per node, and the algorithm is another one:
 
 Why it is safe: if I is part of R for all, and of any two nodes either their
 inform sets meet, or each asks the other. In the first case the node where they
-meet grants to one at a time; in the second each is its own arbiter.
+meet grants to one at a time; in the second each is its own arbiter. Where one
+node resolves all conflicts it may as well serve first who came first
+(policy=fcfs, with 'centralised'); two arbiters need stamps, to agree.
 
 With the basic rules (REQUEST, GRANT, RELEASE) two nodes may each hold what the
 other needs. So an arbiter that has granted, and then hears of a smaller stamp,
@@ -148,10 +174,10 @@ What it costs: a REQUEST and a GRANT for each in R, a RELEASE for each in I, not
 counting oneself; in conflict up to 4 more for each in R. From an exit of j to
 the entry of i it takes at most one or two messages in a row.
 
-With recovery=on, whoever learns of a death asks directly those it used to meet
-at the dead. Each of them is then its own arbiter, so that every node must be in
-its own I; else one death may let two in, and the structure is refused. --holder
-is the coordinator of 'centralised'.";
+With recovery=on, a node that learns of a death asks directly those it used to
+meet at the dead. Each of them is then its own arbiter, so that every node must
+be in its own I; else one death may let two in, and the structure is refused.
+--holder is the coordinator of 'centralised'.";
 
 fn refuses(params: &Params, nodes: u32) -> Option<String> {
     let word = params.word("structure");

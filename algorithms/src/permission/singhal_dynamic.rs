@@ -29,6 +29,7 @@ use crate::contract::{
 use crate::permission::requester::Requester;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, FormKind, info};
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "singhal-dynamic", title: "Singhal, dynamic information structure",
@@ -53,10 +54,10 @@ At first R_i is everybody with a smaller number. The picture is a staircase:
     R_2 = {0, 1}
     R_3 = {0, 1, 2}
 
-A REPLY from j takes j out of R: j need not be asked until it has asked us.
-Whoever sends a REPLY puts the addressee into R: it may well be inside next time
-we want in. Who was inside last has the empty R, and the others stand below it
-in the staircase, in the order of their last entries.
+A REPLY from j takes j out of R: j need not be asked until it has asked us. A
+node that sends a REPLY puts the addressee into R: it may well be inside next
+time we want in. Who was inside last has the empty R, and the others stand below
+it in the staircase, in the order of their last entries.
 
 On a REQUEST a node that is idle replies. One that is inside, or waits with a
 smaller pair (time stamp, node), remembers it in its inform set I and replies
@@ -113,7 +114,7 @@ impl Algorithm for SinghalDynamic {
     }
 
     fn release(&mut self, out: &mut Outbox<Message>) {
-        self.requester.phase = Phase::Idle;
+        self.requester.leave();
         for &other in &self.inform_set {
             self.requester.request_set.insert(other);
             out.send_for(other, other, Message::Reply);
@@ -127,26 +128,15 @@ impl Algorithm for SinghalDynamic {
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
         match message {
             Message::Request { t } => {
-                self.requester.clock = self.requester.clock.max(t);
-                let theirs = Stamp { t, id: from };
-                match self.requester.phase {
-                    Phase::Inside => {
-                        self.inform_set.insert(from);
-                    }
-                    Phase::Waiting if self.requester.stamp < theirs => {
-                        self.inform_set.insert(from);
-                    }
-                    Phase::Waiting => {
-                        out.send_for(from, from, Message::Reply);
-                        if self.requester.request_set.insert(from) {
-                            let t = self.requester.stamp.t;
-                            out.send_for(self.me, from, Message::Request { t });
-                        }
-                    }
-                    Phase::Idle => {
-                        self.requester.request_set.insert(from);
-                        out.send_for(from, from, Message::Reply);
-                    }
+                if self.requester.goes_before(Stamp { t, id: from }) {
+                    self.inform_set.insert(from);
+                    return;
+                }
+                out.send_for(from, from, Message::Reply);
+                let was_not_asked = self.requester.request_set.insert(from);
+                if was_not_asked && self.requester.phase == Phase::Waiting {
+                    let t = self.requester.stamp.t;
+                    out.send_for(self.me, from, Message::Request { t });
                 }
             }
             Message::Reply if !self.requester.request_set.contains(&from) => {
@@ -160,6 +150,11 @@ impl Algorithm for SinghalDynamic {
     }
 
     ignores! { timer, peer: "with a member gone its reply never comes", link }
+
+    fn draw(&self, view: &mut View) {
+        view.set("asks", &self.requester.request_set);
+        view.set("informs", &self.inform_set);
+    }
 
     invariants! {
         "of any two nodes at least one asks the other": one_asks,

@@ -64,7 +64,7 @@ pub(crate) const REGISTERED: (&str, &str) = (
 const EXPLANATION: &str = "\
 The sites form a tree, and one token moves along its edges, as in Raymond's
 algorithm. There a site asks once for everybody behind it, and the token serves
-whoever is near; so a site that asked early may be passed by one that asked
+a site that is near; so a site that asked early may be passed by one that asked
 late. MRA gives up the merging and keeps the order.
 
          1*            1 has the token
@@ -80,7 +80,8 @@ edge; each site on the way remembers in LDQ from which neighbour it came. The
 holder writes the name into RQ, and RQ travels with the token. The first in RQ
 is the next to enter: each site sends the token to the neighbour from which that
 one's request came. What a site that gets the token knows and RQ does not know
-is added at the end; whoever is in RQ and unknown here lies behind the sender.
+is added at the end; a site that is in RQ and unknown here lies behind the
+sender.
 
 A request may cross the token on an edge. Then it comes from where the token now
 is, and is ignored: the site that sent it adds it when the token arrives. For

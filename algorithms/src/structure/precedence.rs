@@ -197,6 +197,7 @@ pub(crate) const fn aging(default: &'static str) -> Param {
         domain: Domain::Text { default },
         help: "what those who are overtaken gain: off, step (a point each time) or slow(K) (a \
                point every K-th time)",
+        examples: &["off", "step", "slow(1)", "slow(2)", "slow(5)"],
     }
 }
 

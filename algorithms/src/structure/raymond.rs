@@ -24,6 +24,7 @@ use crate::contract::{
 };
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "raymond", title: "Raymond's tree",
@@ -49,9 +50,9 @@ pub(crate) static INFO: AlgorithmInfo = info! {
 };
 
 const EXPLANATION: &str = "\
-The sites form a tree, and one privilege moves along its edges; whoever has it
-may enter. A site does not know where the privilege is, only in which direction:
-its `holder` is the neighbour on the way to it.
+The sites form a tree, and one privilege moves along its edges; the site that
+has it may enter. A site does not know where the privilege is, only in which
+direction: its `holder` is the neighbour on the way to it.
 
     0* <--- 1 <--- 3        the arrows are `holder`; 0 has the privilege
             ^
@@ -183,9 +184,16 @@ impl Algorithm for Raymond {
 
     ignores! { timer, peer: "the paper's recovery is left out: a lost privilege stays lost", link }
 
+    fn draw(&self, view: &mut View) {
+        view.points_to("holder", self.holder);
+        view.queue("request_q", &self.request_q);
+        view.token(self.holder == self.me);
+        view.mark("asked", self.asked);
+    }
+
     invariants! {
         "there is one privilege": one_privilege,
-        "whoever asked is queued where it asked": the_asked_remember,
+        "a site that asked is queued where it asked": the_asked_remember,
     }
 }
 

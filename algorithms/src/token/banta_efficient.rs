@@ -7,7 +7,8 @@
 //! collects requests until the token comes, is inside, and then begins the next cycle: what it
 //! collected is the queue, the last of it is the new good site, the sites not on the queue are told,
 //! and for two times the bound T it waits for requests that are still on their way to it. These join
-//! the queue behind the mark and are served a cycle later.
+//! the queue behind the mark and are served a cycle later (or, with `late=before`, the strategy that
+//! section 5.8 weighs and leaves, before it).
 //!
 //! ```text
 //!     1 leaves; 2, 4, 3 asked it      queue [2 4 3*], UPDATE 3 to 0 and 5
@@ -39,6 +40,7 @@ use crate::contract::{
     messages, node, one_token, shown,
 };
 use crate::printed::rules;
+use crate::view::View;
 
 pub(crate) use entry::INFO;
 use queue::Token;
@@ -91,10 +93,24 @@ node! {
         /// The queue is marked, and the token leaves when the wait is over.
         waiting: bool = false,
         wait: Duration = wait::of(setup),
+        /// Where requests that come too late for this cycle join the queue.
+        late: Late = match setup.setting.params.word("late") {
+            "before" => Late::BeforeTheGoodSite,
+            _ => Late::BehindTheGoodSite,
+        },
         /// What the printed rules do not read during the wait.
         unread: Vec<Unread> = Vec::new(),
         rules: Rules = Rules::of(&setup.setting.printed),
     }
+}
+
+/// Where a request joins a queue on which the good site is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+enum Late {
+    /// It is served in the next cycle.
+    BehindTheGoodSite,
+    /// It is served in this one.
+    BeforeTheGoodSite,
 }
 
 /// Something that happened while a site was blocked.
@@ -114,6 +130,18 @@ rules! {
         epochs: "epochs",
         every_exit_appends: "every-exit-appends",
         holder_enters: "holder-enters",
+    }
+}
+
+impl Late {
+    fn queue(self, token: &mut Token, site: NodeId) {
+        let place = |mark| token.token_queue.iter().position(|queued| *queued == mark);
+        match (self, token.mark.and_then(place)) {
+            (Late::BeforeTheGoodSite, Some(place)) => token.token_queue.insert(place, site),
+            (Late::BeforeTheGoodSite, None) | (Late::BehindTheGoodSite, _) => {
+                token.token_queue.push_back(site);
+            }
+        }
     }
 }
 
@@ -204,6 +232,15 @@ impl Algorithm for BantaEfficient {
 
     ignores! { peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
 
+    fn draw(&self, view: &mut View) {
+        view.points_to("good site", self.good_site);
+        view.queue("local queue", &self.local_queue);
+        view.token_with(self.token.as_ref());
+        if let Some(token) = &self.token {
+            view.queue("token queue", &token.token_queue);
+        }
+    }
+
     invariants! {
         "there is one token": one_token,
         "a request is in one place until it is served": invariants::requests_are_in_one_place,
@@ -216,7 +253,7 @@ impl BantaEfficient {
     fn ask(&mut self, out: &mut Outbox<Message>) {
         if let Some(token) = self.token.as_mut().filter(|_| self.waiting) {
             token.register(self.me, out);
-            token.token_queue.push_back(self.me);
+            self.late.queue(token, self.me);
             out.note("own", 1);
         } else if let Some(good_site) = self.good_site {
             let request = Message::Request { site: self.me };
@@ -303,7 +340,7 @@ impl BantaEfficient {
     fn append_local_queue(&mut self, token: &mut Token, out: &mut Outbox<Message>) {
         for &site in &self.local_queue {
             token.register(site, out);
-            token.token_queue.push_back(site);
+            self.late.queue(token, site);
         }
         // banta-E2: in the thesis "append" copies.
         if self.rules.append_empties {

@@ -1,7 +1,7 @@
 //! Banta's simple algorithm: a token with a queue, and a guess at the end of it.
 //!
 //! P. Banta, "Distributed mutual exclusion algorithms", M.S. thesis, University of Nevada, Las Vegas,
-//! 1993, chapter 4.
+//! 1993, chapters 3 and 4.
 //!
 //! The token carries a queue of the sites that wait for it. A request goes to the last site of that
 //! queue, its *good site*, which keeps it until the token comes by and then appends it. Whenever the
@@ -17,11 +17,15 @@
 //! wants in. Links need not keep order.
 //! Kept from the thesis: its four states, `good_site`, both queues, and `send_token`. With
 //! `rules=preliminary` those of section 4.3, with `rules=numbered` those of 4.6: requests have
-//! numbers, every site on the way keeps a copy, and the token knows the numbers.
+//! numbers, every site on the way keeps a copy, and the token knows the numbers. With `rules=basic`
+//! those of chapter 3: what was filed joins the queue when the token arrives, and everybody is told
+//! of its end, those on it too. The first draft of that chapter, in which a request goes to everybody,
+//! is a machine of its own, [`draft`].
 //! Added: epochs. UPDATEs of different senders overtake each other, so the token counts the changes
 //! of its end, and a site believes only what is newer than what it knows.
 
 mod defects;
+mod draft;
 mod entry;
 mod invariants;
 
@@ -35,6 +39,7 @@ use crate::contract::{
     one_token, shown,
 };
 use crate::token::banta_efficient::queue;
+use crate::view::View;
 
 pub(crate) use entry::INFO;
 
@@ -93,6 +98,7 @@ node! {
     pub(crate) struct BantaSimple of setup with me, nodes
     given
         numbered = setup.setting.params.word("rules") == "numbered",
+        basic = setup.setting.params.word("rules") == "basic",
         no_numbers = vec![0; if numbered { setup.nodes() as usize } else { 0 }];
     {
         site_state: State = match setup.is_holder() {
@@ -105,6 +111,8 @@ node! {
         epoch: u64 = 0,
         /// The requests we keep for the token, with their numbers.
         local_queue: Vec<(NodeId, u64)> = Vec::new(),
+        /// How many of them joined the queue when the token arrived, in the basic rules.
+        joined: u64 = 0,
         /// The token, while we have it.
         token: Option<Token> = setup.is_holder().then(|| Token {
             token_queue: VecDeque::new(),
@@ -117,6 +125,9 @@ node! {
         seen: Vec<u64> = no_numbers,
         rules: Rules = Rules {
             numbered,
+            basic,
+            leaving_appends: !basic || !setup.without("leaving-appends"),
+            idle_site_forwards: !basic || !setup.without("idle-site-forwards"),
             holder_enters: !setup.without("holder-enters"),
             epochs: !setup.without("epochs"),
             queued_is_recorded: !setup.without("queued-is-recorded"),
@@ -130,6 +141,10 @@ node! {
 struct Rules {
     /// The numbered rules of section 4.6, not the preliminary ones.
     numbered: bool,
+    /// The basic rules of chapter 3.
+    basic: bool,
+    leaving_appends: bool,
+    idle_site_forwards: bool,
     holder_enters: bool,
     epochs: bool,
     queued_is_recorded: bool,
@@ -191,6 +206,15 @@ impl Algorithm for BantaSimple {
 
     ignores! { timer, peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
 
+    fn draw(&self, view: &mut View) {
+        view.points_to("good site", self.good_site);
+        view.queue("local queue", self.local_queue.iter().map(|(site, _)| site));
+        view.token_with(self.token.as_ref());
+        if let Some(token) = &self.token {
+            view.queue("token queue", &token.token_queue);
+        }
+    }
+
     invariants! {
         "there is one token": one_token,
         "everybody on the token queue waits, once": invariants::the_queued_wait,
@@ -210,14 +234,20 @@ impl BantaSimple {
             }
             *seen = number.max(*seen);
         }
-        // In the preliminary rules a site that passes a request on keeps no copy.
-        if self.rules.numbered || self.site_state != State::NotRequesting {
+        // banta-B2: in chapter 3 a site holds whatever it is asked until the token comes.
+        let forwards = self.site_state == State::NotRequesting && self.rules.idle_site_forwards;
+        // A site that passes a request on keeps a copy in the numbered rules alone.
+        if self.rules.numbered || !forwards {
             self.local_queue
                 .retain(|&(kept, _)| !self.rules.numbered || kept != site);
             self.local_queue.push((site, number));
         }
         match self.site_state {
-            State::Holding => self.send_token(out),
+            State::Holding => {
+                self.join(out);
+                self.send_token(out);
+            }
+            State::NotRequesting if !forwards => {}
             State::NotRequesting if self.good_site == self.me => {
                 out.protocol_error("our good site is ourselves, and we do not expect the token");
             }
@@ -247,8 +277,18 @@ impl BantaSimple {
             self.good_site = *token.token_queue.back().unwrap_or(&self.me);
         }
         self.token = Some(token);
+        self.join(out);
         self.site_state = State::Executing;
         out.enter();
+    }
+
+    /// Step 3 of figure 3.4, the token is here: what we filed joins its queue. From chapter 4 on a site
+    /// does so when it leaves.
+    fn join(&mut self, out: &mut Outbox<Message>) {
+        if let Some(mut token) = self.token.take_if(|_| self.rules.basic) {
+            self.joined = self.append_local_queue(&mut token, out);
+            self.token = Some(token);
+        }
     }
 
     fn send_token(&mut self, out: &mut Outbox<Message>) {
@@ -256,7 +296,11 @@ impl BantaSimple {
             .token
             .take()
             .expect("a site that is inside or holds has it");
-        let added = self.append_local_queue(&mut token);
+        let mut added = std::mem::take(&mut self.joined);
+        // banta-B1: in chapter 3 what comes after the token waits until it comes again.
+        if self.rules.leaving_appends {
+            added += self.append_local_queue(&mut token, out);
+        }
         if added > 0 {
             token.epoch = token.epoch.saturating_add(1);
             out.note("appended", added);
@@ -277,7 +321,7 @@ impl BantaSimple {
     }
 
     /// Moves the local queue to the end of the token queue; says how many came on it.
-    fn append_local_queue(&mut self, token: &mut Token) -> u64 {
+    fn append_local_queue(&mut self, token: &mut Token, out: &mut Outbox<Message>) -> u64 {
         let mut added = 0;
         for (site, number) in std::mem::take(&mut self.local_queue) {
             if self.rules.numbered {
@@ -290,6 +334,7 @@ impl BantaSimple {
                 }
             }
             token.token_queue.push_back(site);
+            out.note_for(site, "queued", 1);
             added += 1;
         }
         added
@@ -299,13 +344,15 @@ impl BantaSimple {
         let &last = token.token_queue.back().expect("somebody was appended");
         let epoch = token.epoch;
         let update = Message::Update { last, epoch };
-        queue::tell_the_others(
-            (self.me, self.nodes),
-            &token.token_queue,
-            last,
-            &update,
-            out,
-        );
+        let nobody = VecDeque::new();
+        // Figure 3.4 tells all sites; that those on the queue learn it from the token is the last
+        // thought of chapter 3, and the rule from chapter 4 on.
+        let learn_from_the_token = match self.rules.basic {
+            true => &nobody,
+            false => &token.token_queue,
+        };
+        let group = (self.me, self.nodes);
+        queue::tell_the_others(group, learn_from_the_token, last, &update, out);
     }
 
     /// Writes into the token that this request needs no place on the queue any more.

@@ -24,6 +24,7 @@ use crate::contract::{
 };
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Metric, info};
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "naimi-trehel", title: "Naimi and Trehel",
@@ -37,7 +38,8 @@ pub(crate) static INFO: AlgorithmInfo = info! {
 };
 
 const EXPLANATION: &str = "\
-There is one token; whoever has it may enter. Each site remembers two things:
+There is one token; the site that has it may enter. Each site remembers two
+things:
 
     last   who asked last, as far as it knows; itself, if it is the root
     next   who gets the token from it
@@ -174,10 +176,16 @@ impl Algorithm for NaimiTrehel {
 
     ignores! { timer, peer: "the 1996 paper's recovery is left out: a lost token stays lost", link }
 
+    fn draw(&self, view: &mut View) {
+        view.points_to("last", self.last);
+        view.points_to("next", self.next);
+        view.token(self.token_present);
+    }
+
     invariants! {
         "there is one token": one_token,
         "there is one root more than requests under way": roots_and_requests,
-        "whoever wants in is a root until it has a next": who_wants_in_is_a_root,
+        "a site that wants in is a root until it has a next": who_wants_in_is_a_root,
         "following last ends at a root": last_leads_to_a_root,
         "nobody is next of two": next_is_a_chain,
     }

@@ -29,6 +29,7 @@ use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, SATURATED, info};
 use crate::token::naimi_trehel::LIGHT;
 use crate::token::take_token;
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "naimi-trehel-queue", title: "Naimi and Trehel, queues",
@@ -50,9 +51,9 @@ pub(crate) static INFO: AlgorithmInfo = info! {
 };
 
 const EXPLANATION: &str = "\
-There is one token; whoever has it may enter, and it carries a queue of those
-who get it next. Each site remembers `last`: who will have the token last, as
-far as it knows.
+There is one token; the site that has it may enter, and it carries a queue of
+those who get it next. Each site remembers `last`: who will have the token last,
+as far as it knows.
 
 A request goes to `last`. What happens there depends on what that site does:
 
@@ -79,8 +80,8 @@ queued, and both queues are first come, first served.
 
 What it costs: alone, the same as without queues: H(N-1) = 1 + 1/2 + ... +
 1/(N-1) on average. When everybody always wants in, the end of the line is known
-to whoever leaves, so one REQUEST reaches it: with the TOKEN exactly 2, however
-many they are. Links need not keep order.";
+to a site that leaves, so one REQUEST reaches it: with the TOKEN exactly 2,
+however many they are. Links need not keep order.";
 
 const DEFECTS: &[Defect] = &[
     Defect {
@@ -176,6 +177,15 @@ impl Algorithm for NaimiTrehelQueue {
     }
 
     ignores! { timer, peer: "a lost token stays lost", link }
+
+    fn draw(&self, view: &mut View) {
+        view.points_to("last", self.last);
+        view.queue("queue", &self.queue);
+        view.token(self.token_queue.is_some());
+        if let Some(queue) = &self.token_queue {
+            view.queue("token queue", queue);
+        }
+    }
 
     invariants! {
         "there is one token": one_token,

@@ -17,8 +17,9 @@
 //! Cost: `n` messages (`n-1` requests and the token), or none for the holder; `n-1` on average when
 //! one node at a time, drawn uniformly, asks. Links need not keep order: an old number is recognised
 //! as old.
-//! Kept: the two arrays and the circular scan, which nobody can be passed over in for ever.
-//! Left out: the scan from the lowest number on, which the thesis names too, as unfair.
+//! Kept: the two arrays, and both rules for choosing among those that wait: round the circle
+//! (`next=circle`), in which nobody can be passed over for ever, and the lowest number first
+//! (`next=lowest`), which the thesis calls not fair.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +28,11 @@ use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, holds_token, ignores, invariants,
     messages, node, one_token, shown,
 };
+use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, info};
 use crate::token::take_token;
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "ricart-agrawala-token", title: "Ricart and Agrawala, token",
@@ -37,15 +40,24 @@ pub(crate) static INFO: AlgorithmInfo = info! {
             networks\", CACM 26(2), 1983",
     cost: "N messages per entry, 0 for the holder",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
-    more: { defects: DEFECTS, forms: broadcast::FORMS },
+    more: {
+        params: &[Param::choice(
+            "next",
+            &["circle", "lowest"],
+            "whom the token goes to: the next that waits in the circle, or the lowest number that \
+             waits, which can starve",
+        )],
+        defects: DEFECTS,
+        forms: broadcast::FORMS,
+    },
     explanation: EXPLANATION,
     // What was requested; what was served exists once.
     node RicartAgrawalaToken, further bytes: |nodes| 8 * nodes,
 };
 
 const EXPLANATION: &str = "\
-There is one token; whoever has it may enter. Nobody knows where it is, so a
-request goes to everybody.
+There is one token; the node that has it may enter. Nobody knows where it is, so
+a request goes to everybody.
 
     node 2 wants in (its request number 5)
 
@@ -62,11 +74,14 @@ first node whose request the token has not served:
     requested at 1   [1 2 0 1]
     served           [1 2 0 0]    1 looks at 2 (nothing), 3 (new): TOKEN to 3
 
+With next=lowest it looks from 0 on instead, whoever it is: the lowest number
+that waits is served first, and a high one may be passed over for ever.
+
 If nobody waits it keeps the token; then the next REQUEST that arrives sends it
 off at once, and an entry of its own costs nothing.
 
-Why it is safe: there is one token. Why nobody starves: a request reaches every
-node, and between it and the token in the circle are at most N-1 others, each of
+Why it is safe: there is one token. Why nobody starves in the circle: a request
+reaches every node, and between it and the token are at most N-1 others, each of
 which the token visits once before it has gone round. Who asks late but sits
 next in the circle is served first. A REQUEST that arrives late, after it was
 served, has a number that the token knows, and is ignored.
@@ -128,9 +143,23 @@ node! {
         }),
         /// We wait, or are inside.
         requesting: bool = false,
+        /// Whom the token goes to.
+        next: Next = match setup.setting.params.word("next") {
+            "lowest" => Next::Lowest,
+            _ => Next::Circle,
+        },
         /// A rule that the survey leaves out.
         idle_holder_sends: bool = !setup.without("idle-holder-sends"),
     }
+}
+
+/// How the holder chooses among those that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+enum Next {
+    /// The first in the circle that begins behind us.
+    Circle,
+    /// The one with the lowest number.
+    Lowest,
 }
 
 holds_token! { Token: RicartAgrawalaToken.token, Message::Token }
@@ -177,21 +206,38 @@ impl Algorithm for RicartAgrawalaToken {
 
     ignores! { timer, peer: "the paper assumes that nobody fails: a lost token stays lost", link }
 
+    fn draw(&self, view: &mut View) {
+        view.token_with(self.token.as_ref());
+        if let Some(token) = &self.token {
+            let heard = (0..)
+                .map(NodeId)
+                .zip(self.requested.iter().zip(&token.served));
+            let open = heard.filter_map(|(node, (asked, served))| (asked > served).then_some(node));
+            view.set("not served", open);
+        }
+        view.mark("requesting", self.requesting);
+    }
+
     invariants! {
         "there is one token": one_token,
         "an idle holder knows of nobody who waits": idle_holders_are_unaware,
-        "whoever waits has told everybody, or is about to": requests_are_broadcast,
+        "a node that waits has told everybody, or is about to": requests_are_broadcast,
     }
 }
 
 impl RicartAgrawalaToken {
-    /// Sends the token, if it is here, to the first node in the circle that waits for it.
+    /// Sends the token, if it is here, to the node that is next of those that wait for it.
     fn pass_on(&mut self, out: &mut Outbox<Message>) {
         let Some(token) = self.token.take() else {
             return;
         };
         let waits = |other: &NodeId| self.requested[other.index()] > token.served[other.index()];
-        match self.behind_me().find(waits) {
+        let mut waiting = self.behind_me().filter(waits);
+        let next = match self.next {
+            Next::Circle => waiting.next(),
+            Next::Lowest => waiting.min(),
+        };
+        match next {
             Some(next) => out.send_for(next, next, Message::Token(token)),
             None => self.token = Some(token),
         }
@@ -199,9 +245,7 @@ impl RicartAgrawalaToken {
 
     /// The others, in a circle that begins behind us.
     fn behind_me(&self) -> impl Iterator<Item = NodeId> + use<> {
-        let nodes = self.requested.len() as u32;
-        let me = self.me.0;
-        (me + 1..nodes).chain(0..me).map(NodeId)
+        self.me.others_behind(self.requested.len())
     }
 }
 

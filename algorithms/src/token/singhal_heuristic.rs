@@ -37,6 +37,7 @@ use crate::params::Param;
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
 use crate::setup::Setup;
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "singhal-heuristic", title: "Singhal, heuristic",
@@ -65,8 +66,8 @@ pub(crate) static INFO: AlgorithmInfo = info! {
 };
 
 const EXPLANATION: &str = "\
-There is one token; whoever has it may enter. Instead of asking everybody, a
-site asks those that probably know where the token is: those that it believes
+There is one token; the site that has it may enter. Instead of asking everybody,
+a site asks those that probably know where the token is: those that it believes
 want it. For each site it remembers a state and the number of the request that
 this is about:
 
@@ -289,6 +290,17 @@ impl Algorithm for SinghalHeuristic {
 
     ignores! { peer: "the paper assumes that nobody fails: a lost token stays lost", link }
 
+    fn draw(&self, view: &mut View) {
+        let of = |state: State| {
+            let states = (0..).map(NodeId).zip(&self.sv);
+            states.filter_map(move |(node, found)| (*found == state).then_some(node))
+        };
+        view.set("requesting", of(State::R));
+        view.set("executing", of(State::E));
+        view.set("holding", of(State::H));
+        view.token_with(self.token.as_ref());
+    }
+
     invariants! {
         "there is one token": one_token,
         "an idle holder knows of nobody who waits": invariants::idle_holders_are_unaware,
@@ -321,8 +333,7 @@ impl SinghalHeuristic {
 
     /// The others, in a circle that begins behind us.
     fn others(&self) -> impl Iterator<Item = NodeId> + use<> {
-        let (me, nodes) = (self.me.0, self.sv.len() as u32);
-        (me + 1..nodes).chain(0..me).map(NodeId)
+        self.me.others_behind(self.sv.len())
     }
 
     /// Whether its vectors fit this group.

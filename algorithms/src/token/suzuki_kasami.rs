@@ -31,6 +31,7 @@ use crate::contract::{
 };
 use crate::printed::{Defect, Fails, Shows, World};
 use crate::registry::{AlgorithmInfo, info};
+use crate::view::View;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "suzuki-kasami", title: "Suzuki and Kasami",
@@ -44,8 +45,8 @@ pub(crate) static INFO: AlgorithmInfo = info! {
 };
 
 const EXPLANATION: &str = "\
-There is one privilege; whoever has it may enter. Nobody knows where it is, so
-a request goes to everybody.
+There is one privilege; the node that has it may enter. Nobody knows where it
+is, so a request goes to everybody.
 
     node 2 wants in (its request number 5)
 
@@ -65,10 +66,10 @@ first in Q. If nobody waits it keeps the privilege; then the next REQUEST that
 arrives sends it off at once, and an entry of its own costs nothing.
 
 Why it is safe: there is one privilege. Why nobody starves: a request reaches
-every node, so whoever has the privilege next finds it and appends it to Q, and
-Q is first come, first served. A REQUEST that arrives late, after it was served,
-has a number that LN already shows, and is ignored; so links need not keep
-order.
+every node, so the node that has the privilege next finds it and appends it to
+Q, and Q is first come, first served. A REQUEST that arrives late, after it was
+served, has a number that LN already shows, and is ignored; so links need not
+keep order.
 
 What it costs: N-1 REQUESTs and one PRIVILEGE, or nothing. When one node at a
 time, drawn uniformly, asks, it is the holder once in N times: N-1 on average.
@@ -173,11 +174,10 @@ impl Algorithm for SuzukiKasami {
         if self.served_is_marked {
             privilege.ln[me] = self.rn[me];
         }
-        let behind_me = (me + 1..self.rn.len()).chain(0..me);
-        for other in behind_me {
-            let id = NodeId(other as u32);
-            if self.rn[other] > privilege.ln[other] && !privilege.q.contains(&id) {
-                privilege.q.push_back(id);
+        for other in self.me.others_behind(self.rn.len()) {
+            let waits = self.rn[other.index()] > privilege.ln[other.index()];
+            if waits && !privilege.q.contains(&other) {
+                privilege.q.push_back(other);
             }
         }
         match privilege.q.pop_front() {
@@ -220,6 +220,17 @@ impl Algorithm for SuzukiKasami {
         timer,
         peer: "the paper assumes that nobody fails: a lost privilege stays lost",
         link,
+    }
+
+    fn draw(&self, view: &mut View) {
+        view.token_with(self.privilege.as_ref());
+        if let Some(privilege) = &self.privilege {
+            view.queue("Q", &privilege.q);
+            let heard = (0..).map(NodeId).zip(self.rn.iter().zip(&privilege.ln));
+            let open = heard.filter_map(|(node, (rn, ln))| (rn > ln).then_some(node));
+            view.set("RN > LN", open);
+        }
+        view.mark("requesting", self.requesting);
     }
 
     invariants! {

@@ -26,7 +26,8 @@ pub(crate) static INFO: AlgorithmInfo = info! {
                 "resources",
                 "",
                 "who holds what while it waits: R1:2=0,3;R2:3=0,3,5 is R1's two instances with 0 and 3",
-            ),
+            )
+            .such_as(&["R1:1=0", "R1:1=0;R2:2=0,1", "R1:2=0,2;R2:1=1"]),
             Param::integer(
                 "ageing",
                 0..=1_000_000,

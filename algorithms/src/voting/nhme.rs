@@ -8,7 +8,9 @@
 //! that go on the oldest request wins. The machine is [`votes`](crate::voting::votes), by the rule of time
 //! stamps. Cost: `3(n-1)` alone, about `5(n-1)` when everybody asks; links need not keep order.
 
+use crate::params::{Param, Params};
 use crate::registry::{AlgorithmInfo, More};
+use crate::voting::weights::{self, weights};
 use crate::voting::{bmav, votes};
 
 pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
@@ -16,13 +18,42 @@ pub(crate) static INFO: AlgorithmInfo = AlgorithmInfo {
     title: "NHME-AMC",
     explanation: EXPLANATION,
     more: More {
-        params: &[votes::TAU, votes::REJECT],
-        refuses: More::NONE.refuses,
+        params: &[
+            votes::TAU,
+            votes::REJECT,
+            Param::choice(
+                "queue",
+                &["stamp", "arrival"],
+                "phase 1, repaired: whom a voter votes for, the oldest request, or as Thomas does who \
+                 asked it first",
+            ),
+            weights::PARAM,
+            Param::choice(
+                "priority",
+                &["off", "on"],
+                "phase 2, repaired: the more urgent request wins, and the older of equals",
+            ),
+            Param::integer(
+                "ageing",
+                0..=1_000_000,
+                0,
+                "with priority=on: overtaken by so many younger requests, one goes by its age alone; \
+                 0: N of them",
+            ),
+        ],
+        refuses,
         defects: votes::defects::NHME,
         ..bmav::INFO.more
     },
     ..bmav::INFO
 };
+
+fn refuses(params: &Params, nodes: u32) -> Option<String> {
+    if params.word("priority") == "off" && params.integer("ageing") > 0 {
+        return Some("ageing says how priorities age; add priority=on".to_owned());
+    }
+    weights(params.word("votes"), nodes).err()
+}
 
 const EXPLANATION: &str = "\
 Every process has one vote. Who wants in asks everybody for theirs, and enters
@@ -45,6 +76,10 @@ are inside after six steps; in a partition every block elects its own winner.
 A candidate with tau votes or fewer is passive. If nobody wins, after 4T it
 lowers its tau by one and looks again; tau=0 is the fastest. T is the bound on
 a message's delay; if it is wrong that costs messages, and nothing else.
+
+Phase 1 may be another voting: each voter's first come first (queue=arrival), or
+some with more votes than others (votes=3,1,1). With priority=on the more urgent
+request wins phase 2; aging lets one that N younger ones overtook go before all.
 
 Requests stay with the voters until the RELEASE, so a loser need not ask again.
 A vote that comes home goes to the oldest of them. Each loan has a serial number

@@ -11,7 +11,7 @@
 //! alone; a majority is needed, and may not be found.
 //!
 //! ```text
-//!     0 -- COMMIT --> all     each keeps it in a buffer for 2T
+//!     0 -- COMMIT --> all     each keeps it in a buffer for a while, 2T
 //!     nothing else there:     -- VOTE --> 0
 //!     something else there:   -- DISSENT --> 0;  0 -- BALLOT --> all: now vote on it
 //! ```
@@ -24,12 +24,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::common::stamp::Stamp;
+use crate::common::time;
 use crate::contract::{
-    After, Algorithm, NodeId, Outbox, Request, Timer, Visit, declared, ignores, invariants,
-    messages, node,
+    After, Algorithm, NodeId, Outbox, Timer, Visit, declared, ignores, invariants, messages, node,
 };
+use crate::params::Param;
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, info};
-use crate::voting::attempts::Stage;
+use crate::view::View;
+use crate::voting::attempts::{Stage, in_attempts};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "tb-dva", title: "TB-DVA, reconstructed",
@@ -39,6 +41,13 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     cost: "3(N-1) alone, 5(N-1) when everybody asks",
     family Voting, graph Complete, order Any, links Patient, token None,
     more: {
+        params: &[Param::text(
+            "buffer",
+            "2T",
+            "how long a commit stays in a voter's buffer, in bounds T or as a time: 0s, 1T, 2.5T, 30ms",
+        )
+        .such_as(&["0s", "1T", "2T", "2.5T", "4T", "30ms"])],
+        refuses: |params, _| time::refuses(params, "buffer"),
         notes: &[("attempts", "commits that an entry took")],
         small_world: "--wants 1,1,0 --timers patient",
         forms: &[
@@ -73,8 +82,9 @@ A candidate commits first and is voted on second.
     a majority: 0 enters, and leaves with REL to all
 
 T is the bound on a message's delay, so within 2T every rival that asked about
-the same time has been heard of. If there is one, or the vote is out, a voter
-does not vote yet:
+the same time has been heard of; a shorter buffer (buffer=1T, buffer=0s) is
+quicker and hears of fewer. If there is one, or the vote is out, a voter does
+not vote yet:
 
     2T later, not alone:   --DISSENT--> everyone in the buffer whose time is up
     a majority of answers: 0 --BALLOT--> all
@@ -82,8 +92,8 @@ does not vote yet:
     once that one's time is up and its BALLOT is there
 
 A vote that comes home goes to the next in the same way. If a candidate has no
-majority after (8+4N)T it withdraws (REL), waits for up to 2NT and commits anew:
-such an election elects nobody.
+majority after (4+4N)T and two buffers it withdraws (REL), waits for up to 2NT
+and commits anew: such an election elects nobody.
 
 Why it is safe: a vote is given to one at a time, and two majorities have a
 voter in common. Each commit has a number; a vote for one that was withdrawn is
@@ -179,6 +189,8 @@ node! {
     /// What one node knows.
     pub(crate) struct TbDva of setup with me, nodes {
         bound: Duration = setup.setting.bound,
+        /// How long a commit stays in our buffer before we vote on it.
+        buffer: Duration = time::of(setup, "buffer"),
         clock: u64 = 0,
         /// Commits that we have not voted for.
         buf: BTreeMap<Commit, Buffered> = BTreeMap::new(),
@@ -210,18 +222,7 @@ struct Buffered {
 impl Algorithm for TbDva {
     declared! { Message }
 
-    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        self.clock = self.clock.saturating_add(1);
-        let (t, id) = (self.clock, self.me);
-        self.begin(Stamp { t, id }, 1, out);
-    }
-
-    fn release(&mut self, out: &mut Outbox<Message>) {
-        if let Stage::Inside(req) = self.stage {
-            self.stage = Stage::Idle;
-            self.give_back(req, out);
-        }
-    }
+    in_attempts! { request, release }
 
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
         let commit = message.commit();
@@ -240,7 +241,7 @@ impl Algorithm for TbDva {
             Message::Commit(_) => {
                 if !over && !known {
                     self.buf.insert(commit, Buffered::default());
-                    out.set_timer(buffer_time(from), After::Exactly(2 * self.bound));
+                    out.set_timer(buffer_time(from), After::Exactly(self.buffer));
                 }
             }
             Message::Ballot(_) => {
@@ -286,6 +287,13 @@ impl Algorithm for TbDva {
 
     ignores! { peer: "a dead voter is one that does not answer", link }
 
+    fn draw(&self, view: &mut View) {
+        view.points_to("voted for", self.lock.map(|commit| commit.req.id));
+        view.set("voted for us", &self.got);
+        view.set("dissented", &self.diss);
+        view.queue("commits", self.buf.keys().map(|commit| commit.req.id));
+    }
+
     invariants! {}
 
     fn growing(&mut self, each: Visit<'_>) {
@@ -310,7 +318,7 @@ impl TbDva {
         self.stage = Stage::Waiting(req, tries);
         let commit = Commit { req, att: self.att };
         self.tell_everybody(&Message::Commit(commit), out);
-        let patience = (8 + 4 * self.nodes) * self.bound;
+        let patience = (4 + 4 * self.nodes) * self.bound + 2 * self.buffer;
         out.set_timer(TC, After::Exactly(patience));
     }
 

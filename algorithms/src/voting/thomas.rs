@@ -14,6 +14,9 @@
 //! Cost: `3(n-1)` for a request that is alone; twice that when everybody asks, for most attempts
 //! fail. Links need not keep order: an attempt has a number, and what is about an older one is stale.
 //! Ours: the attempt numbers and the withdrawal, without which a split vote is a deadlock.
+//! With `ask=chain` the request goes from voter to voter instead, Thomas's daisy chain: [`chain`].
+
+mod chain;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -22,13 +25,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::stamp::Stamp;
 use crate::contract::{
-    After, Algorithm, NodeId, Outbox, Request, Snapshot, Timer, Visit, declared, ignores,
-    invariants, messages, node,
+    After, Algorithm, NodeId, Outbox, Snapshot, Timer, Visit, declared, ignores, invariants,
+    messages, node,
 };
+use crate::erased::{Machine, Of};
 use crate::params::{Param, Params};
-use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
-use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, LinkOrder, info};
-use crate::voting::attempts::Stage;
+use crate::printed::{Costs, Defect, Fails, Printed, Run, Shows, World};
+use crate::registry::{
+    AlgorithmInfo, Circumstances, ClosedForm, FormKind, LinkOrder, Promise, info,
+};
+use crate::setup::Setup;
+use crate::view::View;
+use crate::voting::attempts::{self, Inside, Stage, in_attempts};
+use crate::voting::weights::{self, is_majority, weights};
+use chain::Chain;
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "thomas", title: "Thomas's majority voting",
@@ -39,6 +49,11 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     more: {
         params: &[
             Param::choice(
+                "ask",
+                &["all", "chain"],
+                "whom a candidate asks: everybody, or the next one, which passes it on with its vote",
+            ),
+            Param::choice(
                 "retry",
                 &["random", "fixed", "off"],
                 "back-off after 3T without a majority: up to 4NT, always 2NT, or never give up",
@@ -48,27 +63,50 @@ pub(crate) static INFO: AlgorithmInfo = info! {
                 &["arrival", "stamp"],
                 "whom a voter votes for next: who asked it first, or the oldest request",
             ),
-            Param::text(
-                "votes",
-                "",
-                "how many votes each node has, such as 3,1,1; one each unless said",
-            ),
+            weights::PARAM,
         ],
-        refuses: |params, nodes| weights(params, nodes).err(),
+        refuses,
         notes: &[("attempts", "rounds of votes that an entry took")],
         small_world: "--timers patient",
         defects: DEFECTS,
-        forms: &[ClosedForm::messages(
-            FormKind::Exact, "3(N-1)",
-            "one request at a time, each served at its first attempt, links keep order", light,
-        )],
+        forms: &[
+            ClosedForm::messages(
+                FormKind::Exact, "3(N-1)",
+                "one request at a time, each served at its first attempt, links keep order", light,
+            ),
+            ClosedForm::messages(
+                FormKind::Exact, "2M - 1",
+                "ask=chain, one vote each, one request at a time, each served at its first attempt; \
+                 M: a majority of N",
+                chain::light,
+            ),
+        ],
         uses_bound: true,
+        // Without retries a split vote is a deadlock, and with a fixed back-off it comes again.
+        gives_up: |params, _| (params.word("retry") != "random").then_some(Promise::Liveness),
         retries: |params| params.word("retry") != "off",
     },
     explanation: EXPLANATION,
     // A weight and a number each.
-    node Thomas, further bytes: |nodes| 16 * nodes,
+    state_bytes: |nodes| size_of::<Thomas>() as u64 + 16 * nodes,
+    machine: machine,
 };
+
+fn machine(params: &Params, _: &Printed) -> &'static dyn Machine {
+    match params.word("ask") {
+        "chain" => &Of::<Chain>::MACHINE,
+        _ => &Of::<Thomas>::MACHINE,
+    }
+}
+
+fn refuses(params: &Params, nodes: u32) -> Option<String> {
+    if params.word("ask") == "chain" && params.word("queue") == "stamp" {
+        return Some(
+            "queue is for ask=all; a chain passes by a voter whose vote is out".to_owned(),
+        );
+    }
+    weights(params.word("votes"), nodes).err()
+}
 
 const EXPLANATION: &str = "\
 Every node has one vote and gives it to one candidate at a time. Who wants in
@@ -94,6 +132,11 @@ Each attempt has a number. A vote for an attempt that was withdrawn is dropped
 by the candidate: the REL that frees it is already on its way to the voter. So
 links need not keep order.
 
+With ask=chain the request goes round instead: to the next node, which adds its
+vote if it has it and passes both on, until a majority is together or the chain
+is at its end. Then the votes go to the candidate. Half of the messages are
+saved, and each takes its turn; the book's (N+1)/2 are those before the entry.
+
 Not every node need have one vote (votes=3,1,1): a majority of the votes is what
 counts, and a node with none of them is only asked in vain.
 
@@ -101,7 +144,7 @@ Why it is safe: a vote is given to one at a time, and two majorities have a
 voter in common. Why nobody starves: by chance, and only by chance.
 
 What it costs: REQ, VOTE and REL for each other node, 3(N-1), when nobody
-competes. The book's (N+1)/2 is the number of votes needed, not of messages.";
+competes, and 2M-1 for a chain with a majority of M. The book's (N+1)/2 is M.";
 
 const DEFECTS: &[Defect] = &[
     Defect {
@@ -134,33 +177,10 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
     let at_once = (run.note)("attempts").is_some_and(|(sum, count)| sum == count);
     // A REQ that comes after its REL is not answered.
     let ordered = run.order == LinkOrder::Fifo;
-    let fits = run.is_alone() && at_once && ordered;
+    let everybody = run.params.word("ask") == "all";
+    // Votes beyond a majority may come after the exit.
+    let fits = run.is_alone() && !run.cut && at_once && ordered && everybody;
     fits.then(|| 3.0 * f64::from(run.nodes - 1))
-}
-
-/// How many votes each node has.
-fn weights(params: &Params, nodes: u32) -> Result<Vec<u32>, String> {
-    let text = params.word("votes").trim();
-    if text.is_empty() {
-        return Ok(vec![1; nodes as usize]);
-    }
-    let weight = |word: &str| match word.trim().parse::<u32>() {
-        Ok(weight) if weight <= 1_000_000 => Ok(weight),
-        Ok(_) | Err(_) => Err(format!(
-            "votes: '{}' is no number of votes up to 1000000",
-            word.trim()
-        )),
-    };
-    let weights = text.split(',').map(weight).collect::<Result<Vec<_>, _>>()?;
-    match weights.len() {
-        count if count != nodes as usize => Err(format!(
-            "votes: {count} numbers for {nodes} nodes; give one for each"
-        )),
-        _ if weights.iter().all(|weight| *weight == 0) => {
-            Err("votes: nobody has any; give somebody one".to_owned())
-        }
-        _ => Ok(weights),
-    }
 }
 
 /// An attempt of a candidate. Its number rises for ever.
@@ -212,16 +232,9 @@ const TB: Timer = Timer::named("TB");
 node! {
     /// What one node knows.
     pub(crate) struct Thomas of setup with me {
-        weights: Vec<u32> = weights(&setup.setting.params, setup.nodes())
+        weights: Vec<u32> = weights(setup.setting.params.word("votes"), setup.nodes())
             .expect("the registry refuses votes that do not fit"),
-        // kanrar-TH-D1 and TH-D2: what is left out when these rules are.
-        retry: Retry = match setup.setting.params.word("retry") {
-            _ if setup.without("losers-withdraw") => Retry::Off,
-            "off" => Retry::Off,
-            _ if setup.without("back-off-is-random") => Retry::Fixed,
-            "fixed" => Retry::Fixed,
-            _ => Retry::Random,
-        },
+        retry: Retry = Retry::of(setup),
         oldest_first: bool = setup.setting.params.word("queue") == "stamp",
         bound: Duration = setup.setting.bound,
         clock: u64 = 0,
@@ -246,24 +259,33 @@ enum Retry {
     Off,
 }
 
+impl Retry {
+    // kanrar-TH-D1 and TH-D2: what is left out when these rules are.
+    fn of(setup: &Setup<'_>) -> Self {
+        match setup.setting.params.word("retry") {
+            _ if setup.without("losers-withdraw") => Retry::Off,
+            "off" => Retry::Off,
+            _ if setup.without("back-off-is-random") => Retry::Fixed,
+            "fixed" => Retry::Fixed,
+            _ => Retry::Random,
+        }
+    }
+
+    /// When a candidate without a majority tries again, in a group of so many.
+    fn after(self, nodes: usize, bound: Duration) -> Option<After> {
+        let longest = 4 * nodes as u32 * bound;
+        match self {
+            Retry::Random => Some(After::Uniform(Duration::ZERO, longest)),
+            Retry::Fixed => Some(After::Exactly(longest / 2)),
+            Retry::Off => None,
+        }
+    }
+}
+
 impl Algorithm for Thomas {
     declared! { Message }
 
-    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
-        self.clock = self.clock.saturating_add(1);
-        let req = Stamp {
-            t: self.clock,
-            id: self.me,
-        };
-        self.begin(req, 1, out);
-    }
-
-    fn release(&mut self, out: &mut Outbox<Message>) {
-        if let Stage::Inside(req) = self.stage {
-            self.stage = Stage::Idle;
-            self.give_back(req, out);
-        }
-    }
+    in_attempts! { request, release }
 
     fn receive(&mut self, from: NodeId, message: Message, out: &mut Outbox<Message>) {
         let expected = match message {
@@ -299,12 +321,9 @@ impl Algorithm for Thomas {
             Stage::Waiting(req, tries) if timer == T1 => {
                 self.stage = Stage::BackingOff(req, tries);
                 self.give_back(req, out);
-                let longest = 4 * self.weights.len() as u32 * self.bound;
-                let after = match self.retry {
-                    Retry::Random => After::Uniform(Duration::ZERO, longest),
-                    Retry::Fixed | Retry::Off => After::Exactly(longest / 2),
-                };
-                out.set_timer(TB, after);
+                if let Some(after) = self.retry.after(self.weights.len(), self.bound) {
+                    out.set_timer(TB, after);
+                }
             }
             Stage::BackingOff(req, tries) if timer == TB => self.begin(req, tries + 1, out),
             _ => out.protocol_error(format!("{} went off and was not set", timer.name)),
@@ -312,6 +331,12 @@ impl Algorithm for Thomas {
     }
 
     ignores! { peer: "a dead voter is one that does not answer", link }
+
+    fn draw(&self, view: &mut View) {
+        view.points_to("voted for", self.lock.map(|attempt| attempt.req.id));
+        view.set("voted for us", &self.got);
+        view.queue("q", self.q.iter().map(|attempt| attempt.req.id));
+    }
 
     invariants! {
         "who is inside has locked a majority": who_is_inside_has_locked_a_majority,
@@ -369,7 +394,7 @@ impl Thomas {
             return;
         }
         self.got.insert(from);
-        if self.have_majority() {
+        if is_majority(&self.weights, &self.got) {
             self.stage = Stage::Inside(req);
             if self.retry != Retry::Off {
                 out.cancel_timer(T1);
@@ -379,10 +404,14 @@ impl Thomas {
         }
     }
 
-    fn have_majority(&self) -> bool {
-        let votes = |id: &NodeId| u64::from(self.weights[id.index()]);
-        let all: u64 = self.weights.iter().copied().map(u64::from).sum();
-        2 * self.got.iter().map(votes).sum::<u64>() > all
+    /// What it is inside with, if it is.
+    fn inside(&self) -> Option<Inside<'_, Attempt>> {
+        let (req, att) = (self.stage.inside()?, self.att);
+        Some(Inside {
+            attempt: Attempt { req, att },
+            voters: &self.got,
+            weights: &self.weights,
+        })
     }
 
     fn tell_everybody(&self, message: &Message, out: &mut Outbox<Message>) {
@@ -393,18 +422,5 @@ impl Thomas {
 }
 
 fn who_is_inside_has_locked_a_majority(world: &Snapshot<'_, Thomas>) -> Result<(), String> {
-    for (id, node) in world.alive() {
-        let Stage::Inside(req) = node.stage else {
-            continue;
-        };
-        let attempt = Some(Attempt { req, att: node.att });
-        let holds = |voter: &&NodeId| match world.nodes[voter.index()] {
-            Some(voter) => voter.lock == attempt,
-            None => true,
-        };
-        if !node.have_majority() || !node.got.iter().all(|voter| holds(&voter)) {
-            return Err(format!("{id} is inside with the votes of {:?}", node.got));
-        }
-    }
-    Ok(())
+    attempts::who_is_inside_has_locked_a_majority(world, Thomas::inside, |voter| voter.lock)
 }

@@ -31,7 +31,7 @@ mod rule;
 mod voter;
 
 use crate::erased::{Machine, Of};
-use crate::params::{Param, Params};
+use crate::params::{Param, Params, Value};
 use crate::printed::Printed;
 use crate::registry::{Circumstances, ClosedForm, FormKind};
 
@@ -72,6 +72,14 @@ pub(crate) const NOTES: &[(&str, &str)] = &[
     ),
     ("lowered", "times that tau was lowered"),
     (
+        "phase_2_began",
+        "a candidate asks its rivals for their votes: phase 2, repaired",
+    ),
+    (
+        "phase_2_us",
+        "at an entry, the time since then, in microseconds",
+    ),
+    (
         "negative_tau",
         "as printed: times that it fell below zero, which lemma 5.3 excludes",
     ),
@@ -105,13 +113,17 @@ fn alone_and_steady(run: &Circumstances<'_>) -> Option<f64> {
 }
 
 fn alone_and_late(run: &Circumstances<'_>) -> Option<f64> {
+    // With weights fewer voters may be a majority, and the votes of all the others be late.
+    if matches!(run.params.get("votes"), Some(Value::Word(votes)) if !votes.trim().is_empty()) {
+        return None;
+    }
     let majority = run.nodes / 2 + 1;
     alone(run).map(|least| least + f64::from(run.nodes - majority))
 }
 
 /// About how many bytes a process takes: a few numbers for each other.
 pub(crate) fn state_bytes(nodes: u64) -> u64 {
-    size_of::<machine::Process>() as u64 + 24 * nodes
+    size_of::<machine::Process>() as u64 + 28 * nodes
 }
 
 /// The machine: the repaired one, or the published one as soon as anything is left unrepaired.

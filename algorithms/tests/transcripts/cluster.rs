@@ -117,7 +117,7 @@ impl Cluster {
         if let Some(why) = (info.more.refuses)(&params, nodes) {
             return Err(why);
         }
-        let machine = (info.machine)(&params, &printed);
+        let machine = info.machine(&params, &printed);
         let admits = (info.more.admits)(&params) as usize;
         let bound = Duration::from_millis(50);
         let setting = Setting::new(topology, holder, params, printed, bound);
@@ -278,7 +278,7 @@ impl Cluster {
                 value,
                 charge,
             } => format!("> {node} notes {name} = {value}{}", paid_by(charge)),
-            Effect::ProtocolError { why } => format!("! {node}: {why}"),
+            Effect::ProtocolError { why } | Effect::Fail { why } => format!("! {node}: {why}"),
         }
     }
 

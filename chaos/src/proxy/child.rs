@@ -4,7 +4,7 @@
 //!   begin ──► bound ──► zero ──► (enact ──► enacted)* ──► finish ──► finished
 //! ```
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 use tracing::info;
@@ -12,9 +12,9 @@ use tracing::info;
 use super::{Address, Command, Config, Control, MemberConfig, Proxy, Reply};
 use crate::delay::Delay;
 use crate::fate::Member;
-use crate::timeline::{LinkFaultOutcome, Timeline};
+use crate::timeline::{LinkFaultOutcome, Step, Timeline};
 use crate::totals::Totals;
-use wire::Channel;
+use wire::{Channel, Moment};
 
 /// What the parent tells the proxy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,9 +24,12 @@ pub enum ToProxy {
     Begin(Box<Between>),
     /// Time 0 of the timeline is this moment of the monotonic clock.
     Zero {
-        /// The moment, in nanoseconds.
-        zero_ns: u64,
+        /// Moment zero of the run.
+        zero: Moment,
     },
+    /// Another step of the timeline, behind those that there are; one that needs nobody begins at its
+    /// time.
+    Extend(Box<Step>),
     /// Put a step that waited for something in force, now.
     Enact {
         /// Its place in the timeline.
@@ -47,6 +50,10 @@ pub struct Between {
     pub delay: Delay,
     /// The faults of the links.
     pub timeline: Timeline,
+    /// The address on which the aliases listen, and send.
+    pub bind: IpAddr,
+    /// The first and the last port that aliases may take, if not any.
+    pub ports: Option<(u16, u16)>,
 }
 
 /// What the proxy tells its parent.
@@ -89,6 +96,8 @@ pub async fn serve() -> Result<(), String> {
     let proxy = Proxy::bind(Config {
         delay: between.delay,
         timeline: between.timeline,
+        bind: between.bind,
+        ports: between.ports,
         ..Config::between(members.collect())
     });
     let proxy = proxy.map_err(|error| format!("cannot open the aliases: member {error}"))?;
@@ -109,8 +118,12 @@ async fn obey(mut parent: Channel<ToProxy, FromProxy>, control: Control) -> Resu
         let last = matches!(order, ToProxy::Finish);
         let report = match order {
             ToProxy::Begin(_) => return Err("the proxy has begun already".to_owned()),
-            ToProxy::Zero { zero_ns } => {
-                ask(&control, Command::Zero(zero_ns)).await?;
+            ToProxy::Zero { zero } => {
+                ask(&control, Command::Zero(zero)).await?;
+                continue;
+            }
+            ToProxy::Extend(step) => {
+                ask(&control, Command::Extend(step)).await?;
                 continue;
             }
             ToProxy::Enact { step, who } => {

@@ -11,8 +11,9 @@ use super::core::Core;
 use super::metrics;
 use crate::fate::Member;
 use crate::rule::Count;
-use crate::timeline::LinkFaultOutcome;
+use crate::timeline::{LinkFaultOutcome, Step};
 use crate::totals::Totals;
+use wire::Moment;
 
 /// Something that a running proxy is asked or told.
 #[derive(Clone, Debug)]
@@ -36,7 +37,9 @@ pub enum Command {
     /// All counters in Prometheus' text format.
     Metrics,
     /// Time 0 of the timeline is this moment of the monotonic clock.
-    Zero(u64),
+    Zero(Moment),
+    /// Another step of the timeline, behind those that there are.
+    Extend(Box<Step>),
     /// Put a step of the timeline that waited for something in force, now.
     Enact(usize, Option<Member>),
     /// What has each step of the timeline done?
@@ -172,8 +175,8 @@ impl Core {
                 self.tidy(now_ns);
                 Ok(Reply::Done)
             }
-            Command::Zero(zero_ns) => {
-                self.start_at(zero_ns).map_err(failed)?;
+            Command::Zero(zero) => {
+                self.start_at(zero).map_err(failed)?;
                 Ok(Reply::Done)
             }
             Command::Add(text) => {
@@ -204,6 +207,13 @@ impl Core {
                 self.faults.reset();
                 self.drop_all();
                 self.journal.note(now_ns, "reset", json!({}));
+                self.let_go().map_err(failed)?;
+                Ok(Reply::Done)
+            }
+            Command::Extend(step) => {
+                self.journal
+                    .note(now_ns, "extended", json!({ "fault": step.text }));
+                self.faults.extend(*step);
                 self.let_go().map_err(failed)?;
                 Ok(Reply::Done)
             }

@@ -22,13 +22,13 @@ use crate::reach::Reach;
 use crate::rule::Count;
 use crate::timeline::LinkFaultOutcome;
 use crate::totals::Totals;
-use wire::{Alarm, Inbox, Port, monotonic_ns};
+use wire::{Alarm, Inbox, Moment, Port};
 
 /// Everything the proxy's tasks share.
 pub(super) struct Core {
     pub names: Vec<String>,
-    /// Time 0, on the monotonic clock.
-    zero_ns: u64,
+    /// Time 0.
+    zero: Moment,
     pub faults: Faults,
     pub sockets: Sockets,
     /// Room for a datagram that does not arrive as it was sent.
@@ -75,9 +75,14 @@ impl Core {
         let names = names.collect::<Vec<_>>();
         let (timeline, delay, files) = (config.timeline, config.delay, config.files);
         let mut core = Self {
-            zero_ns: monotonic_ns(),
+            zero: Moment::now(),
             faults: Faults::new(timeline, delay, names.clone(), files),
-            sockets: Sockets::bind(config.bind, &config.members, config.flows, opened)?,
+            sockets: Sockets::bind(
+                (config.bind, config.ports),
+                &config.members,
+                config.flows,
+                opened,
+            )?,
             mangled: Vec::new(),
             flights: Flights::new(config.queue_bytes),
             alarm,
@@ -96,12 +101,12 @@ impl Core {
 
     /// The time since the start.
     pub(super) fn now_ns(&self) -> u64 {
-        monotonic_ns().saturating_sub(self.zero_ns)
+        Moment::now().since(self.zero)
     }
 
-    /// Counts time from that moment of the monotonic clock on.
-    pub(super) fn start_at(&mut self, zero_ns: u64) -> io::Result<()> {
-        self.zero_ns = zero_ns;
+    /// Counts time from that moment on.
+    pub(super) fn start_at(&mut self, zero: Moment) -> io::Result<()> {
+        self.zero = zero;
         self.fault_log = FaultLog::begin();
         self.send_due()
     }
@@ -226,6 +231,7 @@ impl Core {
         let crowded_out = self.counts.iter().map(|count| count.crowded_out).sum();
         report.extend(self.full_ns.map(|(first_ns, last_ns)| LinkFaultOutcome {
             step: None,
+            turn: 0,
             from_ns: first_ns,
             reach: Reach::All,
             until_ns: Some(last_ns),
@@ -312,7 +318,7 @@ impl Core {
             .flatten()
             .min()
         {
-            Some(due_ns) => self.alarm.set(self.zero_ns.saturating_add(due_ns)),
+            Some(due_ns) => self.alarm.set(self.zero.plus_ns(due_ns)),
             None => Ok(()),
         }
     }

@@ -60,14 +60,19 @@ impl Faults {
             asked: BTreeMap::new(),
             ever: 0,
         };
-        for number in 0..faults.timeline.steps.len() {
-            let step = faults.timeline.steps[number].clone();
-            if step.runs_itself() {
-                let text = step.text.clone();
-                faults.begin(&step, Some(number), (text, 0), 0);
-            }
+        for step in std::mem::take(&mut faults.timeline.steps) {
+            faults.extend(step);
         }
         faults
+    }
+
+    /// Another step of the timeline; it begins at its time, unless it waits for something.
+    pub(super) fn extend(&mut self, step: Step) {
+        let number = self.timeline.steps.len();
+        if step.runs_itself() {
+            self.begin(&step, Some(number), (step.text.clone(), 0), 0);
+        }
+        self.timeline.steps.push(step);
     }
 
     /// Lets this be wrong from now on.

@@ -11,7 +11,7 @@ use super::flights::Hop;
 use super::flows::{Flow, FlowLimits, Flows, Opened};
 use super::{Address, MemberConfig};
 use crate::fate::Member;
-use wire::{Bundle, Overflows, Port};
+use wire::{Bind, Bundle, Overflows, Port};
 
 /// The aliases of all members, where the members are, and the flows of those nobody named.
 pub(super) struct Sockets {
@@ -56,15 +56,20 @@ const SOCKET_BUFFER: usize = 4 << 20;
 
 impl Sockets {
     pub(super) fn bind(
-        bind: IpAddr,
+        (bind, ports): (IpAddr, Option<(u16, u16)>),
         configured: &[MemberConfig],
         limits: FlowLimits,
         opened: mpsc::UnboundedSender<Opened>,
     ) -> io::Result<Self> {
         let alias = |member: &MemberConfig| {
-            let address = SocketAddr::new(bind, member.port);
-            let port = Port::bind(address, SOCKET_BUFFER);
+            let only = (member.port != 0).then_some((member.port, member.port));
+            let place = Bind {
+                address: bind,
+                ports: only.or(ports),
+            };
+            let port = Port::bind_within(place, SOCKET_BUFFER);
             port.map(Rc::new).map_err(|error| {
+                let address = SocketAddr::new(bind, member.port);
                 let why = format!("{} cannot listen on {address}: {error}", member.name);
                 io::Error::new(error.kind(), why)
             })

@@ -27,7 +27,7 @@ pub use expectation::{Expectation, Relation, Side, Tolerance};
 const LEVEL: f64 = 0.99;
 
 /// What one test says about the claim.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// What the test says, in a word.
     pub answer: Answer,
@@ -40,7 +40,8 @@ pub struct Outcome {
 }
 
 /// What a test says about a claim, in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// It is as claimed.
     Yes,

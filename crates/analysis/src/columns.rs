@@ -6,6 +6,7 @@ use std::fmt;
 use model::plan::UseTransport;
 use model::run::Engine;
 
+use crate::certificate::Certified;
 use crate::judgement::{Status, Verdict};
 
 /// What a column is about.
@@ -270,6 +271,7 @@ words! {
     Engine: Sim = "sim", Cluster = "cluster";
     UseTransport: Auto = "auto", Always = "always", Never = "never";
     Verdict: Holds = "holds", Violated = "violated", Inconclusive = "inconclusive";
+    Certified: Yes = "yes", No = "no", NotExercised = "not exercised";
     Status: Holds = "holds", Violated = "violated", Inconclusive = "inconclusive",
         NotExercised = "not exercised";
 }

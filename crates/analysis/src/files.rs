@@ -4,7 +4,7 @@
 //! | file | one row is | columns |
 //! |---|---|---|
 //! | `run.json` | the run | where it came from, how it ended, the verdict |
-//! | `entries.csv` | a request | node, incarnation, priority, request_ns, asked_ns, enter_ns, exit_ns, outcome, fence, witness_slot, messages, registered, witness_refused, overtaken |
+//! | `entries.csv` | a request | node, incarnation, priority, request_ns, asked_ns, enter_ns, exit_ns, outcome, fence, witness_slot, messages, registered, witness_refused, overtaken, index |
 //! | `messages.csv` | (from, to, kind) | sent, received, lost, bytes |
 //! | `counters.csv` | (node, name) | count, sum, min, max |
 //! | `transport.csv` | a node | datagrams_sent, datagrams_received, acks, retransmissions, duplicates, rejected, bytes |
@@ -12,6 +12,7 @@
 //! | `faults.csv` | a fault | time_ns, fault, target, until_ns, acted, remark, step |
 //! | `latency.hlog` | an interval | HdrHistogram log, tags wait, sync, turnaround, rtt, in nanoseconds |
 //! | `summary.csv` | the run | see [`Summary`](crate::Summary) |
+//! | `clocks.csv` | a host, where there are several | host, offset_before_ns, offset_after_ns, bound_ns, drift_ppm |
 //! | `events.jsonl` | an event, where the run is traced | see [`Event`](model::event::Event) |
 //!
 //! Columns are never renamed, only added; an empty field is an unknown value.
@@ -42,7 +43,8 @@ use model::run::{Engine, Run};
 use crate::{Judgement, Verdict};
 use record::Record;
 
-/// The files of a run: `run.json`, what follows from the run, and where it is traced its events.
+/// The files of a run: `run.json`, what follows from the run, and where it is traced its events. A run on
+/// several hosts has `clocks.csv` as well.
 pub const FILES: [&str; 10] = [
     record::NAME,
     "entries.csv",
@@ -69,6 +71,7 @@ pub fn write_into(
     tables::write_counters(dir, run)?;
     tables::write_transport(dir, run)?;
     tables::write_nodes(dir, run)?;
+    tables::write_clocks(dir, plan, run)?;
     faults::write(dir, plan, run)?;
     tables::write_summary(dir, &judgement.summary.stamped(provenance))?;
     hlog::write(dir, plan, run, provenance)?;
@@ -91,7 +94,7 @@ pub fn write_record(
 /// Removes the tables of a run, whole or not, and leaves what they were made from.
 pub fn remove_tables(dir: &Path) {
     let tables = FILES.iter().filter(|name| **name != record::NAME);
-    for name in tables.chain([&events::FRESH]) {
+    for name in tables.chain([&events::FRESH, &tables::CLOCKS_NAME]) {
         // Not every one need be there.
         let _ = std::fs::remove_file(dir.join(name));
     }
@@ -163,7 +166,9 @@ fn read_run(dir: &Path, record: &Record) -> Result<Run, FilesError> {
     run.notes = tables::read_counters(dir, plan)?;
     run.transport = tables::read_transport(dir, plan)?;
     run.usage = tables::read_nodes(dir, plan)?;
+    run.clocks = tables::read_clocks(dir, plan)?;
     run.faults = faults::read(dir, plan)?;
     hlog::check_there(dir)?;
+    events::count_entries(dir, plan, &mut run)?;
     Ok(run)
 }

@@ -45,7 +45,7 @@ pub(crate) fn toy(admitted: u32, forms: &'static [ClosedForm]) -> AlgorithmInfo 
         link_contract: LinkContract::Patient,
         token: None,
         state_bytes: |_| 1,
-        machine: |params, printed| (registered("raymond").machine)(params, printed),
+        machine: registered("raymond").machine,
         more: More {
             admits: match admitted {
                 1 => |_| 1,

@@ -9,6 +9,7 @@ use model::run::{FaultKind, FaultOutcome, Run};
 use model::time::exact_ns;
 use serde::{Deserialize, Serialize};
 
+use crate::certificate::Certificate;
 use crate::columns::Cell;
 use crate::fault_lines::{self, FaultLine};
 use crate::observed::Observed;
@@ -104,7 +105,15 @@ pub(crate) fn judge(
     let admitted = (info.more.admits)(&plan.params);
     let seen = Observed::new(plan, run, admitted);
 
-    let safety = safety::check(run, &seen.crowd, admitted, seen.contention.most_wanting);
+    let certificate = Certificate::of(info, plan, run);
+    let unordered = certificate.unordered(run);
+    let safety = safety::check(
+        run,
+        &seen.crowd,
+        admitted,
+        seen.contention.most_wanting,
+        unordered.filter(|_| !info.more.safe_by_time),
+    );
     let liveness = liveness::check(info, plan, topology, run);
     let well_formedness = well_formedness::check(info, plan, run);
     let (verdict, mut reasons) = verdict(&safety, &liveness, &well_formedness, plan, run);
@@ -114,6 +123,7 @@ pub(crate) fn judge(
         verdict,
         safety: safety.status(),
         liveness: liveness.status(),
+        certified: certificate.certified,
         expected_messages_per_entry: theory::expected_messages_per_entry(&theory),
     };
     reasons.extend(
@@ -130,7 +140,10 @@ pub(crate) fn judge(
         well_formedness,
         verdict,
         reasons,
-        warnings: warnings(&seen, &theory),
+        warnings: warnings(&seen, &theory)
+            .into_iter()
+            .chain(certificate.warnings(info, run))
+            .collect(),
         summary: Summary::new(&seen, &found),
         theory,
         priorities: seen.priorities,

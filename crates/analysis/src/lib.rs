@@ -32,7 +32,10 @@ pub mod files;
 pub mod quantity;
 pub mod replay;
 pub mod statistics;
+pub mod view;
 
+mod certificate;
+mod clocks;
 mod columns;
 mod contention;
 mod fault_lines;
@@ -56,13 +59,14 @@ mod wire;
 #[cfg(test)]
 mod fixtures;
 
+pub use certificate::Certified;
 pub use columns::{Column, Kind, Value};
 pub use fault_lines::FaultLine;
 pub use files::{Recheck, recheck};
 pub use judgement::{Judgement, Property, Status, Verdict};
 pub use priorities::PriorityLine;
 pub use summary::Summary;
-pub use theory::TheoryLine;
+pub use theory::{TheoryLine, cost_of};
 
 use algorithms::Topology;
 use model::plan::Plan;

@@ -71,8 +71,9 @@ pub(crate) fn check(info: &AlgorithmInfo, plan: &Plan, topology: &Topology, run:
                 wait(&waiting)
             ))
         }
-        End::Interrupted | End::Failed | End::Abandoned => {
+        End::Interrupted | End::Failed | End::Abandoned | End::ProgramFailed => {
             let how = match run.end {
+                End::ProgramFailed => "ended when a member's program failed,",
                 End::Failed => "was cut short",
                 End::Abandoned => "was abandoned, because its orchestrator was killed,",
                 _ => "was interrupted",

@@ -6,6 +6,7 @@ use algorithms::NodeId;
 use model::plan::{Plan, UseTransport};
 use model::run::{Engine, RequestRow, Run, TransportRow};
 
+use crate::clocks::Clocks;
 use crate::contention::Contention;
 use crate::measured::Measured;
 use crate::occupancy::{Stay, stays};
@@ -41,7 +42,7 @@ impl<'a> Observed<'a> {
             plan,
             run,
             measured,
-            crowd: Crowd::of(&stays, admitted),
+            crowd: Crowd::by_clocks(&stays, admitted, &Clocks::of(plan, run)),
             contention: Contention::of(run),
             waits: Times::waits(run, &measured),
             sync_delays: in_window.map(|handover| handover.delay_ns).collect(),

@@ -136,6 +136,9 @@ quantities! {
         let links = seen.plan.build_topology().ok()?.without_direction();
         Some(links.neighbours(seen.plan.holder).count() as f64)
     });
+    /// the largest encoded algorithm state of a member after any event of the run, in bytes; of groups of up
+    /// to 64
+    "state_bytes_peak": Number(|seen| seen.run.state_bytes.peak.map(|peak| peak as f64));
     /// pairs of which the one of lower priority entered while the other waited
     "pairs_against_priority": Number(|seen| Some(order::pairs_against_priority(seen.run) as f64));
     /// the share of requests whose nodes are connected with the first holder by links that are never cut

@@ -14,6 +14,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use algorithms::erased::{Event as Input, Group, Machine, MessageId};
+use algorithms::view::View;
 use algorithms::{Change, Effect, NodeId, Request, Setting, Timer, Topology};
 
 use model::event::{ALREADY_INSIDE, Event, Letter, What};
@@ -165,6 +166,11 @@ impl Replay {
         self.group.describe_state(node)
     }
 
+    /// How a member wants to be drawn.
+    pub fn view(&self, node: NodeId) -> View {
+        self.group.view(node)
+    }
+
     fn member(&mut self, node: NodeId) -> &mut Member {
         &mut self.members[node.index()]
     }
@@ -261,7 +267,7 @@ impl Replay {
                 let name = name.to_owned();
                 Output::Note { name, value }
             }
-            Effect::ProtocolError { why } => Output::ProtocolError { why },
+            Effect::ProtocolError { why } | Effect::Fail { why } => Output::ProtocolError { why },
         }
     }
 

@@ -1,4 +1,4 @@
-//! Safety: never more than k inside, and no witness refused.
+//! Safety: never more than k inside, no witness refused, and nobody whom nothing kept apart.
 //!
 //! **Equal timestamps.** Two events of one nanosecond have no order in the records: rows are in
 //! order of arrival, not of entering and leaving. The sweep therefore takes the most favourable
@@ -8,6 +8,9 @@
 //! does; somebody who comes and goes strictly within another's stay does overlap it. What this
 //! gives away, an engine that sees every event in order gives back: it counts by itself how many
 //! were inside ([`Run::most_inside`]), and the larger of the two counts.
+//!
+//! What timing hides the certificate finds (see [`certificate`](crate::certificate)): a run in which
+//! nobody was inside at the same time is violated all the same if nothing kept two members apart.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,6 +19,7 @@ use algorithms::NodeId;
 use model::run::Run;
 use model::time::exact_ns;
 
+use crate::clocks::Clocks;
 use crate::judgement::Property;
 use crate::occupancy::Stay;
 use crate::{prose, suspicion};
@@ -32,19 +36,30 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// Sweeps over all stays, which come in order of entering.
+    /// Sweeps over all stays, which come in order of entering, by one clock.
+    #[cfg(test)]
     pub(crate) fn of(stays: &[Stay], admitted: u32) -> Self {
+        Self::by_clocks(stays, admitted, &Clocks::default())
+    }
+
+    /// Sweeps over all stays, which come in order of entering. An overlap that the clocks of two hosts
+    /// may have made is none.
+    pub(crate) fn by_clocks(stays: &[Stay], admitted: u32, clocks: &Clocks) -> Self {
         let mut inside = BinaryHeap::new();
         let mut crowd = Self::default();
-        for stay in stays {
-            while let Some(&Reverse((exit_ns, _))) = inside.peek() {
+        for (place, stay) in stays.iter().enumerate() {
+            while let Some(&Reverse((exit_ns, _, _))) = inside.peek() {
                 if exit_ns > stay.enter_ns {
                     break;
                 }
                 inside.pop();
             }
-            inside.push(Reverse((stay.exit_ns, stay.node)));
-            let now = u32::try_from(inside.len()).expect("fewer than 2^32 are inside");
+            inside.push(Reverse((stay.exit_ns, stay.node, place)));
+            let sure = |other: &&Reverse<(u64, NodeId, usize)>| {
+                clocks.surely_overlap(&stays[other.0.2], stay)
+            };
+            let now = inside.iter().filter(sure).count();
+            let now = u32::try_from(now).expect("fewer than 2^32 are inside");
             crowd.most = crowd.most.max(now);
             crowd.overlaps += u64::from(now > admitted);
             if now > admitted && crowd.excess.is_none() {
@@ -57,9 +72,15 @@ impl Crowd {
     }
 }
 
-/// Judges safety. `wanting` is the largest number of members that wanted in at the same time:
+/// Judges safety. `unordered` says which two entries nothing kept apart, if that is a violation; `wanting` is the largest number of members that wanted in at the same time:
 /// without more than k of them nothing could have gone wrong.
-pub(crate) fn check(run: &Run, crowd: &Crowd, admitted: u32, wanting: u32) -> Property {
+pub(crate) fn check(
+    run: &Run,
+    crowd: &Crowd,
+    admitted: u32,
+    wanting: u32,
+    unordered: Option<String>,
+) -> Property {
     if let Some((at_ns, who)) = &crowd.excess {
         let more = match crowd.overlaps {
             0 | 1 => String::new(),
@@ -86,6 +107,9 @@ pub(crate) fn check(run: &Run, crowd: &Crowd, admitted: u32, wanting: u32) -> Pr
             exact_ns(at_ns),
             suspicion::before(run, at_ns),
         ));
+    }
+    if let Some(why) = unordered {
+        return Property::violated(why);
     }
     if wanting <= admitted {
         return Property::not_exercised(match wanting {
@@ -126,7 +150,7 @@ mod tests {
         let stays = [(0, 1, 10), (1, 2, 10), (2, 3, 4), (3, 9, 12), (4, 20, 21)];
         let crowd = crowd(&stays, 1);
         assert_eq!((crowd.most, crowd.overlaps), (3, 3));
-        let why = check(&run(vec![]), &crowd, 1, 5);
+        let why = check(&run(vec![]), &crowd, 1, 5, None);
         let why = why.why().expect("it is violated").to_owned();
         assert!(
             why.ends_with("at most 1 may be; the first of 3 overlaps"),
@@ -173,9 +197,9 @@ mod tests {
     fn what_the_engine_saw_within_a_nanosecond_counts() {
         let mut run = served([(0, 0, 1, 5), (1, 0, 5, 9)]);
         let crowd = Crowd::of(&stays(&run), 1);
-        assert_eq!(check(&run, &crowd, 1, 2), Property::Holds);
+        assert_eq!(check(&run, &crowd, 1, 2, None), Property::Holds);
         run.most_inside = Some(2);
-        assert!(check(&run, &crowd, 1, 2).is_violated());
+        assert!(check(&run, &crowd, 1, 2, None).is_violated());
     }
 
     #[test]
@@ -183,14 +207,29 @@ mod tests {
         let mut run = served([(0, 0, 1, 5), (1, 0, 6, 9)]);
         run.requests[1].witness_refused = true;
         let crowd = Crowd::of(&stays(&run), 1);
-        assert!(check(&run, &crowd, 1, 2).is_violated());
+        assert!(check(&run, &crowd, 1, 2, None).is_violated());
+    }
+
+    #[test]
+    fn two_whom_nothing_kept_apart_are_a_violation_unless_one_was_seen() {
+        let mut run = served([(0, 0, 1, 5), (1, 0, 6, 9)]);
+        let unordered = || Some("nothing kept them apart".to_owned());
+        let why = |run: &Run| {
+            let crowd = Crowd::of(&stays(run), 1);
+            let property = check(run, &crowd, 1, 1, unordered());
+            property.why().expect("it is violated").to_owned()
+        };
+        assert_eq!(why(&run), "nothing kept them apart");
+        run.requests[1].entered_ns = Some(4);
+        let seen = why(&run);
+        assert!(seen.contains("were inside at the same time"), "{seen}");
     }
 
     #[test]
     fn without_competition_nothing_was_shown() {
         let run = served([(0, 0, 1, 5), (1, 10, 16, 19)]);
         let crowd = Crowd::of(&stays(&run), 1);
-        let property = check(&run, &crowd, 1, 1);
+        let property = check(&run, &crowd, 1, 1, None);
         assert!(matches!(property, Property::NotExercised { .. }));
     }
 }

@@ -8,6 +8,7 @@ use model::plan::UseTransport;
 use model::run::Engine;
 use serde::Serialize;
 
+use crate::certificate::Certified;
 use crate::columns::{Column, Kind, columns};
 use crate::files::Provenance;
 use crate::judgement::{Status, Verdict};
@@ -19,6 +20,7 @@ pub(crate) struct Findings {
     pub verdict: Verdict,
     pub safety: Status,
     pub liveness: Status,
+    pub certified: Certified,
     pub expected_messages_per_entry: Option<f64>,
 }
 
@@ -148,6 +150,8 @@ columns! {
     faults: String [Setting, ""] = settings::faults(seen.plan);
     /// Whether links keep the order of messages: `fifo` or `any`.
     links: String [Setting, ""] = settings::links(seen.plan);
+    /// Whether every entry knew of the exit of the one before it, by a chain of messages: `yes`, `no` or `not exercised`. Then no timing of the same messages puts two inside.
+    certified: Certified [Finding, ""] = found.certified;
 }
 
 impl Summary {
@@ -320,7 +324,11 @@ mod tests {
         };
         run.transport.insert(NodeId(0), row);
         run.transport.insert(NodeId(1), row);
-        run.state_bytes = StateBytes { sum: 90, max: 40 };
+        run.state_bytes = StateBytes {
+            sum: 90,
+            max: 40,
+            peak: None,
+        };
         let mut plan = plan("raymond", 3);
         plan.faults = faults(3, ["cut 0-1", "cut 1-2"]);
         run.faults = vec![
@@ -380,7 +388,7 @@ mod tests {
              protocol_errors,witness_refusals,state_bytes_mean,state_bytes_max,datagrams,\
              retransmissions,faults_acted,transport,duration_us,overtaken_max,\
              wait_max_lowest_us,wait_max_highest_us,link_delay_undisturbed_us,name,started,commit,\
-             delay,hold,think,rate,loss,faults,links"
+             delay,hold,think,rate,loss,faults,links,certified"
         );
     }
 
@@ -411,7 +419,7 @@ mod tests {
         let long = [cells.clone(), vec![String::new()]].concat();
         assert_eq!(
             read(&long),
-            Err("more columns than the 59 there are".to_owned())
+            Err("more columns than the 60 there are".to_owned())
         );
     }
 

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use algorithms::Topology;
+use algorithms::external::Cost;
 use algorithms::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, Load, Metric};
 use model::plan::Plan;
 use model::run::{End, Engine, Run, Window};
 use model::workload::{PerNode, Span, Workload};
 use serde::{Serialize, Serializer};
 
+use crate::expression::Expression;
 use crate::measured::Measured;
 use crate::observed::Observed;
 use crate::statistics::{self, Interval};
@@ -97,8 +99,7 @@ pub(crate) fn lines(
     }
     let note = |name: &str| run.window.notes.get(name).map(|row| (row.sum, row.count));
     let circumstances = circumstances(plan, topology, run, measured, &note);
-    let line = |form: &ClosedForm| {
-        let expected = (form.value)(&circumstances)?;
+    let line = |form: &ClosedForm, expected: f64| {
         let (value, interval) = match form.metric {
             Metric::MessagesPerEntry => {
                 let value = seen.messages_per_entry()?;
@@ -139,7 +140,47 @@ pub(crate) fn lines(
             agrees,
         })
     };
-    info.more.forms.iter().filter_map(line).collect()
+    let forms = info.more.forms.iter();
+    let forms = forms.filter_map(|form| line(form, (form.value)(&circumstances)?));
+    let declared = declared(info, &circumstances);
+    let declared = declared.and_then(|(form, expected)| line(&form, expected));
+    forms.chain(declared).collect()
+}
+
+/// What a program says that an entry costs, where the run can be held against it.
+fn declared(info: &AlgorithmInfo, circumstances: &Circumstances<'_>) -> Option<(ClosedForm, f64)> {
+    let cost = info.program()?.declares.messages_per_entry.as_ref()?;
+    let (kind, formula) = match cost {
+        Cost::Exactly(formula) => (FormKind::Exact, formula),
+        Cost::AtMost(formula) => (FormKind::AtMost, formula),
+    };
+    if !circumstances.undisturbed || !circumstances.whole_requests {
+        return None;
+    }
+    let expected = cost_of(
+        formula,
+        circumstances.nodes,
+        (info.more.admits)(circumstances.params),
+    );
+    let form = ClosedForm::messages(
+        kind,
+        formula,
+        "without faults, as the program declares",
+        |_| None,
+    );
+    Some((form, expected.ok()?))
+}
+
+/// What a formula over `nodes` and `k` comes to.
+pub fn cost_of(formula: &str, nodes: u32, k: u32) -> Result<f64, String> {
+    let formula = Expression::parse(formula)?;
+    let known = |name: &str| match name {
+        "nodes" => Some(f64::from(nodes)),
+        "k" => Some(f64::from(k)),
+        _ => None,
+    };
+    let value = formula.evaluate(&known);
+    value.ok_or_else(|| format!("'{formula}' is no number over nodes and k, which is all there is"))
 }
 
 /// What the summary's column says: the first form that gives a number and not only a bound.
@@ -165,7 +206,7 @@ fn circumstances<'a>(
     let finished = run.end == End::Finished;
     let nothing_lost = run.messages.values().all(|row| row.lost == 0);
     let constant_delay = match run.engine {
-        Engine::Sim => plan.delay.constant_ns(),
+        Engine::Sim => plan.constant_delay_ns(),
         // Real links are never constant.
         Engine::Cluster => None,
     };
@@ -185,6 +226,7 @@ fn circumstances<'a>(
         whole_cycles: measured.cut
             && measured.entries > 0
             && measured.entries.is_multiple_of(u64::from(plan.nodes)),
+        cut: measured.cut,
         whole_requests: finished && (!measured.cut || load == Load::OneAtATime),
         note,
         entries: measured.entries,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use algorithms::NodeId;
 use analysis::files::{self, FilesError, Provenance};
-use analysis::{Verdict, judge, recheck};
+use analysis::{Certified, Verdict, judge, recheck};
 use model::plan::Plan;
 use model::run::{
     End, Engine, FaultOutcome, MessageRow, NoteRow, RequestRow, RoundTrips, Run, StateBytes,
@@ -89,6 +89,7 @@ fn eventful(plan: &Plan) -> Run {
         uninvited: false,
         messages: Some(6),
         registered: Some(7),
+        index: Some(1),
     };
     let bare = RequestRow {
         witness_refused: false,
@@ -109,6 +110,7 @@ fn eventful(plan: &Plan) -> Run {
     };
     let waiting = RequestRow {
         entered_ns: None,
+        index: None,
         ..inside.clone()
     };
     let queued = RequestRow {
@@ -156,7 +158,11 @@ fn eventful(plan: &Plan) -> Run {
         },
         protocol_errors: vec![(9, NodeId(0), "a \"quoted\", and\nbroken line".to_owned())],
         protocol_error_count: 101,
-        state_bytes: StateBytes { sum: 10, max: 7 },
+        state_bytes: StateBytes {
+            sum: 10,
+            max: 7,
+            peak: Some(9),
+        },
         link_delay_sum_ns: 11,
         link_delay_count: 12,
         bound_broken: 13,
@@ -189,6 +195,7 @@ fn eventful(plan: &Plan) -> Run {
             },
         )]
         .into(),
+        clocks: Vec::new(),
         usage: [(
             NodeId(1),
             UsageRow {
@@ -229,7 +236,7 @@ fn the_columns_are_those_that_scripts_rely_on() {
     assert_eq!(
         header("entries.csv"),
         "node,incarnation,priority,request_ns,asked_ns,enter_ns,exit_ns,outcome,fence,\
-         witness_slot,messages,registered,witness_refused,overtaken\n"
+         witness_slot,messages,registered,witness_refused,overtaken,index\n"
     );
     assert_eq!(
         header("messages.csv"),
@@ -258,14 +265,17 @@ fn the_columns_are_those_that_scripts_rely_on() {
 fn a_run_from_before_a_computed_column_is_read_all_the_same() {
     let dir = place("before").join("run");
     let plan = plan("raymond", 3);
-    let run = eventful(&plan);
+    let mut run = eventful(&plan);
     write(&dir, &plan, &run).unwrap();
     let path = dir.join("entries.csv");
     let text = fs::read_to_string(&path).unwrap();
-    let without = text
-        .lines()
-        .map(|line| line.rsplit_once(',').unwrap().0.to_owned() + "\n");
+    // `overtaken` can be computed again, `index` cannot.
+    let without = text.lines().map(|line| {
+        let columns = line.rsplitn(3, ',').nth(2).unwrap();
+        columns.to_owned() + "\n"
+    });
     fs::write(&path, without.collect::<String>()).unwrap();
+    run.requests.iter_mut().for_each(|row| row.index = None);
     assert_eq!(files::read(&dir).unwrap().run, run);
 }
 
@@ -279,11 +289,11 @@ fn a_request_is_one_readable_line() {
     assert_eq!(
         lines,
         [
-            "1,2,3,10,20,30,40,served,5,0,6,7,1,0",
-            "1,2,3,10,,30,40,uninvited,,,,,0,",
-            "1,2,3,10,20,30,,inside,,,,,0,",
-            "1,2,3,10,20,,,waiting,,,,,,",
-            "1,2,3,10,,,,queued,,,,,,",
+            "1,2,3,10,20,30,40,served,5,0,6,7,1,0,1",
+            "1,2,3,10,,30,40,uninvited,,,,,0,,1",
+            "1,2,3,10,20,30,,inside,,,,,0,,1",
+            "1,2,3,10,20,,,waiting,,,,,,,",
+            "1,2,3,10,,,,queued,,,,,,,",
         ]
     );
 }
@@ -391,7 +401,7 @@ fn what_no_run_could_have_written_is_refused_with_its_place() {
             "entries.csv",
             ",served,",
             ",served,1,",
-            "it has 15 fields, expected 14",
+            "it has 16 fields, expected 15",
         ),
         (
             "entries.csv",
@@ -621,4 +631,35 @@ fn a_record_that_was_changed_is_noticed() {
         "run.json: safety was 'holds', the records say 'violated'"
     ));
     assert!(says("summary.csv: max_inside was '1', the records say '2'"));
+}
+
+/// A run that an earlier version traced has no indices; its events say what they are.
+#[test]
+fn an_old_traced_run_gets_its_certificate_from_its_events() {
+    let dir = place("old_trace").join("run");
+    let plan = Plan {
+        trace: true,
+        ..plan("raymond", 5)
+    };
+    let mut events = Vec::new();
+    let mut run = simulator::run(&plan, &mut events).expect("time passes");
+    let judgement = judge(&plan, &topology(&plan), &run);
+    assert_eq!(judgement.summary.certified, Certified::Yes);
+    fs::create_dir_all(&dir).expect("a place");
+    let mut file = files::Events::begin(&dir).expect("a file");
+    events.iter().for_each(|event| file.add(event));
+    file.finish(&plan, &mut run).expect("it can be written");
+    files::write_into(&dir, &plan, &run, &judgement, &provenance()).expect("it can be written");
+    assert_eq!(recheck(&dir).expect("a run").differences, [] as [String; 0]);
+    let path = dir.join("entries.csv");
+    let text = fs::read_to_string(&path).expect("a table");
+    let old = text
+        .lines()
+        .map(|line| line.rsplit_once(',').expect("columns").0);
+    fs::write(&path, old.collect::<Vec<_>>().join("\n") + "\n").expect("it can be written");
+    assert_eq!(files::read(&dir).expect("a run").run, run);
+    // Of a run without a trace nothing is known.
+    fs::remove_file(dir.join("events.jsonl")).expect("it is there");
+    let rows = files::read(&dir).expect("a run").run.requests;
+    assert!(rows.iter().all(|row| row.index.is_none()));
 }

@@ -58,7 +58,12 @@ async fn forward() -> Result<(), String> {
                     });
                     return Ok(());
                 }
-                Some(ToProxy::Begin(_) | ToProxy::Zero { .. } | ToProxy::Enact { .. }) => {}
+                Some(
+                    ToProxy::Begin(_)
+                    | ToProxy::Zero { .. }
+                    | ToProxy::Extend(_)
+                    | ToProxy::Enact { .. },
+                ) => {}
             },
         }
     }

@@ -13,13 +13,33 @@ use crate::comparison::{Comparison, Wanted, directory};
 use crate::goodput::{self, Goodput};
 use crate::proxy;
 use crate::ring::Ring;
+use crate::visitor::Visitor;
 use cluster::{Cluster, launch_time};
 use orchestrator::Failure;
-use orchestrator::scenario::{Layers, Scenario};
+use orchestrator::live::Live;
+use orchestrator::scenario::{Layers, Resolved, Scenario};
+use tempfile::TempDir;
 
 /// How long each measurement lasts, and how often it is repeated.
 const TIME: Duration = Duration::from_secs(1);
 const PAIRS: usize = 5;
+/// What the certificate costs is little, so it takes more pairs to tell it from chance.
+const CERTIFICATE_PAIRS: usize = 11;
+/// What the page costs is little, too.
+const LIVE_PAIRS: usize = 9;
+/// Ten members in which everybody always wants in.
+const LIVE_GROUP: [&str; 8] = [
+    "-n",
+    "10",
+    "--think",
+    "0",
+    "--hold",
+    "0",
+    "--duration",
+    "1s",
+];
+/// A fault that never comes puts the proxy there, as a live page does.
+const PROXY: [&str; 2] = ["--fault", "at 1h loss 1% on all"];
 /// When a group that loses datagrams is given up.
 const GOODPUT_LIMIT: &str = "30s";
 
@@ -55,7 +75,7 @@ pub(crate) fn measure(
         for nth in 1..=PAIRS {
             note(&format!("{what}, {nth} of {PAIRS}"));
             pairs.push((
-                bench.saturated(members, &cores)?,
+                bench.saturated(members, &cores, Certificate::Carried)?,
                 bench.ring(members, &cores)?,
             ));
         }
@@ -70,6 +90,31 @@ pub(crate) fn measure(
             wanted: Wanted::AtLeast(least),
         });
     }
+    let mut pairs = Vec::new();
+    for nth in 1..=CERTIFICATE_PAIRS {
+        note(&format!("the certificate, {nth} of {CERTIFICATE_PAIRS}"));
+        pairs.push((
+            bench.saturated(2, &[0, 1], Certificate::Carried)?,
+            bench.saturated(2, &[0, 1], Certificate::LeftOut)?,
+        ));
+    }
+    comparisons.push(Comparison {
+        what: "two members, with the certificate and without".to_owned(),
+        unit: "hand-offs/s",
+        pairs,
+        wanted: Wanted::AtLeast(0.98),
+    });
+    let mut pairs = Vec::new();
+    for nth in 1..=LIVE_PAIRS {
+        note(&format!("the live page, {nth} of {LIVE_PAIRS}"));
+        pairs.push((bench.watched()?, bench.unwatched()?));
+    }
+    comparisons.push(Comparison {
+        what: "ten members behind the proxy, with a live page and without".to_owned(),
+        unit: "entries/s",
+        pairs,
+        wanted: Wanted::AtLeast(0.95),
+    });
     let mut pairs = Vec::new();
     for nth in 1..=PAIRS {
         note(&format!("launching 1,000 processes, {nth} of {PAIRS}"));
@@ -103,6 +148,13 @@ pub(crate) fn measure(
     })
 }
 
+/// Whether messages carry what their sender knew of exits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Certificate {
+    Carried,
+    LeftOut,
+}
+
 struct Bench<'a> {
     executable: &'a Path,
     interrupted: &'a AtomicBool,
@@ -110,7 +162,12 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// A group in which everybody always wants in: entries per second of two, messages of more.
-    fn saturated(&self, members: usize, cores: &[usize]) -> Result<f64, Failure> {
+    fn saturated(
+        &self,
+        members: usize,
+        cores: &[usize],
+        certificate: Certificate,
+    ) -> Result<f64, Failure> {
         let (nodes, time) = (members.to_string(), format!("{}ms", TIME.as_millis()));
         let flags = [
             "-n",
@@ -122,7 +179,11 @@ impl Bench<'_> {
             "--duration",
             &time,
         ];
-        let run = self.run("naimi-trehel", &flags, cores)?;
+        let plan = Plan {
+            certificate: certificate == Certificate::Carried,
+            ..plan("naimi-trehel", &flags)?
+        };
+        let run = self.run_plan(&plan, cores)?;
         let messages: u64 = run.messages.values().map(|row| row.sent).sum();
         let entries = run
             .requests
@@ -131,6 +192,35 @@ impl Bench<'_> {
             .count() as u64;
         let counted = if members == 2 { entries } else { messages };
         Ok(counted as f64 / (run.ended_ns as f64 / 1e9))
+    }
+
+    /// Entries per second of a group that somebody watches at the live page.
+    fn watched(&self) -> Result<f64, Failure> {
+        let resolved = resolved("naimi-trehel", &LIVE_GROUP)?;
+        let (page, mut onlooker) = Live::of_processes(resolved, false, 0)?;
+        let visitor = Visitor::begin(page.address());
+        if !page.is_opened_before(self.interrupted) {
+            return Err(Failure::Testbed("interrupted".to_owned()));
+        }
+        let plan = onlooker.resolved().plan.clone();
+        let dir = directory()?;
+        let run = self
+            .cluster(&dir, &[])
+            .run_live(&plan, &mut self.watch(), &mut onlooker)?;
+        drop((onlooker, page));
+        let told = visitor.end()?;
+        if told == 0 {
+            return Err(Failure::Testbed(
+                "the live page was told nothing".to_owned(),
+            ));
+        }
+        entries_per_second(run)
+    }
+
+    /// The same group, and nobody watches.
+    fn unwatched(&self) -> Result<f64, Failure> {
+        let flags = [&LIVE_GROUP[..], &PROXY[..]].concat();
+        entries_per_second(self.run("naimi-trehel", &flags, &[])?)
     }
 
     fn ring(&self, members: usize, cores: &[usize]) -> Result<f64, Failure> {
@@ -174,21 +264,27 @@ impl Bench<'_> {
     }
 
     fn run(&self, algorithm: &str, flags: &[&str], cores: &[usize]) -> Result<Run, Failure> {
+        self.run_plan(&plan(algorithm, flags)?, cores)
+    }
+
+    fn run_plan(&self, plan: &Plan, cores: &[usize]) -> Result<Run, Failure> {
         let dir = directory()?;
-        let plan = plan(algorithm, flags)?;
-        let cluster = Cluster {
+        done(self.cluster(&dir, cores).run(plan, &mut self.watch())?)
+    }
+
+    fn cluster(&self, dir: &TempDir, cores: &[usize]) -> Cluster {
+        Cluster {
+            hosts: None,
             executable: self.executable.to_owned(),
             dir: dir.path().to_owned(),
             cores: cores.to_vec(),
-        };
-        let mut watch = |_: Progress| match self.interrupted.load(Ordering::Relaxed) {
+        }
+    }
+
+    fn watch(&self) -> impl FnMut(Progress) -> ControlFlow<()> {
+        |_| match self.interrupted.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
-        };
-        let run = cluster.run(&plan, &mut watch)?;
-        match run.failure {
-            Some(why) => Err(Failure::Testbed(why)),
-            None => Ok(run),
         }
     }
 
@@ -201,9 +297,27 @@ impl Bench<'_> {
     }
 }
 
+/// A run that did not fail.
+fn done(run: Run) -> Result<Run, Failure> {
+    match run.failure {
+        Some(why) => Err(Failure::Testbed(why)),
+        None => Ok(run),
+    }
+}
+
+fn entries_per_second(run: Run) -> Result<f64, Failure> {
+    let run = done(run)?;
+    let left = run.requests.iter().filter(|row| row.left_ns.is_some());
+    Ok(left.count() as f64 / (run.ended_ns as f64 / 1e9))
+}
+
 /// The plan that these words make on the command line.
 fn plan(algorithm: &str, flags: &[&str]) -> Result<Plan, Failure> {
+    Ok(resolved(algorithm, flags)?.plan)
+}
+
+fn resolved(algorithm: &str, flags: &[&str]) -> Result<Resolved, Failure> {
     let flags = Scenario::from_flags(flags).map_err(Failure::Usage)?;
     let said = Layers::new(algorithm, flags).map_err(Failure::Usage)?;
-    Ok(said.resolve().map_err(Failure::Usage)?.plan)
+    said.resolve().map_err(Failure::Usage)
 }

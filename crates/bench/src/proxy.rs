@@ -10,7 +10,7 @@ use chaos::proxy::child::{Between, FromProxy, ToProxy};
 use chaos::{Delay, Timeline};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
-use wire::{Alarm, Bundle, Inbox, Port, monotonic_ns};
+use wire::{Alarm, Bundle, Inbox, Moment, Port};
 
 use crate::comparison::{Comparison, Wanted, directory, median, sorted};
 use cluster::child::{Child, Heard, Launcher, Output};
@@ -221,9 +221,9 @@ impl Bench<'_> {
     /// Datagrams per second that get from one member to the other, as many as will go.
     async fn stream(&self, middle: Middle, core: Option<usize>) -> io::Result<f64> {
         let mut group = self.group(middle, 2, Delay::NONE, core).await?;
-        let start_ns = monotonic_ns();
+        let start = Moment::now();
         let (mut sent, mut arrived, mut inbox) = (0, 0, Inbox::new());
-        while monotonic_ns() - start_ns < STREAM_NS {
+        while Moment::now().since(start) < STREAM_NS {
             while sent - arrived < UNDER_WAY {
                 group.send(0, 1, sent)?;
                 sent += 1;
@@ -232,7 +232,7 @@ impl Bench<'_> {
             let places = group.members[1].receive(&mut inbox)?;
             arrived += inbox.datagrams(places).count() as u64;
         }
-        let took_ns = monotonic_ns() - start_ns;
+        let took_ns = Moment::now().since(start);
         group.finish().await?;
         Ok(arrived as f64 * 1e9 / took_ns as f64)
     }
@@ -326,9 +326,14 @@ impl Bench<'_> {
             members: group.addresses()?,
             delay,
             timeline: quiet(members as u32),
+            bind: Ipv4Addr::LOCALHOST.into(),
+            ports: None,
         })));
         match heard.recv().await {
-            Some(Heard::Proxy(Output::Message(FromProxy::Bound { aliases }))) => {
+            Some(Heard::Proxy {
+                what: Output::Message(FromProxy::Bound { aliases }),
+                ..
+            }) => {
                 group.aliases = aliases;
             }
             other => return Err(io::Error::other(format!("expected aliases, got {other:?}"))),
@@ -385,7 +390,7 @@ impl Group {
         let mut inbox = Inbox::new();
         let mut took_ns = Vec::new();
         for nth in 0..PINGS as u64 {
-            let sent_ns = monotonic_ns();
+            let sent = Moment::now();
             self.send(0, 1, nth)?;
             loop {
                 self.members[1].readable().await?;
@@ -393,7 +398,7 @@ impl Group {
                     break;
                 }
             }
-            took_ns.push((monotonic_ns() - sent_ns) as f64);
+            took_ns.push(Moment::now().since(sent) as f64);
         }
         Ok(median(&sorted(took_ns.into_iter())))
     }
@@ -405,6 +410,7 @@ impl Group {
         total: u64,
         pair: impl Fn(u64) -> (usize, usize),
     ) -> io::Result<Vec<Flight>> {
+        let start = Moment::now();
         let flights = Rc::new(RefCell::new(vec![Flight::default(); total as usize]));
         let (missing, all_here) = (Rc::new(Cell::new(total)), Rc::new(Notify::new()));
         let inbox = Rc::new(RefCell::new(Inbox::new()));
@@ -417,7 +423,7 @@ impl Group {
                     let Ok(places) = port.receive(&mut inbox) else {
                         break;
                     };
-                    let now_ns = monotonic_ns();
+                    let now_ns = Moment::now().since(start);
                     for (_, datagram) in inbox.datagrams(places) {
                         let nth = datagram[..8].try_into().map(u64::from_le_bytes);
                         let nth = nth.expect("a datagram of the bench begins with its number");
@@ -430,19 +436,19 @@ impl Group {
                 }
             });
         }
-        let (alarm, start_ns) = (Alarm::new()?, monotonic_ns());
+        let alarm = Alarm::new()?;
         for nth in 0..total {
-            let due_ns = start_ns + nth * 1_000_000_000 / per_second;
-            while monotonic_ns() < due_ns {
-                alarm.set(due_ns)?;
+            let due_ns = nth * 1_000_000_000 / per_second;
+            while Moment::now().since(start) < due_ns {
+                alarm.set(start.plus_ns(due_ns))?;
                 alarm.wait().await?;
             }
             let (from, to) = pair(nth);
             let flight = &mut flights.borrow_mut()[nth as usize];
-            (flight.due_ns, flight.sent_ns) = (due_ns, monotonic_ns());
+            (flight.due_ns, flight.sent_ns) = (due_ns, Moment::now().since(start));
             self.send(from, to, nth)?;
         }
-        alarm.set(monotonic_ns() + PATIENCE_NS)?;
+        alarm.set(Moment::now().plus_ns(PATIENCE_NS))?;
         tokio::select! {
             () = all_here.notified() => {}
             rang = alarm.wait() => rang?,
@@ -459,7 +465,11 @@ impl Group {
         child.tell(ToProxy::Finish);
         loop {
             match heard.recv().await {
-                None | Some(Heard::Proxy(Output::Ended(_))) => return Ok(()),
+                None
+                | Some(Heard::Proxy {
+                    what: Output::Ended(_),
+                    ..
+                }) => return Ok(()),
                 Some(_) => {}
             }
         }

@@ -52,16 +52,33 @@ pub(crate) struct Search {
 
 /// Races a simulated run of about `events` events against the bare loop, after one run to warm up.
 pub(crate) fn race(nodes: u32, events: u64, pairs: usize) -> Vec<Pair> {
-    // An entry takes about ln N messages, one arrival and one exit.
-    let per_entry = f64::from(nodes).ln() + 2.0;
-    let per_node = (events as f64 / per_entry / f64::from(nodes)).ceil();
-    let plan = plan(nodes, per_node as u64);
+    let plan = plan(nodes, entries_of(nodes, events));
     let warm = run(&plan);
     let pairs = (0..pairs).map(|nth| Pair {
         simulated: run(&plan).per_second(),
         bare: bare(nth as u64, warm.in_flight, warm.events),
     });
     pairs.collect()
+}
+
+/// Races a simulated run of about `events` events with the certificate against the same without it: events
+/// per second, in turns.
+pub(crate) fn certificate(nodes: u32, events: u64, pairs: usize) -> Vec<(f64, f64)> {
+    let with = plan(nodes, entries_of(nodes, events));
+    let without = Plan {
+        certificate: false,
+        ..with.clone()
+    };
+    run(&with);
+    let pairs = (0..pairs).map(|_| (run(&with).per_second(), run(&without).per_second()));
+    pairs.collect()
+}
+
+/// How many entries of each node make about so many events: an entry takes about ln N messages, one arrival
+/// and one exit.
+fn entries_of(nodes: u32, events: u64) -> u64 {
+    let per_entry = f64::from(nodes).ln() + 2.0;
+    (events as f64 / per_entry / f64::from(nodes)).ceil() as u64
 }
 
 /// Lets everybody in once.

@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -13,14 +14,15 @@ use std::sync::Arc;
 use algorithms::NodeId;
 use chaos::proxy::child::{FromProxy, ToProxy};
 use node::control::{FromMember, ToMember};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{ChildStdout, Command};
+use tokio::process::Command;
 use tokio::sync::mpsc;
-use wire::ChildArgs;
+use wire::{Bind, ChildArgs};
 
+use crate::hosts::Remote;
 use model::engine::EngineError;
 
 /// What is heard of the children, all in one place.
@@ -35,8 +37,20 @@ pub enum Heard {
         /// What it wrote, or that it ended.
         what: Output<FromMember>,
     },
-    /// The proxy between the members wrote something or ended.
-    Proxy(Output<FromProxy>),
+    /// The proxy on the members' side of a host wrote something or ended.
+    Proxy {
+        /// The place of the host among the run's; 0 where there is one.
+        host: usize,
+        /// What it wrote, or that it ended.
+        what: Output<FromProxy>,
+    },
+    /// A host is lost, and everything on it.
+    Lost {
+        /// The place of the host among the run's.
+        host: usize,
+        /// What became of it.
+        why: String,
+    },
 }
 
 /// What is heard of one child.
@@ -47,7 +61,37 @@ pub enum Output<R> {
     /// It said something that cannot be understood.
     Unparsable(String),
     /// It ended, and has been reaped.
-    Ended(io::Result<ExitStatus>),
+    Ended(Ended),
+}
+
+/// How a child ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit status, where that is known.
+    pub status: io::Result<ExitStatus>,
+    /// The last lines that it wrote to stderr.
+    pub stderr_end: String,
+}
+
+/// What a child does, before anybody has read what it wrote.
+#[derive(Debug)]
+pub(crate) enum Raw {
+    /// It wrote a line.
+    Line(String),
+    /// It ended, and has been reaped.
+    Ended(Ended),
+}
+
+impl<R: DeserializeOwned> From<Raw> for Output<R> {
+    fn from(raw: Raw) -> Self {
+        match raw {
+            Raw::Line(line) => match serde_json::from_str(&line) {
+                Ok(report) => Output::Message(report),
+                Err(_) => Output::Unparsable(line),
+            },
+            Raw::Ended(ended) => Output::Ended(ended),
+        }
+    }
 }
 
 /// Starts child processes, all with the same program and the same listener.
@@ -63,19 +107,27 @@ pub struct Launcher {
     pub cores: Vec<usize>,
 }
 
-/// A child's process as long as it lives.
+/// A child as long as it lives, wherever its process is: what it understands are `O`s, a line each.
 #[derive(Debug)]
 pub struct Child<O> {
-    pid: Pid,
-    orders: mpsc::UnboundedSender<Line<O>>,
+    end: End,
+    speaks: PhantomData<fn(O)>,
 }
 
-/// A line that a child is told.
+/// Where the process of a child is.
 #[derive(Debug)]
-enum Line<O> {
-    Message(O),
-    /// One that many children are told, made once for all of them.
-    Shared(Arc<[u8]>),
+enum End {
+    /// It is on this host.
+    Here(Process),
+    /// It is on the host of an agent.
+    There(Remote),
+}
+
+/// A process that was started by this one.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: Pid,
+    lines: mpsc::UnboundedSender<Arc<[u8]>>,
 }
 
 /// The line of a message.
@@ -94,26 +146,63 @@ impl Launcher {
         port: u16,
     ) -> io::Result<Child<ToMember>> {
         let reports = self.reports.clone();
-        let mut command = self.command("node", &self.stderr_log(node, incarnation))?;
-        command
-            .arg(format!("--member={node}"))
-            .arg(format!("--port={port}"))
-            .args(self.core_of(node).map(|core| format!("--core={core}")));
-        spawn(command, move |what| {
+        let process = self.start_member(node, incarnation, port, None, move |raw| {
             drop(reports.send(Heard::Member {
                 from: node,
                 incarnation,
-                what,
+                what: raw.into(),
             }));
-        })
+        });
+        process.map(Child::here)
     }
 
     /// Starts what stands between the members: the proxy, or something to compare it with.
     pub fn start_between(&self, kind: &str, core: Option<usize>) -> io::Result<Child<ToProxy>> {
         let reports = self.reports.clone();
-        let mut command = self.command(kind, &self.proxy_stderr_log())?;
+        let process = self.start_proxy(kind, core, move |raw| {
+            drop(reports.send(Heard::Proxy {
+                host: 0,
+                what: raw.into(),
+            }));
+        });
+        process.map(Child::here)
+    }
+
+    /// Starts the process of a member, on loopback or on this address and one of these ports.
+    pub(crate) fn start_member(
+        &self,
+        node: NodeId,
+        incarnation: u32,
+        port: u16,
+        place: Option<Bind>,
+        hear: impl Fn(Raw) + Send + Sync + 'static,
+    ) -> io::Result<Process> {
+        let stderr_log = self.stderr_log(node, incarnation);
+        let mut command = self.command("node", &stderr_log)?;
+        command
+            .arg(format!("--member={node}"))
+            .arg(format!("--port={port}"))
+            .args(place.map(|Bind { address, .. }| format!("--bind={address}")))
+            .args(
+                place
+                    .and_then(|place| place.ports)
+                    .map(|(first, last)| format!("--ports={first}-{last}")),
+            )
+            .args(self.core_of(node).map(|core| format!("--core={core}")));
+        spawn(command, stderr_log, hear)
+    }
+
+    /// Starts the process of what stands between the members.
+    pub(crate) fn start_proxy(
+        &self,
+        kind: &str,
+        core: Option<usize>,
+        hear: impl Fn(Raw) + Send + Sync + 'static,
+    ) -> io::Result<Process> {
+        let stderr_log = self.members.join("chaos.log");
+        let mut command = self.command(kind, &stderr_log)?;
         command.args(core.map(|core| format!("--core={core}")));
-        spawn(command, move |what| drop(reports.send(Heard::Proxy(what))))
+        spawn(command, stderr_log, hear)
     }
 
     fn command(&self, kind: &str, stderr_log: &Path) -> io::Result<Command> {
@@ -140,60 +229,57 @@ impl Launcher {
     }
 
     /// The file that holds what a member wrote to stderr.
-    pub(crate) fn stderr_log(&self, node: NodeId, incarnation: u32) -> PathBuf {
+    fn stderr_log(&self, node: NodeId, incarnation: u32) -> PathBuf {
         self.members.join(format!("{node}.{incarnation}.log"))
-    }
-
-    /// The file that holds what the proxy wrote to stderr.
-    pub(crate) fn proxy_stderr_log(&self) -> PathBuf {
-        self.members.join("chaos.log")
     }
 }
 
 /// Starts a process, gives it tasks that write its stdin and read its stdout, and reaps it when it
 /// ends.
-fn spawn<O, R>(
+fn spawn(
     mut command: Command,
-    hear: impl Fn(Output<R>) + Send + Sync + 'static,
-) -> io::Result<Child<O>>
-where
-    O: Serialize + Send + 'static,
-    R: DeserializeOwned,
-{
+    stderr_log: PathBuf,
+    hear: impl Fn(Raw) + Send + Sync + 'static,
+) -> io::Result<Process> {
     let mut process = command.spawn()?;
     let id = process.id().expect("it has not been reaped");
     let pid = Pid::from_raw(id as i32).expect("a process id is not 0");
     let mut stdin = process.stdin.take().expect("stdin is a pipe");
     let stdout = process.stdout.take().expect("stdout is a pipe");
-    let (orders, mut lines) = mpsc::unbounded_channel::<Line<O>>();
+    let (lines, mut told) = mpsc::unbounded_channel::<Arc<[u8]>>();
     tokio::spawn(async move {
-        while let Some(told) = lines.recv().await {
-            let written = match told {
-                Line::Message(order) => stdin.write_all(&line(&order)).await,
-                Line::Shared(line) => stdin.write_all(&line).await,
-            };
+        while let Some(line) = told.recv().await {
             // A dead child is noticed where it is reaped.
-            if written.is_err() {
+            if stdin.write_all(&line).await.is_err() {
                 break;
             }
         }
     });
     tokio::spawn(async move {
-        listen(stdout, &hear).await;
-        hear(Output::Ended(process.wait().await));
+        let mut lines = BufReader::new(stdout).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            hear(Raw::Line(line));
+        }
+        let status = process.wait().await;
+        let went_well = status.as_ref().is_ok_and(ExitStatus::success);
+        let stderr_end = match went_well {
+            true => String::new(),
+            false => last_lines(&stderr_log),
+        };
+        hear(Raw::Ended(Ended { status, stderr_end }));
     });
-    Ok(Child { pid, orders })
+    Ok(Process { pid, lines })
 }
 
-impl<O> Child<O> {
-    /// Tells the child something; a child that is gone does not hear it.
-    pub fn tell(&self, order: O) {
-        drop(self.orders.send(Line::Message(order)));
+impl Process {
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.pid.as_raw_nonzero().get() as u32
     }
 
-    /// Tells the child a line that others are told as well.
+    /// Writes a line to its stdin; a process that is gone does not read it.
     pub(crate) fn tell_line(&self, line: Arc<[u8]>) {
-        drop(self.orders.send(Line::Shared(line)));
+        drop(self.lines.send(line));
     }
 
     /// Whether it has stopped (`true`) or gone on since this was last asked.
@@ -203,19 +289,67 @@ impl<O> Child<O> {
         Some(status.stopped())
     }
 
-    /// Sends it a signal. One that has just ended does not get it.
-    pub fn signal(&self, signal: Signal) {
-        let _ = kill_process(self.pid, signal);
+    /// Sends it a signal, and to the programs that it has started. One that has just ended does not get
+    /// it.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _ = kill_process_group(self.pid, signal);
     }
 }
 
-async fn listen<R: DeserializeOwned>(stdout: ChildStdout, hear: &(impl Fn(Output<R>) + Sync)) {
-    let mut lines = BufReader::new(stdout).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        hear(match serde_json::from_str(&line) {
-            Ok(report) => Output::Message(report),
-            Err(_) => Output::Unparsable(line),
-        });
+impl<O: Serialize> Child<O> {
+    fn here(process: Process) -> Self {
+        Self {
+            end: End::Here(process),
+            speaks: PhantomData,
+        }
+    }
+
+    pub(crate) fn there(process: Remote) -> Self {
+        Self {
+            end: End::There(process),
+            speaks: PhantomData,
+        }
+    }
+
+    /// Tells the child something; a child that is gone does not hear it.
+    pub fn tell(&self, order: O) {
+        self.tell_line(line(&order).into());
+    }
+
+    /// Tells the child a line, which others may be told as well.
+    pub(crate) fn tell_line(&self, line: Arc<[u8]>) {
+        match &self.end {
+            End::Here(process) => process.tell_line(line),
+            End::There(process) => process.tell_line(&line),
+        }
+    }
+
+    /// Whether it has stopped (`true`) or gone on since this was last asked.
+    pub(crate) fn stopped(&self) -> Option<bool> {
+        match &self.end {
+            End::Here(process) => process.stopped(),
+            End::There(process) => process.stopped(),
+        }
+    }
+
+    /// Sends it a signal, and to the programs that it has started. One that has just ended does not get
+    /// it.
+    pub fn signal(&self, signal: Signal) {
+        match &self.end {
+            End::Here(process) => process.signal(signal),
+            End::There(process) => process.signal(signal),
+        }
+    }
+
+    /// It has been reaped: ends what its program started and took out of its process group.
+    pub(crate) fn end_programs(&self) {
+        match &self.end {
+            End::Here(process) => {
+                external::sandbox::end_programs_of(process.id());
+            }
+            // Its agent does so when it reaps it.
+            End::There(_) => {}
+        }
     }
 }
 

@@ -28,8 +28,8 @@ pub(crate) struct Faults {
     deferred: Vec<usize>,
     /// Members that stand still until a step is in force.
     hitters: Vec<(usize, NodeId)>,
-    /// Steps that the proxy has been told of, and has not put in force yet.
-    enacting: Vec<usize>,
+    /// Steps that the proxies have been told of, and which some have not put in force yet: how many.
+    enacting: Vec<(usize, usize)>,
     /// The last moment at which links are known to have changed, or to change.
     pub(crate) links_changed_ns: u64,
 }
@@ -69,7 +69,11 @@ impl Faults {
     /// Whether the step has begun, and is not in force yet.
     fn is_pending(&self, step: usize) -> bool {
         let sought = self.search.as_ref().map(|search| search.step);
-        sought == Some(step) || self.deferred.contains(&step) || self.enacting.contains(&step)
+        sought == Some(step) || self.deferred.contains(&step) || self.is_enacting(step)
+    }
+
+    fn is_enacting(&self, step: usize) -> bool {
+        self.enacting.iter().any(|(enacting, _)| *enacting == step)
     }
 }
 
@@ -106,11 +110,22 @@ impl Supervisor<'_> {
         }
     }
 
-    /// The proxy has put a step in force.
-    pub(crate) fn in_force(&mut self, step: usize) {
-        let fault = &self.plan.faults.steps[step].name;
+    /// A proxy has put a step in force; it is in force when all have.
+    pub(crate) fn enacted(&mut self, step: usize) {
+        let mut enacting = self.faults.enacting.iter_mut();
+        if let Some((_, missing)) = enacting.find(|(enacting, _)| *enacting == step) {
+            *missing -= 1;
+            if *missing == 0 {
+                self.in_force(step);
+            }
+        }
+    }
+
+    /// A step is in force.
+    fn in_force(&mut self, step: usize) {
+        let fault = &self.faults.process_faults.timeline().steps[step].name;
         info!(fault, "a fault of links is in force");
-        self.faults.enacting.retain(|enacting| *enacting != step);
+        self.faults.enacting.retain(|(_, missing)| *missing > 0);
         self.end_search();
         if !self.faults.is_pending(step) {
             self.let_go(step);
@@ -185,7 +200,8 @@ impl Supervisor<'_> {
     /// Lets everybody go on that a search has stopped, once its step is in force, and begins the next.
     fn end_search(&mut self) {
         let enacting = &self.faults.enacting;
-        let done = |search: &mut Search| search.concluded && !enacting.contains(&search.step);
+        let pending = |step| enacting.iter().any(|(enacting, _)| *enacting == step);
+        let done = |search: &mut Search| search.concluded && !pending(search.step);
         let Some(search) = self.faults.search.take_if(done) else {
             return;
         };
@@ -205,13 +221,14 @@ impl Supervisor<'_> {
     /// Has the proxy put a step in force.
     fn enact(&mut self, step: usize, who: Option<NodeId>) {
         let now_ns = self.now_ns();
-        let over_ns = self.plan.faults.steps[step].over_ns(now_ns);
+        let steps = &self.faults.process_faults.timeline().steps;
+        let over_ns = steps[step].over_ns(now_ns);
         let changed_ns = over_ns.unwrap_or(now_ns);
         self.faults.links_changed_ns = self.faults.links_changed_ns.max(changed_ns);
         self.faults.process_faults.changed_links(step);
-        self.faults.enacting.push(step);
-        if let Some(proxy) = &self.proxy {
-            let who = who.map(|node| node.0);
+        let who = who.map(|node| node.0);
+        self.faults.enacting.push((step, self.proxies.len()));
+        for proxy in &self.proxies {
             proxy.tell(proxy::ToProxy::Enact { step, who });
         }
     }
@@ -219,12 +236,13 @@ impl Supervisor<'_> {
     /// Does to a member what the step says.
     fn strike(&mut self, step: usize, victim: NodeId) {
         let now_ns = self.now_ns();
-        let seat = &mut self.seats[victim.index()];
-        if !seat.is_alive() {
+        if !self.seats[victim.index()].is_alive() {
             return;
         }
-        let fault = &self.plan.faults.steps[step].name;
+        let fault = &self.faults.process_faults.timeline().steps[step].name;
         info!(now_ns, fault, member = %victim, "a fault strikes");
+        self.show_strike(now_ns, step, victim);
+        let seat = &mut self.seats[victim.index()];
         match self.faults.process_faults.strike(step, now_ns, victim) {
             ProcessAction::Kill { revive_after_ns } => seat.kill(revive_after_ns),
             ProcessAction::Pause { until_ns } => {

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! [`child`] is one process, `supervisor` is all of them from launch to finish, `settled` decides
-//! when nothing moves any more, `faults` kills, pauses and restarts, and `merge` makes one account
-//! of the files they left. All processes are on this host; what a member does is decided in `node` and
-//! `member`, not here.
+//! when nothing moves any more, `faults` kills, pauses and restarts, [`live`] lets a person interfere, and
+//! `merge` makes one account of the files they left. The processes are on this host, or on several with an
+//! [`agent`] each, which [`hosts`] are told of. What a member does is decided in `node` and `member`, not here.
 //!
 //! ```no_run
 //! use std::{env, path::Path, process::ExitCode};
@@ -27,10 +27,16 @@
 //! }
 //! ```
 
+pub mod agent;
 pub mod child;
+mod connection;
 mod faults;
+pub mod hosts;
+pub mod live;
 mod merge;
+mod place;
 mod proxy;
+mod sealed;
 mod settled;
 mod supervisor;
 
@@ -48,7 +54,10 @@ use safe_io::to_stderr;
 use tokio::sync::mpsc;
 use wire::ChildArgs;
 
-use child::Launcher;
+use child::{Heard, Launcher};
+use hosts::{Fleet, Hosts};
+use live::Person;
+use place::Place;
 use supervisor::{Played, Supervisor};
 
 /// This very program, even if its file is replaced meanwhile.
@@ -63,6 +72,9 @@ pub struct Cluster {
     pub dir: PathBuf,
     /// Processors to deal the members to in turn; none to let the kernel decide.
     pub cores: Vec<usize>,
+    /// The hosts that the members are on, where it is not this one; the plan then says which member is on
+    /// which.
+    pub hosts: Option<Hosts>,
 }
 
 impl Cluster {
@@ -72,12 +84,33 @@ impl Cluster {
             executable: THIS_PROGRAM.into(),
             dir: dir.to_owned(),
             cores: Vec::new(),
+            hosts: None,
         }
     }
 
     /// Runs a plan. Must be called on the main thread, which is the one the children depend on. A run
     /// that fails when it has begun is a run whose end is [`End::Failed`](model::run::End::Failed).
     pub fn run(&self, plan: &Plan, observer: &mut dyn Observer) -> Result<Run, EngineError> {
+        self.run_watched(plan, observer, None)
+    }
+
+    /// The same, while a person watches and interferes. The faults that they asked for are those of the
+    /// plan behind which they stand in the outcomes.
+    pub fn run_live(
+        &self,
+        plan: &Plan,
+        observer: &mut dyn Observer,
+        person: &mut dyn Person,
+    ) -> Result<Run, EngineError> {
+        self.run_watched(plan, observer, Some(person))
+    }
+
+    fn run_watched(
+        &self,
+        plan: &Plan,
+        observer: &mut dyn Observer,
+        person: Option<&mut dyn Person>,
+    ) -> Result<Run, EngineError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -87,13 +120,47 @@ impl Cluster {
             EngineError::Testbed(format!("cannot make {}: {error}", members.display()))
         })?;
         let played = runtime.block_on(async {
-            let supervisor = Supervisor::new(plan, self, members.clone(), &mut *observer)?;
+            let (reports, heard) = mpsc::unbounded_channel();
+            let place = self.place(plan, &members, &reports, observer).await?;
+            let mut supervisor = Supervisor::new(plan, (place, heard), &mut *observer)?;
+            if let Some(person) = person {
+                supervisor.watched_by(person);
+            }
             supervisor.play().await
         })?;
         let run = merge::merge(plan, &members, played, observer)?;
         // Empty files do no harm.
         let _ = remove_empty_files(&members);
         Ok(run)
+    }
+}
+
+impl Cluster {
+    /// Where the members will be: here, or on hosts that have joined when this is done.
+    async fn place(
+        &self,
+        plan: &Plan,
+        members: &Path,
+        reports: &mpsc::UnboundedSender<Heard>,
+        observer: &mut dyn Observer,
+    ) -> Result<Place, EngineError> {
+        let Some((hosts, placement)) = self.hosts.as_ref().zip(plan.placement.as_ref()) else {
+            child::allow_files(plan.nodes as usize)?;
+            return Ok(Place::Here {
+                launcher: Launcher {
+                    executable: self.executable.clone(),
+                    members: members.to_owned(),
+                    reports: reports.clone(),
+                    cores: self.cores.clone(),
+                },
+                dir: self.dir.clone(),
+            });
+        };
+        let fleet = Fleet::gather(hosts, placement, members, reports, observer).await?;
+        Ok(Place::Hosts {
+            fleet,
+            placement: placement.clone(),
+        })
     }
 }
 
@@ -105,6 +172,7 @@ pub fn child_main(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitC
     let mut arguments = arguments.into_iter().skip(1);
     let kind = arguments.next()?;
     let main = match kind.to_str()? {
+        external::sandbox::CHILD => return Some(external::sandbox::main(arguments)),
         "--child=node" => node::main,
         "--child=chaos" => proxy::main,
         _ => return None,
@@ -129,7 +197,7 @@ pub fn child_main(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitC
 /// Makes a run of what its members have recorded, where the orchestrator was killed.
 pub fn salvage(plan: &Plan, dir: &Path, observer: &mut dyn Observer) -> Result<Run, EngineError> {
     let members = dir.join("members");
-    let run = merge::merge(plan, &members, Played::abandoned(), observer)?;
+    let run = merge::merge(plan, &members, Played::abandoned(plan), observer)?;
     let _ = remove_empty_files(&members);
     Ok(run)
 }

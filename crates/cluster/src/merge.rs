@@ -18,6 +18,7 @@ use model::run::{End, Engine, FaultOutcome, MessageRow, Run, deaths, sort_by_tim
 use node::record::{Record, RecordReader};
 use safe_io::input;
 
+use super::hosts::{Time, corrected_ns};
 use super::supervisor::Played;
 use model::engine::{EngineError, Observer};
 
@@ -33,17 +34,22 @@ pub(crate) fn merge(
     let mut next = BinaryHeap::new();
     for node in (0..plan.nodes).map(NodeId) {
         let mut file = Records::open(members, node)?;
+        file.time = played.time_of(plan, node);
         next.extend(file.read()?.map(|at_ns| Reverse((at_ns, node))));
         files.push(file);
     }
     let mut account = Account::new(plan, observer);
     // Receipts that have the time of a send which is not told yet.
     let mut early = VecDeque::new();
+    // Clocks of several hosts agree up to their bounds: what was received before it was sent waits
+    // until it has been, and time does not go back.
+    let one_clock = plan.placement.is_none();
+    let mut told_ns = 0;
     while let Some(Reverse((at_ns, node))) = next.pop() {
         let file = &mut files[node.index()];
         let others_tie = next
             .peek()
-            .is_some_and(|Reverse((next_ns, _))| *next_ns == at_ns);
+            .is_some_and(|Reverse((next_ns, _))| *next_ns == at_ns || !one_clock);
         if others_tie
             && file
                 .record
@@ -53,8 +59,11 @@ pub(crate) fn merge(
             early.push_back(Reverse((at_ns, node)));
             continue;
         }
+        if !one_clock {
+            told_ns = at_ns.max(told_ns);
+        }
         if let Some(record) = file.record.take() {
-            account.tell(at_ns, node, record);
+            account.tell(at_ns.max(told_ns), node, record);
         }
         next.extend(file.read()?.map(|at_ns| Reverse((at_ns, node))));
         next.extend(early.drain(..));
@@ -68,6 +77,8 @@ struct Records {
     reader: RecordReader<File>,
     /// The next record of the file.
     record: Option<Record>,
+    /// What its times have to be corrected by.
+    time: Option<Time>,
 }
 
 impl Records {
@@ -81,6 +92,7 @@ impl Records {
             path,
             reader: RecordReader::new(file.into_file()),
             record: None,
+            time: None,
         })
     }
 
@@ -91,7 +103,7 @@ impl Records {
             .map_err(|error| EngineError::Testbed(format!("{}: {error}", self.path.display())))?;
         let (at_ns, record) = next.unzip();
         self.record = record;
-        Ok(at_ns)
+        Ok(at_ns.map(|at_ns| corrected_ns(self.time.as_ref(), at_ns)))
     }
 }
 
@@ -117,7 +129,7 @@ struct Account<'a> {
 
 impl<'a> Account<'a> {
     fn new(plan: &'a Plan, observer: &'a mut dyn Observer) -> Self {
-        let machine = (plan.info().machine)(&plan.params, &plan.printed);
+        let machine = plan.info().machine(&plan.params, &plan.printed);
         Self {
             plan,
             kinds: machine.kinds(),
@@ -158,7 +170,7 @@ impl<'a> Account<'a> {
             .extend(played.faults.into_iter().map(|fault| token.explain(fault)));
         let on_links = played.on_links.into_iter();
         run.faults
-            .extend(on_links.map(|did| FaultOutcome::on_links(did, &self.plan.faults, ended_ns)));
+            .extend(on_links.map(|did| FaultOutcome::on_links(did, &played.timeline, ended_ns)));
         run.faults.extend(untrue);
         sort_by_time(&mut run.faults);
         Run {
@@ -174,6 +186,7 @@ impl<'a> Account<'a> {
             usage: played.usage,
             state_bytes: played.state_bytes,
             failure: played.failure,
+            clocks: played.clocks,
             ..run
         }
     }
@@ -355,9 +368,12 @@ mod tests {
             state_bytes: model::run::StateBytes::default(),
             faults: Vec::new(),
             on_links: Vec::new(),
+            timeline: plan.faults.clone(),
             failure: None,
             proxy: None,
             overflowed: BTreeMap::new(),
+            clocks: Vec::new(),
+            times: Vec::new(),
         };
         let mut events = Vec::<Event>::new();
         merge(&plan, dir.path(), played, &mut events).expect("an account");

@@ -8,7 +8,7 @@ use chaos::timeline::LinkFaultOutcome;
 use chaos::{Delay, Totals};
 use model::plan::Plan;
 use rustix::process::Signal;
-use wire::ChildArgs;
+use wire::{Bind, ChildArgs};
 
 pub(crate) use chaos::proxy::child::{FromProxy, ToProxy};
 
@@ -38,11 +38,18 @@ pub(crate) struct Proxy {
 
 impl Proxy {
     /// One that has been started, and stands between these members.
-    pub(crate) fn new(child: Child<ToProxy>, plan: &Plan, members: Vec<SocketAddr>) -> Self {
+    pub(crate) fn new(
+        child: Child<ToProxy>,
+        plan: &Plan,
+        members: Vec<SocketAddr>,
+        bind: Bind,
+    ) -> Self {
         child.tell(ToProxy::Begin(Box::new(Between {
             members,
             delay: plan.delay,
             timeline: plan.faults.clone(),
+            bind: bind.address,
+            ports: bind.ports,
         })));
         Self {
             child,
@@ -75,11 +82,19 @@ impl Proxy {
         }
         None
     }
+}
 
-    /// What the faults of links did.
-    pub(crate) fn report(self) -> Vec<LinkFaultOutcome> {
-        self.did.unwrap_or_default()
-    }
+/// What the faults of links did at all proxies: each link goes through one of them only.
+pub(crate) fn report(proxies: Vec<Proxy>) -> Vec<LinkFaultOutcome> {
+    let did = proxies.into_iter().filter_map(|proxy| proxy.did);
+    LinkFaultOutcome::together(did)
+}
+
+/// What became of all datagrams at all proxies, if all have said so.
+pub(crate) fn totals(proxies: &[Proxy]) -> Option<Totals> {
+    let totals = proxies.iter().map(|proxy| proxy.totals);
+    let totals = totals.collect::<Option<Vec<_>>>()?;
+    totals.into_iter().reduce(|sum, one| sum + one)
 }
 
 /// Is the proxy, until it is told to finish or its stdin ends.

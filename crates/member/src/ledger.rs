@@ -48,10 +48,23 @@ struct Open {
     newest: u32,
     /// The one inside, or that was inside last.
     entered: u32,
+    /// The phase of the one asked for that is measured: the note of its time, and when it began.
+    began: Option<(&'static str, u64)>,
+    /// Whether the one asked for was put on a queue already.
+    listed: bool,
 }
 
 /// The row number that stands for no row.
 const NONE: u32 = u32::MAX;
+
+/// What a note ends in that marks when a phase of a request began. An algorithm knows no clock: how long
+/// it then took to enter, in microseconds, is noted here, under the same name with `_us`.
+const BEGAN: &str = "_began";
+
+/// The note of an algorithm that a request was put on the queue where it is served. What it had cost by
+/// then is noted here, the first time.
+const QUEUED: &str = "queued";
+const SENT_UNTIL_QUEUED: &str = "sent_until_queued";
 
 impl Ledger {
     /// The account of a planned run before it begins.
@@ -61,6 +74,8 @@ impl Ledger {
             queued: NONE,
             newest: NONE,
             entered: NONE,
+            began: None,
+            listed: false,
         };
         Self {
             run: Run::default(),
@@ -111,7 +126,12 @@ impl Ledger {
         match what {
             What::Arrive { priority } => self.arrived(now_ns, node, *priority),
             What::Request { .. } => self.asked(now_ns, node),
-            What::Enter { fence, invited, .. } => self.entered(now_ns, node, *fence, *invited),
+            What::Enter {
+                fence,
+                invited,
+                index,
+                ..
+            } => self.entered(now_ns, node, *fence, *invited, *index),
             What::Release => self.left(now_ns, node),
             What::Retire => self.measure.retired(),
             What::Tamper { step, .. } => self.tampered(now_ns, *step as usize),
@@ -130,7 +150,7 @@ impl Ledger {
                     }
                 };
                 if let Some(name) = known {
-                    self.note(node, name, *value, *charge);
+                    self.note(now_ns, node, name, *value, *charge);
                 }
             }
             What::ProtocolError { why } => {
@@ -221,11 +241,19 @@ impl Ledger {
         if let Some(request) = self.run.requests.get_mut(open.queued as usize) {
             request.asked_ns = Some(now_ns);
             open.asked = open.queued;
+            open.listed = false;
             open.queued = self.following[open.asked as usize];
         }
     }
 
-    fn entered(&mut self, now_ns: u64, node: NodeId, fence: Option<u64>, invited: bool) {
+    fn entered(
+        &mut self,
+        now_ns: u64,
+        node: NodeId,
+        fence: Option<u64>,
+        invited: bool,
+        index: Option<u32>,
+    ) {
         let row = match self.open[node.index()].asked {
             asked if invited && asked != NONE => asked,
             _ => self.add(now_ns, node, 0),
@@ -235,6 +263,10 @@ impl Ledger {
         request.entered_ns = Some(now_ns);
         request.fence = fence;
         request.uninvited = !invited;
+        request.index = index;
+        if let Some((name, since_ns)) = self.open[node.index()].began.take() {
+            self.add_note(node, name, now_ns.saturating_sub(since_ns) / 1_000);
+        }
         self.entries += 1;
         self.inside += 1;
         self.served += u64::from(invited);
@@ -284,14 +316,53 @@ impl Ledger {
         self.run.requests.get_mut(row as usize)
     }
 
-    fn note(&mut self, node: NodeId, name: &'static str, value: u64, charge: Option<NodeId>) {
-        self.notes.entry((node, name)).or_default().add(value);
-        self.measure.note(name, value);
+    fn note(
+        &mut self,
+        now_ns: u64,
+        node: NodeId,
+        name: &'static str,
+        value: u64,
+        charge: Option<NodeId>,
+    ) {
+        self.add_note(node, name, value);
         if name == "registered"
             && let Some(row) = charge.and_then(|node| self.latest(node))
         {
             row.registered = Some(value);
         }
+        if name == QUEUED
+            && let Some(origin) = charge
+        {
+            self.was_queued(node, origin);
+        }
+        if let Some(phase) = name.strip_suffix(BEGAN)
+            && let Some(time) = self.time_since(phase)
+            && let Some(open) = charge.and_then(|node| self.open.get_mut(node.index()))
+        {
+            open.began = Some((time, now_ns));
+        }
+    }
+
+    fn was_queued(&mut self, node: NodeId, origin: NodeId) {
+        let sent = self.latest(origin).and_then(|row| row.messages);
+        let Some(open) = self.open.get_mut(origin.index()) else {
+            return;
+        };
+        let before = std::mem::replace(&mut open.listed, true);
+        if let Some(sent) = sent.filter(|_| !before) {
+            self.add_note(node, SENT_UNTIL_QUEUED, sent);
+        }
+    }
+
+    fn add_note(&mut self, node: NodeId, name: &'static str, value: u64) {
+        self.notes.entry((node, name)).or_default().add(value);
+        self.measure.note(name, value);
+    }
+
+    /// The note that says how long this phase of a request took, if the registry has one.
+    fn time_since(&self, phase: &str) -> Option<&'static str> {
+        let mut known = self.known_notes.iter().map(|(known, _)| *known);
+        known.find(|known| known.strip_suffix("_us") == Some(phase))
     }
 }
 
@@ -314,11 +385,28 @@ mod tests {
     }
 
     #[test]
+    fn what_a_request_had_cost_is_noted_when_it_is_queued_first() {
+        let mut ledger = Ledger::new(&crate::sample::plan());
+        let (site, asked) = (NodeId(1), What::Request { priority: 0 });
+        ledger.record(1, site, &What::Arrive { priority: 0 });
+        ledger.record(1, site, &asked);
+        for _ in 0..2 {
+            ledger.sent(Some(site));
+            ledger.sent(Some(site));
+            ledger.note(2, NodeId(0), QUEUED, 1, Some(site));
+        }
+        let run = ledger.close(End::Finished, 9);
+        let noted = &run.window.notes[SENT_UNTIL_QUEUED];
+        assert_eq!((noted.count, noted.max), (1, 2));
+    }
+
+    #[test]
     fn records_that_are_incomplete_do_no_harm() {
         let invited = What::Enter {
             fence: None,
             invited: true,
             witness: None,
+            index: None,
         };
         let asked = What::Request { priority: 0 };
         let mut ledger = Ledger::new(&crate::sample::plan());

@@ -13,6 +13,9 @@ pub(crate) struct Mail {
     pub(crate) group: Box<dyn Group>,
     kinds: &'static [&'static str],
     numbers: Option<Numbers>,
+    /// For each message under way, by its place, the largest index of an exit that its sender knew of
+    /// when it made it; none where the plan does without.
+    known: Option<Vec<u32>>,
 }
 
 struct Numbers {
@@ -30,6 +33,7 @@ impl Mail {
         kinds: &'static [&'static str],
         members: Range<u32>,
         traced: bool,
+        certified: bool,
     ) -> Self {
         let numbers = traced.then(|| Numbers {
             first: members.start,
@@ -40,6 +44,7 @@ impl Mail {
             group,
             kinds,
             numbers,
+            known: certified.then(Vec::new),
         }
     }
 
@@ -48,30 +53,45 @@ impl Mail {
         self.numbers.is_some()
     }
 
-    /// A member's algorithm has made this message: it gets the next number.
-    pub(crate) fn made(&mut self, node: NodeId, message: MessageId) {
+    /// A member's algorithm, which knows of exits up to this index, has made this message: it gets the
+    /// next number.
+    pub(crate) fn made(&mut self, node: NodeId, message: MessageId, known: u32) {
+        self.set_known(message, known);
         if let Some(numbers) = &mut self.numbers {
             let made = &mut numbers.made[(node.0 - numbers.first) as usize];
             *made += 1;
             let number = *made;
-            numbers.set(message, number);
+            set(&mut numbers.of, message, number);
         }
     }
 
     /// A second message of the same value and number.
     pub(crate) fn duplicate(&mut self, message: MessageId) -> MessageId {
         let copy = self.group.duplicate(message);
-        if let Some(numbers) = &mut self.numbers {
-            numbers.set(copy, numbers.of[message.0 as usize]);
-        }
+        self.set_number(copy, self.number(message));
+        self.set_known(copy, self.known(message));
         copy
     }
 
     /// A message that has come from elsewhere has this number.
     pub(crate) fn set_number(&mut self, message: MessageId, number: u64) {
         if let Some(numbers) = &mut self.numbers {
-            numbers.set(message, number);
+            set(&mut numbers.of, message, number);
         }
+    }
+
+    /// A message was made by one who knew of exits up to this index.
+    pub(crate) fn set_known(&mut self, message: MessageId, index: u32) {
+        if let Some(known) = &mut self.known {
+            set(known, message, index);
+        }
+    }
+
+    /// The largest index of an exit that its sender knew of when it made this message.
+    pub(crate) fn known(&self, message: MessageId) -> u32 {
+        let known = self.known.as_ref();
+        let known = known.and_then(|known| known.get(message.0 as usize));
+        known.copied().unwrap_or(0)
     }
 
     /// The number of a message under way; 0 where nothing is numbered.
@@ -106,12 +126,11 @@ impl Mail {
     }
 }
 
-impl Numbers {
-    fn set(&mut self, message: MessageId, number: u64) {
-        let place = message.0 as usize;
-        if place >= self.of.len() {
-            self.of.resize(place + 1, 0);
-        }
-        self.of[place] = number;
+/// Puts down a number at the place of a message.
+fn set<T: Clone + Default>(places: &mut Vec<T>, message: MessageId, number: T) {
+    let place = message.0 as usize;
+    if place >= places.len() {
+        places.resize(place + 1, T::default());
     }
+    places[place] = number;
 }

@@ -113,6 +113,8 @@ pub enum Effect {
     },
     /// Tell what happened. What only a trace tells is told where the plan asks for one.
     Tell(What),
+    /// End the run: the program of this member cannot go on. Why has been told.
+    Fail,
 }
 
 /// Some members of a run.
@@ -128,16 +130,24 @@ pub struct Members {
     client_alarms: usize,
     /// Requests that have arrived and not entered.
     waiting: usize,
+    /// The size of the largest state so far, where it is watched.
+    peak_state_bytes: Option<u64>,
     /// What the algorithm wants done; empty between events.
     wishes: Vec<algorithms::Effect<MessageId>>,
+    /// Whether entries get an index.
+    counts_entries: bool,
 }
+
+/// In larger groups nobody looks at the size of a state after each event: it grows with the group, and to
+/// measure it would take longer than the event.
+const MOST_WATCHED: u32 = 64;
 
 /// The clients of one member. Small: a million of them are ordinary.
 #[derive(Clone, Copy, Debug, Default)]
 struct Client {
     phase: Phase,
-    /// Whether the next client to enter stays inside until told to leave.
-    stays: bool,
+    /// How many of the next clients to enter stay inside until told to leave.
+    stay: u32,
     /// Whether nothing new may be asked for.
     clogged: bool,
     /// Requests that have arrived, or whose arrival is certain.
@@ -146,6 +156,11 @@ struct Client {
     arrived: u32,
     /// Requests the algorithm has been asked for.
     asked: u32,
+    /// The index of the latest entry.
+    index: u32,
+    /// The largest index of an exit that the member knows of: its own, or one of which a chain of
+    /// messages has told it.
+    known: u32,
 }
 
 /// Where the client is that the algorithm knows of.
@@ -175,18 +190,34 @@ impl Members {
         members: Range<u32>,
     ) -> Self {
         let group = machine.group(setting, members.clone());
+        let state_bytes = |node| group.state_bytes(NodeId(node)) as u64;
+        let peak = members.clone().map(state_bytes).max();
         Self {
+            peak_state_bytes: peak.filter(|_| plan.nodes <= MOST_WATCHED),
             first: members.start,
             seed: plan.seed,
             requests: Requests::new(plan),
-            mail: Mail::new(group, machine.kinds(), members.clone(), plan.trace),
+            mail: Mail::new(
+                group,
+                machine.kinds(),
+                members.clone(),
+                plan.trace,
+                plan.certificate,
+            ),
             clients: vec![Client::default(); members.len()],
             timers: Timers::default(),
             message_faults: MessageFaults::new(plan),
             client_alarms: 0,
             waiting: 0,
             wishes: Vec::new(),
+            counts_entries: plan.counts_entries(),
         }
+    }
+
+    /// The size of the largest state that any of these members has had after an event, encoded; nothing in
+    /// a group of more than 64.
+    pub fn peak_state_bytes(&self) -> Option<u64> {
+        self.peak_state_bytes
     }
 
     /// The alarms that start the clients off, in the order to arm them.
@@ -277,12 +308,20 @@ impl Members {
             }
             Event::Alarm(Alarm::Held(_)) => unreachable!("it does not reach the algorithm"),
             Event::Cue(Cue::Ask { stay }) => {
-                self.client(node).stays |= stay;
+                self.client(node).stay += u32::from(stay);
                 self.arrive(now_ns, node, effects);
             }
             Event::Cue(Cue::Leave) => {
-                self.client(node).stays = false;
-                if self.client(node).phase == Phase::Staying {
+                let client = self.client(node);
+                match client.phase {
+                    Phase::Staying => self.leave(now_ns, node, effects),
+                    _ => client.stay = client.stay.saturating_sub(1),
+                }
+            }
+            Event::Cue(Cue::LetGo) => {
+                let client = self.client(node);
+                client.stay = 0;
+                if client.phase == Phase::Staying {
                     self.leave(now_ns, node, effects);
                 }
             }
@@ -313,6 +352,12 @@ impl Members {
         let client = std::mem::take(self.client(node));
         let queued = (client.arrived - client.asked) as usize;
         self.waiting -= queued + usize::from(client.phase == Phase::Waiting);
+    }
+
+    /// Lets clients stay inside, and think before they ask again, so many times as long from now on as
+    /// the workload says.
+    pub fn stretch(&mut self, times: f64) {
+        self.requests.stretch = times;
     }
 
     /// Forgets an alarm that will never go off, because its member is dead.
@@ -369,9 +414,17 @@ impl Members {
         self.mail.duplicate(message)
     }
 
-    /// A message that has come from elsewhere, and been decoded here, has this number.
-    pub fn set_number(&mut self, message: MessageId, number: u64) {
+    /// A message that has come from elsewhere, and been decoded here, has this number, and its sender
+    /// knew of exits up to this index when it made it.
+    pub fn came(&mut self, message: MessageId, number: u64, known: u32) {
         self.mail.set_number(message, number);
+        self.mail.set_known(message, known);
+    }
+
+    /// The largest index of an exit that its sender knew of when it made this message: it travels with
+    /// it.
+    pub fn known(&self, message: MessageId) -> u32 {
+        self.mail.known(message)
     }
 
     /// The number of a message under way; 0 where there is no trace to tell it.
@@ -447,7 +500,10 @@ impl Members {
     fn enter(&mut self, now_ns: u64, node: NodeId, fence: Option<u64>, effects: &mut Vec<Effect>) {
         let client = self.client(node);
         let (invited, phase) = match client.phase {
-            Phase::Waiting if client.stays => (true, Phase::Staying),
+            Phase::Waiting if client.stay > 0 => {
+                client.stay -= 1;
+                (true, Phase::Staying)
+            }
             Phase::Waiting => (true, Phase::Inside),
             Phase::Outside => (false, Phase::Uninvited),
             Phase::Inside | Phase::Staying | Phase::Uninvited => {
@@ -457,6 +513,8 @@ impl Members {
             }
         };
         client.phase = phase;
+        client.index = client.known.saturating_add(1);
+        let index = client.index;
         // The request that enters is the one asked for last; nobody's, the one that would be next.
         let nth = u64::from(client.asked) - u64::from(invited);
         self.waiting -= usize::from(invited);
@@ -464,6 +522,7 @@ impl Members {
             fence,
             invited,
             witness: None,
+            index: self.counts_entries.then_some(index),
         }));
         if phase != Phase::Staying {
             self.client_alarms += 1;
@@ -478,6 +537,7 @@ impl Members {
         let client = self.client(node);
         let invited = client.phase != Phase::Uninvited;
         client.phase = Phase::Outside;
+        client.known = client.known.max(client.index);
         effects.push(Effect::Tell(What::Release));
         self.happen(now_ns, node, erased::Event::Release, effects);
         if invited && matches!(self.requests.rhythm(), Rhythm::AfterLeaving { .. }) {
@@ -498,8 +558,17 @@ impl Members {
         if traced && let Some(input) = trace::of_input(event) {
             effects.push(Effect::Tell(input));
         }
+        if let erased::Event::Receive { message, .. } = event {
+            let known = self.mail.known(message);
+            let client = self.client(node);
+            client.known = client.known.max(known);
+        }
+        let known = self.client(node).known;
         let mut wishes = std::mem::take(&mut self.wishes);
         self.mail.group.handle(node, event, &mut wishes);
+        if let Some(peak) = &mut self.peak_state_bytes {
+            *peak = (*peak).max(self.mail.group.state_bytes(node) as u64);
+        }
         for wish in wishes.drain(..) {
             match wish {
                 algorithms::Effect::Send {
@@ -507,7 +576,7 @@ impl Members {
                     message,
                     charge,
                 } => {
-                    self.mail.made(node, message);
+                    self.mail.made(node, message, known);
                     effects.push(Effect::Send {
                         to,
                         message,
@@ -516,7 +585,7 @@ impl Members {
                     });
                 }
                 algorithms::Effect::Post { message } => {
-                    self.mail.made(node, message);
+                    self.mail.made(node, message, known);
                     effects.push(Effect::Post { message });
                 }
                 algorithms::Effect::Enter { fence } => self.enter(now_ns, node, fence, effects),
@@ -547,6 +616,10 @@ impl Members {
                 })),
                 algorithms::Effect::ProtocolError { why } => {
                     effects.push(Effect::Tell(What::ProtocolError { why }));
+                }
+                algorithms::Effect::Fail { why } => {
+                    effects.push(Effect::Tell(What::ProtocolError { why }));
+                    effects.push(Effect::Fail);
                 }
             }
         }

@@ -162,6 +162,7 @@ pub fn expects_suspicion(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::faults;
 
     const WAITS: Seen = Seen {
         sent: 0,
@@ -258,29 +259,15 @@ mod tests {
     /// A plan in which a link is cut for good at five seconds.
     fn cut_for_good() -> Plan {
         let mut plan = crate::sample::plan();
-        plan.faults = faults("at 5s cut 0-1");
+        plan.faults = faults(&["at 5s cut 0-1"]);
         plan
-    }
-
-    fn faults(text: &str) -> chaos::Timeline {
-        let read = |_: &str| Err(String::new());
-        let group = chaos::timeline::Group {
-            nodes: 5,
-            edges: chaos::partition::Edges::Complete { nodes: 5 },
-            kinds: None,
-            token: Some(true),
-            seed: 7,
-            read: &read,
-        };
-        let entries = [text.parse().expect("a fault")];
-        chaos::Timeline::resolve(&entries, &group).expect("it fits")
     }
 
     #[test]
     fn sessions_settle_some_silences_after_links_could_last_lose_something() {
         let mut plan = crate::sample::plan();
         assert!(!sessions_may_end(&plan, 0));
-        plan.faults = faults("at 5s cut 0-1 for 1s");
+        plan.faults = faults(&["at 5s cut 0-1 for 1s"]);
         let settled_ns = 6_000_000_000 + 5 * plan.silence_ns;
         assert!(sessions_may_end(&plan, settled_ns - 1));
         assert!(!sessions_may_end(&plan, settled_ns));

@@ -27,6 +27,8 @@ pub(crate) struct Requests {
     script: Vec<(u64, NodeId)>,
     /// The requests that are known in advance, by node and in the order in which they come.
     by_node: BTreeMap<NodeId, Vec<Ask>>,
+    /// So many times as long as the workload says clients stay inside, and think.
+    pub(crate) stretch: f64,
 }
 
 impl Requests {
@@ -62,6 +64,7 @@ impl Requests {
             weights,
             script,
             by_node,
+            stretch: 1.0,
         }
     }
 
@@ -87,10 +90,18 @@ impl Requests {
     /// How long the client stays inside with the n-th request of a node.
     pub(crate) fn hold_ns(&self, node: NodeId, nth: u64) -> u64 {
         let own = self.known(node, nth).and_then(|ask| ask.hold_ns);
-        own.unwrap_or_else(|| match self.hold.of(node) {
+        let hold_ns = own.unwrap_or_else(|| match self.hold.of(node) {
             Span::Constant(ns) => ns,
             drawn => drawn.draw_ns(&mut draw(self.seed, Purpose::Hold, node, nth)),
-        })
+        });
+        self.stretched(hold_ns)
+    }
+
+    fn stretched(&self, ns: u64) -> u64 {
+        match self.stretch == 1.0 {
+            true => ns,
+            false => (ns as f64 * self.stretch) as u64,
+        }
     }
 
     /// When the n-th request of a node arrives, if the one before it left (or, in an open workload,
@@ -110,7 +121,8 @@ impl Requests {
             }
             Rhythm::Scripted | Rhythm::Conducted => return None,
         };
-        let at_ns = now_ns.saturating_add(self.weights.stretch(node, gap_ns)?);
+        let gap_ns = self.stretched(self.weights.stretch(node, gap_ns)?);
+        let at_ns = now_ns.saturating_add(gap_ns);
         let in_time = self.until_ns.is_none_or(|until_ns| at_ns < until_ns);
         in_time.then_some(at_ns)
     }

@@ -1,7 +1,9 @@
-//! A plan for unit tests.
+//! A plan and its faults for unit tests.
 
 use algorithms::registry;
-use chaos::Delay;
+use chaos::partition::Edges;
+use chaos::timeline::Group;
+use chaos::{Delay, Timeline};
 use model::plan::Plan;
 use model::workload::{Closed, PerNode, Quota, Span, Workload};
 
@@ -23,4 +25,20 @@ pub(crate) fn plan() -> Plan {
         bound_ns: 5,
         ..usual
     }
+}
+
+/// These faults, on five members that are all linked and share a token.
+pub(crate) fn faults(texts: &[&str]) -> Timeline {
+    let read = |_: &str| Err(String::new());
+    let group = Group {
+        nodes: 5,
+        edges: Edges::Complete { nodes: 5 },
+        kinds: None,
+        token: Some(true),
+        seed: 7,
+        read: &read,
+    };
+    let entries = texts.iter().map(|text| text.parse().expect("a fault"));
+    let entries = entries.collect::<Vec<_>>();
+    Timeline::resolve(&entries, &group).expect("faults that fit the group")
 }

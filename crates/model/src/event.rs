@@ -108,6 +108,10 @@ kinds_of_event! {
         /// The lock file that the kernel granted (cluster; none if it refused).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         witness: Option<u32>,
+        /// One more than the largest index of an exit that the member knew of, by messages; none
+        /// where more than one may be inside.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<u32>,
     },
     /// *Input*: the client leaves.
     Release,

@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::str::FromStr;
 use std::time::Duration;
 
 use algorithms::erased::Machine;
+use algorithms::external::{self, Program};
 use algorithms::params::Params;
 use algorithms::printed::Printed;
 use algorithms::registry::{self, AlgorithmInfo, LinkContract, LinkOrder};
@@ -22,7 +24,8 @@ use crate::workload::{Closed, PerNode, Quota, Span, Urgency, Workload};
 /// Everything that decides what a run does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The algorithm that the members run; files have its name.
+    /// The algorithm that the members run; files have its name, and the program where it is one.
+    #[serde(flatten)]
     pub algorithm: Algorithm,
     /// The number of members.
     pub nodes: u32,
@@ -67,12 +70,78 @@ pub struct Plan {
     /// Where the simulator runs the reliable transport.
     #[serde(default)]
     pub transport: UseTransport,
+    /// What decides in which order simulated messages arrive.
+    #[serde(default, skip_serializing_if = "Schedule::is_usual")]
+    pub schedule: Schedule,
+    /// Whether messages carry what their sender knew of exits, by which entries are shown to exclude
+    /// each other. Only who measures what that costs goes without.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub certificate: bool,
+    /// Which member is on which host, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
 }
 
-/// An algorithm of the registry. Files have its name.
+/// Which member is on which host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placement {
+    /// What the hosts are called.
+    pub hosts: Vec<String>,
+    /// The place of each member's host in that list.
+    pub of: Vec<u32>,
+}
+
+impl Placement {
+    /// The place of a member's host in the list of hosts.
+    pub fn host_of(&self, node: NodeId) -> usize {
+        self.of.get(node.index()).map_or(0, |host| *host as usize)
+    }
+
+    /// The members of a host.
+    pub fn members(&self, host: usize) -> impl Iterator<Item = NodeId> {
+        let nodes = (0..).map(NodeId).zip(&self.of);
+        nodes.filter_map(move |(node, of)| (*of as usize == host).then_some(node))
+    }
+
+    /// Whether every member is on one of the hosts.
+    pub fn fits(&self, nodes: u32) -> bool {
+        let hosts = self.hosts.len();
+        self.of.len() == nodes as usize && self.of.iter().all(|of| (*of as usize) < hosts)
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+/// An algorithm of the registry, or a program.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "Written", into = "Written")]
 pub struct Algorithm(pub &'static AlgorithmInfo);
+
+/// An algorithm as files have it.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    algorithm: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<WrittenProgram>,
+}
+
+/// A program as files have it, with the names of the parameters that it was given.
+#[derive(Serialize, Deserialize)]
+struct WrittenProgram {
+    #[serde(flatten)]
+    program: Program,
+    params: Vec<String>,
+}
 
 impl Deref for Algorithm {
     type Target = AlgorithmInfo;
@@ -84,7 +153,7 @@ impl Deref for Algorithm {
 
 impl PartialEq for Algorithm {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+        self.name == other.name && self.program() == other.program()
     }
 }
 
@@ -100,12 +169,34 @@ impl fmt::Debug for Algorithm {
     }
 }
 
-impl From<Algorithm> for String {
+impl From<Algorithm> for Written {
     fn from(algorithm: Algorithm) -> Self {
-        algorithm.name.to_owned()
+        let params = algorithm.more.params.iter();
+        let params = || params.map(|param| param.name.to_owned()).collect();
+        Self {
+            algorithm: algorithm.name.to_owned(),
+            program: algorithm.program().cloned().map(|program| WrittenProgram {
+                program,
+                params: params(),
+            }),
+        }
     }
 }
 
+impl TryFrom<Written> for Algorithm {
+    type Error = String;
+
+    fn try_from(Written { algorithm, program }: Written) -> Result<Self, String> {
+        if let Some(WrittenProgram { program, params }) = program {
+            program.declares.check()?;
+            let params = params.iter().map(String::as_str).collect::<Vec<_>>();
+            return Ok(Self(external::info(program, &params)));
+        }
+        algorithm.try_into()
+    }
+}
+
+/// The algorithm of the registry that has this name.
 impl TryFrom<String> for Algorithm {
     type Error = String;
 
@@ -137,6 +228,70 @@ pub enum UseTransport {
     Always,
     /// Messages never travel through the transport: what a link loses is lost.
     Never,
+}
+
+/// What decides in which order simulated messages arrive: `random`, or `pct:3`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Schedule {
+    /// The delay of each message alone.
+    #[default]
+    Random,
+    /// Each link has a priority, drawn once, and the less it has the longer its messages take, up to
+    /// the longest delay. At so many moments the link whose turn it is falls behind all others.
+    Pct {
+        /// How many links fall behind, at moments that are drawn.
+        changes: u32,
+    },
+}
+
+impl Schedule {
+    /// Whether delays alone decide.
+    pub fn is_usual(&self) -> bool {
+        *self == Schedule::Random
+    }
+}
+
+/// More changes than this are hardly any different.
+const MOST_CHANGES: u32 = 1_000;
+
+impl FromStr for Schedule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let changes = text.strip_prefix("pct:");
+        let changes = changes.and_then(|changes| changes.parse().ok());
+        match (text, changes) {
+            ("random", _) => Ok(Schedule::Random),
+            (_, Some(changes)) if changes <= MOST_CHANGES => Ok(Schedule::Pct { changes }),
+            _ => Err(format!(
+                "'{text}' is neither random nor pct:CHANGES, such as pct:3, with at most {MOST_CHANGES}"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Schedule::Random => f.write_str("random"),
+            Schedule::Pct { changes } => write!(f, "pct:{changes}"),
+        }
+    }
+}
+
+impl TryFrom<String> for Schedule {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Schedule> for String {
+    fn from(schedule: Schedule) -> String {
+        schedule.to_string()
+    }
 }
 
 /// Who says that a member has died.
@@ -223,7 +378,16 @@ impl Plan {
             detector: Detector::default(),
             silence_ns: default_silence_ns(),
             transport: UseTransport::default(),
+            schedule: Schedule::default(),
+            certificate: true,
+            placement: None,
         }
+    }
+
+    /// Whether entries get an index, by which they are shown to exclude each other: where messages carry
+    /// what that takes, and one at a time may be inside.
+    pub fn counts_entries(&self) -> bool {
+        self.certificate && (self.info().more.admits)(&self.params) == 1
     }
 
     /// What the registry says of the algorithm.
@@ -233,7 +397,7 @@ impl Plan {
 
     /// The algorithm as a machine, with its parameters and its unrepaired rules.
     pub fn machine(&self) -> &'static dyn Machine {
-        (self.info().machine)(&self.params, &self.printed)
+        self.info().machine(&self.params, &self.printed)
     }
 
     /// Whether simulated messages travel through the reliable transport.
@@ -243,6 +407,22 @@ impl Plan {
             UseTransport::Always => true,
             UseTransport::Never => false,
         }
+    }
+
+    /// Whether a fault changes how long messages take, or what becomes of them on their links.
+    pub fn has_bad_links(&self) -> bool {
+        let of_links = |action: &FaultAction| match action {
+            FaultAction::Links(_) | FaultAction::Isolate(..) | FaultAction::Heal(_) => true,
+            FaultAction::Process(..) | FaultAction::Message(_) => false,
+        };
+        self.faults.steps.iter().any(|step| of_links(&step.action))
+    }
+
+    /// The delay of every simulated message, where it is always the same.
+    pub fn constant_delay_ns(&self) -> Option<u64> {
+        self.delay
+            .constant_ns()
+            .filter(|_| self.schedule.is_usual())
     }
 
     /// After how much silence members take another for dead, if that is how they learn it.

@@ -66,6 +66,23 @@ pub struct Run {
     pub ended_ns: u64,
     /// What failed, where the testbed did.
     pub failure: Option<String>,
+    /// The clocks of the hosts, where there were several.
+    pub clocks: Vec<HostClock>,
+}
+
+/// The clock of a host, against that of the orchestrator's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostClock {
+    /// The name of the host.
+    pub name: String,
+    /// How far it was ahead before the run; below zero if it was behind.
+    pub offset_before_ns: i64,
+    /// The same after the run, if the host was still there.
+    pub offset_after_ns: Option<i64>,
+    /// The most by which a time of this host can be wrong.
+    pub bound_ns: u64,
+    /// By how many parts in a million it ran faster.
+    pub drift_ppm: Option<f64>,
 }
 
 /// One request, from its arrival to its end.
@@ -98,6 +115,9 @@ pub struct RequestRow {
     pub witness_refused: bool,
     /// Entered without having asked.
     pub uninvited: bool,
+    /// One more than the largest index of an exit that the member knew of when it entered, by messages.
+    /// Where each entry of a run has its own, from 1 on, each knew of the exit of the one before.
+    pub index: Option<u32>,
 }
 
 impl RequestRow {
@@ -117,6 +137,7 @@ impl RequestRow {
             witness_slot: None,
             witness_refused: false,
             uninvited: false,
+            index: None,
         }
     }
 }
@@ -253,13 +274,16 @@ pub struct UsageRow {
     pub involuntary_switches: u64,
 }
 
-/// Sizes of encoded states.
+/// Sizes of encoded states, at the end of a run unless it says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateBytes {
     /// The sum over all members.
     pub sum: u64,
     /// The size of the largest state.
     pub max: u64,
+    /// The size of the largest state at any moment of the run, where that was watched.
+    #[serde(default)]
+    pub peak: Option<u64>,
 }
 
 /// What runs the members.
@@ -301,4 +325,7 @@ pub enum End {
     Failed,
     /// The orchestrator was killed; what the members had recorded was found later.
     Abandoned,
+    /// The program that a member runs died, was too slow, or answered what is no answer: a protocol
+    /// error says which.
+    ProgramFailed,
 }

@@ -15,6 +15,7 @@
 //!         walk, replay               one way through it
 //!             -> schedule            as text
 //!             -> events              as what happened, like a traced run
+//!         map                        all states and steps of a very small world
 //! ```
 
 mod ending;
@@ -22,6 +23,7 @@ mod events;
 mod graph;
 mod interned;
 mod mail;
+mod map;
 mod replay;
 mod schedule;
 mod search;
@@ -40,6 +42,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 pub use ending::{Ending, Waiting};
+pub use map::{MapSite, MapState, MapStep, WorldMap, map};
 pub use replay::{Mishap, Outcome, ReplayError, replay};
 pub use schedule::{MessageName, ParseError, Schedule, Step};
 pub use search::explore;

@@ -3,13 +3,15 @@
 use algorithms::NodeId;
 use algorithms::registry::LinkOrder;
 use chaos::{Delay, Draw};
-use model::plan::Plan;
-use rustc_hash::FxHashMap;
+use model::plan::{Plan, Schedule};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The links of a simulated world.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     delay: Delay,
+    /// Who goes first, where priorities decide.
+    priorities: Option<Priorities>,
     /// What every draw for a message begins with.
     draw: Draw,
     sent: Sent,
@@ -43,10 +45,11 @@ const DELAY: u64 = 0x0064_656c_6179;
 impl Links {
     /// Where faults may change how long a message takes, order does not keep itself.
     pub(crate) fn new(plan: &Plan, faulty: bool) -> Self {
-        let constant = plan.delay.constant_ns().is_some();
+        let constant = plan.constant_delay_ns().is_some();
         let nodes = plan.nodes as usize;
         Self {
             delay: plan.delay,
+            priorities: Priorities::of(plan),
             draw: Draw::new([plan.seed, DELAY]),
             sent: match plan.nodes {
                 _ if constant => Sent::Uncounted,
@@ -65,9 +68,10 @@ impl Links {
 
     /// A message is sent now: when does it arrive?
     pub(crate) fn carry(&mut self, now_ns: u64, from: NodeId, to: NodeId) -> u64 {
-        let delay_ns = match self.delay {
-            Delay::Constant { ns } => ns,
-            drawn => {
+        let delay_ns = match (&mut self.priorities, self.delay) {
+            (Some(priorities), _) => priorities.delay_ns(from, to),
+            (None, Delay::Constant { ns }) => ns,
+            (None, drawn) => {
                 let nth = self.sent.count(from, to);
                 let draw = self.draw.clone().with(link(from, to)).with(nth);
                 drawn.draw_ns(&mut { draw })
@@ -82,6 +86,64 @@ impl Links {
             None => at_ns,
             Some(latest) => latest.behind(now_ns, from, to, at_ns),
         }
+    }
+}
+
+/// The priorities of the links, where they and not chance alone decide who goes first (probabilistic
+/// concurrency testing: Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010). There the threads
+/// of a program have them, and the first that can run does; here links have them, and the first is as
+/// much faster than the last as delays allow, since nobody may be told of a bound that is broken.
+#[derive(Clone, Debug)]
+struct Priorities {
+    draw: Draw,
+    longest_ns: u64,
+    /// The messages, by number, with which a link falls behind all others; ascending.
+    changes: Vec<u64>,
+    sent: u64,
+    behind: FxHashSet<Link>,
+}
+
+/// Sets the priorities of links apart from all other chance in a run.
+const PRIORITIES: u64 = 0x0070_6374;
+
+/// How many times as fast as the last the first link is: so many times may a message go to and fro
+/// while another is still under way.
+const FASTEST: f64 = 256.0;
+
+/// Changes come within so many messages; the first ones are as likely as all later ones.
+const CHANGES_WITHIN: f64 = 4_096.0;
+
+impl Priorities {
+    fn of(plan: &Plan) -> Option<Self> {
+        let Schedule::Pct { changes } = plan.schedule else {
+            return None;
+        };
+        let mut draw = Draw::new([plan.seed, PRIORITIES]);
+        let changes = (0..changes).map(|_| CHANGES_WITHIN.powf(draw.unit()) as u64);
+        let mut changes = changes.collect::<Vec<_>>();
+        changes.sort_unstable();
+        Some(Self {
+            // Hardly any is longer; of those that have a longest, none.
+            longest_ns: plan.delay.at_deviation_ns(3.0),
+            draw,
+            changes,
+            sent: 0,
+            behind: FxHashSet::default(),
+        })
+    }
+
+    /// How long the next message takes on this link.
+    fn delay_ns(&mut self, from: NodeId, to: NodeId) -> u64 {
+        self.sent += 1;
+        let link = link(from, to);
+        if self.changes.binary_search(&self.sent).is_ok() {
+            self.behind.insert(link);
+        }
+        if self.behind.contains(&link) {
+            return self.longest_ns;
+        }
+        let rank = self.draw.clone().with(link).unit();
+        (self.longest_ns as f64 * FASTEST.powf(rank - 1.0)) as u64
     }
 }
 
@@ -181,6 +243,34 @@ mod tests {
                 assert_eq!(at_ns, *expected, "seed {seed}");
             }
         }
+    }
+
+    #[test]
+    fn links_with_priorities_take_as_long_as_before_until_they_fall_behind() {
+        let info = algorithms::registry::find("lamport").expect("a registered algorithm");
+        let of = |schedule: &str| Plan {
+            schedule: schedule.parse().expect("a schedule"),
+            delay: "5ms 5ms".parse().expect("a delay"),
+            ..Plan::usual(info, 3, 1)
+        };
+        let arrivals = |plan: &Plan| {
+            let mut links = Links::new(plan, false);
+            let pairs = (0..300).map(|n| (n * 100_000_000, NodeId(n as u32 % 3)));
+            let carried = pairs.map(|(now_ns, from)| {
+                let to = NodeId((from.0 + 1) % 3);
+                links.carry(now_ns, from, to) - now_ns
+            });
+            carried.collect::<Vec<_>>()
+        };
+        let still = arrivals(&of("pct:0"));
+        assert!(still.windows(4).all(|four| four[0] == four[3]), "{still:?}");
+        assert!(still[0] != still[1] && still[1] != still[2], "{still:?}");
+        assert!(still.iter().all(|delay_ns| *delay_ns <= 10_000_000));
+        let moved = arrivals(&of("pct:9"));
+        let behind = moved.iter().filter(|delay_ns| **delay_ns > 9_950_000);
+        assert!(behind.count() > 50, "{moved:?}");
+        // A link that has fallen behind stays there.
+        assert!(moved.windows(4).all(|four| four[0] <= four[3]), "{moved:?}");
     }
 
     #[test]

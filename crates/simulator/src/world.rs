@@ -58,6 +58,8 @@ pub(crate) struct World<'a> {
     effects: Vec<Effect>,
     /// What the plan's faults do; an undisturbed world has none of it.
     faults: Option<Box<Faults>>,
+    /// Whether the program of a member cannot go on, so that the run is over.
+    failed: bool,
     /// Told of every event, where the plan asks for a trace.
     observer: &'a mut dyn Observer,
 }
@@ -127,6 +129,7 @@ impl<'a> World<'a> {
             referee: Referee::new(live_lock_messages),
             effects: Vec::new(),
             faults,
+            failed: false,
             observer,
         };
         world.open_faults();
@@ -137,6 +140,9 @@ impl<'a> World<'a> {
     pub(crate) fn run(mut self) -> Result<Run, Stuck> {
         let limit_ns = self.plan.time_limit_ns.unwrap_or(HORIZON_NS);
         let end = loop {
+            if self.failed {
+                break End::ProgramFailed;
+            }
             if self.is_settled() {
                 match self.conduct()? {
                     ControlFlow::Continue(()) => continue,
@@ -329,6 +335,7 @@ impl<'a> World<'a> {
                     self.ledger.record(self.now_ns, node, &what);
                     self.trace(node, |_| what);
                 }
+                Effect::Fail => self.failed = true,
             }
         }
         self.effects = effects;
@@ -454,7 +461,10 @@ impl<'a> World<'a> {
         });
         let elsewhere = self.messages_elsewhere();
         let messages = self.tally.rows(under_way.chain(elsewhere));
-        let mut state_bytes = StateBytes::default();
+        let mut state_bytes = StateBytes {
+            peak: self.members.peak_state_bytes(),
+            ..StateBytes::default()
+        };
         for node in (0..self.plan.nodes).map(NodeId) {
             let bytes = self.members.group().state_bytes(node) as u64;
             state_bytes.sum += bytes;

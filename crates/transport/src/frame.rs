@@ -25,8 +25,9 @@ use serde::{Deserialize, Serialize};
 pub use key::{Key, KeyError};
 pub use rejected::Rejected;
 
-/// The version of frames, and of what the transport writes into them.
-pub const VERSION: u8 = 1;
+/// The version of frames, of what the transport writes into them, and of what stands in front of a
+/// message: since 2 that is also what its sender knew of exits.
+pub const VERSION: u8 = 2;
 
 /// How many bytes of the hash are sent.
 pub const MAC_BYTES: usize = 16;

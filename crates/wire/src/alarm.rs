@@ -12,12 +12,14 @@ use rustix::time::{
 };
 use tokio::net::unix::pipe;
 
+use crate::clock::Moment;
+
 /// Goes off at a moment of the monotonic clock.
 pub struct Alarm {
     /// The timerfd, which is waited for and read from as a pipe is.
     file: pipe::Receiver,
     /// When it will go off, if it will.
-    set_for_ns: Cell<Option<u64>>,
+    set_for: Cell<Option<Moment>>,
 }
 
 impl Alarm {
@@ -27,34 +29,30 @@ impl Alarm {
         let file = timerfd_create(TimerfdClockId::Monotonic, flags)?;
         Ok(Self {
             file: pipe::Receiver::from_owned_fd_unchecked(file)?,
-            set_for_ns: Cell::new(None),
+            set_for: Cell::new(None),
         })
     }
 
     /// Makes sure that it goes off at that moment, or earlier. One that is set for an earlier moment
     /// stays as it is: going off once too often costs less than setting it for every event.
-    pub fn set(&self, at_ns: u64) -> io::Result<()> {
-        if self
-            .set_for_ns
-            .get()
-            .is_some_and(|set_for_ns| set_for_ns <= at_ns)
-        {
+    pub fn set(&self, at: Moment) -> io::Result<()> {
+        if self.set_for.get().is_some_and(|set_for| set_for <= at) {
             return Ok(());
         }
         // All zeros would unset it, so a moment long past becomes the first nanosecond.
-        let ns = at_ns.max(1);
+        let (seconds, ns) = at.max(Moment::START.plus_ns(1)).parts();
         let once = Itimerspec {
             it_interval: Timespec {
                 tv_sec: 0,
                 tv_nsec: 0,
             },
             it_value: Timespec {
-                tv_sec: (ns / 1_000_000_000) as i64,
-                tv_nsec: (ns % 1_000_000_000) as i64,
+                tv_sec: seconds as i64,
+                tv_nsec: ns as i64,
             },
         };
         timerfd_settime(&self.file, TimerfdTimerFlags::ABSTIME, &once)?;
-        self.set_for_ns.set(Some(at_ns));
+        self.set_for.set(Some(at));
         Ok(())
     }
 
@@ -65,7 +63,7 @@ impl Alarm {
             self.file.readable().await?;
             match self.file.try_read(&mut expirations) {
                 Ok(_) => {
-                    self.set_for_ns.set(None);
+                    self.set_for.set(None);
                     return Ok(());
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

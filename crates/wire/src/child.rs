@@ -2,6 +2,7 @@
 //! its parent.
 
 use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -10,6 +11,23 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use signal_hook::consts::SIGXFSZ;
 
 use crate::log;
+
+/// Where a socket may be bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bind {
+    /// The address.
+    pub address: IpAddr,
+    /// The first and the last port that may be taken, if not any.
+    pub ports: Option<(u16, u16)>,
+}
+
+impl Bind {
+    /// Any port of loopback.
+    pub const LOOPBACK: Self = Self {
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        ports: None,
+    };
+}
 
 /// What a member is told when its process starts; everything else comes over the control channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,13 +38,18 @@ pub struct ChildArgs {
     pub parent: Option<u32>,
     /// The processor to stay on, if it is not to be moved; for measuring.
     pub core: Option<usize>,
-    /// The port to bind on loopback; 0 for any.
+    /// The port to bind; 0 for any that may be taken.
     pub port: u16,
+    /// Where to bind it, if not on loopback.
+    pub address: Option<IpAddr>,
+    /// The first and the last port that may be taken, if not any.
+    pub ports: Option<(u16, u16)>,
 }
 
 impl ChildArgs {
-    /// Reads `--port=PORT`, `--parent=PID`, `--core=NUMBER`, `--member=NUMBER` and `--run=DIR`, all of
-    /// which may be left out; the last is only there to be seen in the list of processes.
+    /// Reads `--port=PORT`, `--bind=ADDRESS`, `--ports=LOW-HIGH`, `--parent=PID`, `--core=NUMBER`,
+    /// `--member=NUMBER` and `--run=DIR`, all of which may be left out; the last is only there to be seen
+    /// in the list of processes.
     pub fn from_arguments(arguments: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let mut arguments_read = ChildArgs::default();
         for argument in arguments {
@@ -34,6 +57,14 @@ impl ChildArgs {
             let number = |digits: &str| format!("'{digits}' in '{text}' is not a number that fits");
             if let Some(digits) = text.strip_prefix("--port=") {
                 arguments_read.port = digits.parse().map_err(|_| number(digits))?;
+            } else if let Some(address) = text.strip_prefix("--bind=") {
+                let wrong = |_| format!("'{address}' in '{text}' is not an address");
+                arguments_read.address = Some(address.parse().map_err(wrong)?);
+            } else if let Some(range) = text.strip_prefix("--ports=") {
+                let (low, high) = range.split_once('-').unwrap_or((range, range));
+                let low = low.parse().map_err(|_| number(low))?;
+                let high = high.parse().map_err(|_| number(high))?;
+                arguments_read.ports = Some((low, high));
             } else if let Some(digits) = text.strip_prefix("--parent=") {
                 arguments_read.parent = Some(digits.parse().map_err(|_| number(digits))?);
             } else if let Some(digits) = text.strip_prefix("--core=") {
@@ -42,8 +73,8 @@ impl ChildArgs {
                 arguments_read.member = Some(digits.parse().map_err(|_| number(digits))?);
             } else if !text.starts_with("--run=") {
                 return Err(format!(
-                    "unknown argument '{text}'; there are --port=PORT, --parent=PID, \
-                     --core=NUMBER, --member=NUMBER and --run=DIR"
+                    "unknown argument '{text}'; there are --port=PORT, --bind=ADDRESS, \
+                     --ports=LOW-HIGH, --parent=PID, --core=NUMBER, --member=NUMBER and --run=DIR"
                 ));
             }
         }
@@ -60,6 +91,15 @@ pub fn survive_file_limit() -> Result<(), String> {
 }
 
 impl ChildArgs {
+    /// Where its socket may be bound: a port that it is told is the only one.
+    pub fn place(&self) -> Bind {
+        let only = (self.port != 0).then_some((self.port, self.port));
+        Bind {
+            address: self.address.unwrap_or(Bind::LOOPBACK.address),
+            ports: only.or(self.ports),
+        }
+    }
+
     /// Ties this process to its parent and to its processor, as far as it is told to, and lets it
     /// speak as loud as the environment asks.
     pub fn settle(&self) -> Result<(), String> {

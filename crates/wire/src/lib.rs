@@ -31,6 +31,7 @@ mod alarm;
 mod bundle;
 mod channel;
 mod child;
+mod clock;
 pub mod log;
 mod overflow;
 mod port;
@@ -38,15 +39,7 @@ mod port;
 pub use alarm::Alarm;
 pub use bundle::Bundle;
 pub use channel::Channel;
-pub use child::{ChildArgs, survive_file_limit};
+pub use child::{Bind, ChildArgs, survive_file_limit};
+pub use clock::Moment;
 pub use overflow::Overflows;
 pub use port::{Inbox, Port};
-
-use rustix::time::{ClockId, clock_gettime};
-
-/// Nanoseconds of CLOCK_MONOTONIC. It has the same zero in every process of a host and is never set
-/// back, so times of different members may be compared.
-pub fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}

@@ -12,6 +12,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
+use crate::child::Bind;
+
 /// A bound UDP socket.
 pub struct Port {
     socket: UdpSocket,
@@ -49,6 +51,21 @@ impl Port {
             socket,
             narrow: AtomicBool::new(false),
         })
+    }
+
+    /// Binds the first free port that may be taken, otherwise like [`bind`](Self::bind).
+    pub fn bind_within(place: Bind, buffer: usize) -> io::Result<Self> {
+        let Some((first, last)) = place.ports else {
+            return Self::bind((place.address, 0).into(), buffer);
+        };
+        for port in first..=last {
+            match Self::bind((place.address, port).into(), buffer) {
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse && first < last => {}
+                bound => return bound,
+            }
+        }
+        let none = format!("all ports from {first} to {last} are taken");
+        Err(io::Error::new(io::ErrorKind::AddrInUse, none))
     }
 
     /// Whether the path has turned out not to take every datagram in one piece.

@@ -6,14 +6,15 @@ use std::io;
 use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId};
 use tracing::{debug, info, trace};
-use wire::{Inbox, monotonic_ns};
+use wire::Inbox;
 
 use super::Member;
 use crate::record::Record;
 use crate::recorder::Recorder;
 use member::members::Members;
 use model::run::TransportRow;
-use transport::{Transport, header};
+use transport::Transport;
+use transport::header::Carried;
 
 /// How many batches are received in a row before the transport is told the time.
 const BATCHES_PER_TICK: usize = 64;
@@ -55,7 +56,7 @@ impl Member {
     /// something: what it waits for may be there, while this member had other things to do.
     pub(super) fn take_all_before_ticking(&mut self, inbox: &mut Inbox) -> Result<(), String> {
         for _ in 0..BATCHES_PER_TICK {
-            let now = monotonic_ns();
+            let now = self.now_ns();
             if self.transport.next_deadline().is_none_or(|at| now < at) {
                 break;
             }
@@ -72,10 +73,11 @@ impl Member {
     }
 
     fn take_batch(&mut self, inbox: &Inbox, places: usize) {
-        let (at_ns, transport, mut sink) = self.transport_and_sink(self.now_ns());
+        let now_ns = self.now_ns();
+        let (transport, mut sink) = self.transport_and_sink(now_ns);
         for (from, datagram) in inbox.datagrams(places) {
             trace!(%from, bytes = datagram.len(), "a frame arrives");
-            let received = transport.receive(at_ns, datagram, &mut |event| sink.take(event));
+            let received = transport.receive(now_ns, datagram, &mut |event| sink.take(event));
             // It has been counted by its reason.
             if let Err(reason) = received {
                 debug!(%from, ?reason, "a datagram is not believed");
@@ -85,20 +87,20 @@ impl Member {
 
     /// Tells the transport the time.
     pub(super) fn tick(&mut self, now_ns: u64) {
-        let (at_ns, transport, mut sink) = self.transport_and_sink(now_ns);
-        transport.tick(at_ns, &mut |event| sink.take(event));
+        let (transport, mut sink) = self.transport_and_sink(now_ns);
+        transport.tick(now_ns, &mut |event| sink.take(event));
     }
 
-    /// The time by the transport's clock, the transport, and what takes what it brings.
-    fn transport_and_sink(&mut self, now_ns: u64) -> (u64, &mut Transport, Sink<'_>) {
+    /// The transport, and what takes what it brings.
+    fn transport_and_sink(&mut self, now_ns: u64) -> (&mut Transport, Sink<'_>) {
         let sink = Sink {
             members: &mut self.members,
             arrivals: &mut self.arrivals,
             recorder: &mut self.recorder,
-            numbered: self.numbered,
+            carried: self.carried,
             now_ns,
         };
-        (self.zero_ns + now_ns, &mut self.transport, sink)
+        (&mut self.transport, sink)
     }
 
     /// Sends what the transport has to send.
@@ -106,7 +108,7 @@ impl Member {
     /// A datagram that the kernel does not take (a full queue, a firewall, no route) is lost like one
     /// that the network loses: the bundle counts it, and the transport sends its contents again.
     pub(super) fn transmit(&mut self) {
-        let now_ns = monotonic_ns();
+        let now_ns = self.now_ns();
         while let Some(peer) = self.transport.poll_transmit(now_ns, &mut self.datagram) {
             let to = self.book[peer.index()];
             trace!(%peer, bytes = self.datagram.len(), "a frame leaves");
@@ -140,8 +142,8 @@ struct Sink<'a> {
     members: &'a mut Option<Members>,
     arrivals: &'a mut VecDeque<Arrival>,
     recorder: &'a mut Recorder,
-    /// Whether messages travel with their numbers.
-    numbered: bool,
+    /// What travels in front of messages.
+    carried: Carried,
     now_ns: u64,
 }
 
@@ -154,12 +156,12 @@ impl Sink<'_> {
                 };
                 // It was sealed with this run's key, so its sender meant it; what a member of
                 // another build means may still be no message here, and then it is as good as lost.
-                let Some((sent_ns, number, bytes)) = header::read(bytes, self.numbered) else {
+                let Some((stamp, bytes)) = self.carried.read(bytes) else {
                     return;
                 };
                 if let Ok(message) = members.group_mut().decode(bytes) {
-                    members.set_number(message, number);
-                    let delay_ns = self.now_ns.saturating_sub(sent_ns);
+                    members.came(message, stamp.number, stamp.known);
+                    let delay_ns = self.now_ns.saturating_sub(stamp.sent_ns);
                     self.arrivals.push_back(Arrival::Message {
                         from,
                         message,

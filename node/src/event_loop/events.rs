@@ -15,7 +15,7 @@ use member::members::{Effect, Event, Members};
 use member::trace;
 use model::event::What;
 use model::plan::Plan;
-use transport::header;
+use transport::header::Stamp;
 
 impl Member {
     /// Handles the first arrival, or else the first alarm that is due; says whether there was one.
@@ -88,9 +88,11 @@ impl Member {
                     self.arrivals.push_back(Arrival::Posted { message });
                 }
                 Effect::Arm { at_ns, alarm } => self.alarms.add(at_ns, alarm),
+                Effect::Fail => self.program_failed = true,
             }
         }
         self.effects = effects;
+        self.settle_looks();
         Ok(())
     }
 
@@ -103,12 +105,16 @@ impl Member {
         charge: Option<NodeId>,
     ) -> Result<(), String> {
         let kind = self.kind(message);
-        let number = self.number(message);
         let Some(members) = &mut self.members else {
             return Ok(());
         };
         // The time it was sent travels with it: the receiver knows the delay, whatever the order.
-        header::write(now_ns.saturating_sub(held_ns), number, &mut self.message);
+        let stamp = Stamp {
+            sent_ns: now_ns.saturating_sub(held_ns),
+            known: members.known(message),
+            number: members.number(message),
+        };
+        self.carried.write(stamp, &mut self.message);
         let stamped = self.message.len();
         members.group().encode(message, &mut self.message);
         let mut sent = trace::sent(members, to, message, charge);
@@ -164,6 +170,9 @@ impl Member {
 
     /// Writes down what happened.
     pub(crate) fn keep(&mut self, now_ns: u64, what: What) {
+        if let Some(looks) = &mut self.looks {
+            looks.note(now_ns, &what);
+        }
         self.recorder.add(now_ns, &Record::Event(what));
     }
 
@@ -173,12 +182,6 @@ impl Member {
             let what = what(members);
             self.keep(now_ns, what);
         }
-    }
-
-    /// The number that a message travels with, if it is traced.
-    fn number(&self, message: MessageId) -> Option<u64> {
-        let members = self.members.as_ref().filter(|members| members.is_traced());
-        members.map(|members| members.number(message))
     }
 
     /// What the algorithm calls messages of this kind.
@@ -213,7 +216,7 @@ fn log(now_ns: u64, what: &What) {
 /// The number of the kind of message that carries the token, where there is one.
 pub(super) fn token_kind(plan: &Plan) -> Option<u8> {
     let token = plan.info().token?;
-    let machine = (plan.info().machine)(&plan.params, &plan.printed);
+    let machine = plan.info().machine(&plan.params, &plan.printed);
     let place = machine.kinds().iter().position(|kind| *kind == token)?;
     u8::try_from(place).ok()
 }

@@ -76,6 +76,23 @@ impl Formula {
 }
 
 impl TestKeys {
+    /// The expectation of a test that says nothing else.
+    pub(crate) fn plain_expectation(&self) -> Result<Expectation, String> {
+        let others = [
+            ("case", self.case.is_some()),
+            ("sweep", self.sweep.is_some()),
+            ("explore", self.explore.is_some()),
+            ("finds", self.finds.is_some()),
+            ("recompute", self.recompute.is_some()),
+            ("where", self.among.is_some()),
+            ("published", self.published.is_some()),
+        ];
+        match others.into_iter().find(|(_, there)| *there) {
+            Some((key, _)) => Err(format!("{key}: only a claim has this")),
+            None => self.expectation(),
+        }
+    }
+
     /// The expectation that these keys describe.
     pub(super) fn expectation(&self) -> Result<Expectation, String> {
         let given = [

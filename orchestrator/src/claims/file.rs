@@ -34,6 +34,14 @@ pub(crate) struct ClaimFile {
     pub(crate) claims: Vec<Claim>,
 }
 
+/// How often the cells of a sweep run on the cluster, and which do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OnCluster {
+    pub(crate) repetitions: u64,
+    /// Cells of more nodes than this do not run there.
+    pub(crate) most_nodes: Option<u64>,
+}
+
 /// A sweep whose runs claims look at.
 #[derive(Debug)]
 pub(crate) struct Runs {
@@ -43,8 +51,8 @@ pub(crate) struct Runs {
     table: Table,
     /// The path of the claims file.
     path: PathBuf,
-    /// How many times each cell runs on the cluster, if it can run there.
-    pub(crate) cluster: Option<u64>,
+    /// How the sweep runs on the cluster, if it can run there.
+    pub(crate) cluster: Option<OnCluster>,
     /// The most repetitions, to which they are doubled while a test is undecided.
     pub(crate) up_to: u64,
 }
@@ -70,6 +78,8 @@ pub(crate) struct Claim {
     pub(crate) verdict: Option<Verdict>,
     /// What decides whether it holds, if it holds in some cases only.
     pub(crate) condition: Option<Condition>,
+    /// Whether timing decides on processes, so that what they say is another thing from run to run.
+    pub(crate) varies: bool,
     /// Whether it is among the quick ones.
     pub(crate) quick: bool,
     /// How the claim is tested.
@@ -144,6 +154,8 @@ pub(crate) struct ClaimKeys {
     verdict: Option<Verdict>,
     #[serde(default)]
     depends_on: Option<Condition>,
+    #[serde(default)]
+    varies_on_processes: bool,
     #[serde(default)]
     quick: bool,
     #[serde(default)]
@@ -369,6 +381,51 @@ fn varied_keys(sweep: &Table) -> BTreeSet<String> {
     keys
 }
 
+impl OnCluster {
+    /// What `cluster = 3` or `cluster = { repetitions = 3, most-nodes = 10 }` says.
+    fn new(value: &Value) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "cluster: how many repetitions, or {{ repetitions = 3, most-nodes = 10 }}, not {value}"
+            )
+        };
+        let whole = |value: &Value| match value {
+            Value::Integer(number) => u64::try_from(*number).ok().filter(|number| *number > 0),
+            _ => None,
+        };
+        let Value::Table(table) = value else {
+            return Ok(Self {
+                repetitions: whole(value).ok_or_else(wrong)?,
+                most_nodes: None,
+            });
+        };
+        let known = ["repetitions", "most-nodes"];
+        if table.keys().any(|key| !known.contains(&key.as_str())) {
+            return Err(wrong());
+        }
+        let most_nodes = table.get("most-nodes");
+        Ok(Self {
+            repetitions: table.get("repetitions").and_then(whole).ok_or_else(wrong)?,
+            most_nodes: most_nodes
+                .map(|most| whole(most).ok_or_else(wrong))
+                .transpose()?,
+        })
+    }
+}
+
+/// Leaves out the cells of a sweep that have more nodes than these.
+fn keep_small(sweep: &mut Table, most: u64) {
+    let is_small = |nodes: &Value| nodes.as_integer().is_none_or(|nodes| nodes <= most as i64);
+    if let Some(Value::Table(grid)) = sweep.get_mut("grid")
+        && let Some(Value::Array(sizes)) = grid.get_mut("nodes")
+    {
+        sizes.retain(is_small);
+    }
+    if let Some(Value::Array(variants)) = sweep.get_mut("variant") {
+        variants.retain(|variant| variant.get("nodes").is_none_or(is_small));
+    }
+}
+
 impl Runs {
     fn new(
         name: &str,
@@ -376,11 +433,8 @@ impl Runs {
         path: &Path,
         measured: Vec<String>,
     ) -> Result<Self, String> {
-        let cluster = match table.remove("cluster") {
-            None => None,
-            Some(Value::Integer(repetitions)) if repetitions > 0 => Some(repetitions as u64),
-            Some(other) => return Err(format!("cluster: how many repetitions, not {other}")),
-        };
+        let cluster = table.remove("cluster");
+        let cluster = cluster.map(|value| OnCluster::new(&value)).transpose()?;
         let up_to = match table.remove("up-to") {
             None => None,
             Some(Value::Integer(repetitions)) if repetitions > 0 => Some(repetitions as u64),
@@ -422,6 +476,9 @@ impl Runs {
     /// The cells of the sweep on processes, each with this many repetitions.
     pub(crate) fn on_the_cluster(&self, name: &str, repetitions: u64) -> Result<Grid, String> {
         let mut table = self.table.clone();
+        if let Some(most) = self.cluster.as_ref().and_then(|cluster| cluster.most_nodes) {
+            keep_small(&mut table, most);
+        }
         let scenario = table
             .entry("scenario")
             .or_insert_with(|| Value::Table(Table::new()));
@@ -445,10 +502,7 @@ impl Grid {
     /// The cells, and these runs of them, as evidence.
     pub(crate) fn evidence(&self, done: &[crate::sweep::Done]) -> Evidence {
         let rows = done.iter().map(|run| {
-            let numbers = analysis::Summary::columns().iter().filter_map(|column| {
-                let number = (column.of)(&run.summary).number()?;
-                Some((column.name.to_owned(), number))
-            });
+            let numbers = numbers_of(&run.summary);
             let measured = self.measured.iter().zip(&run.measured);
             let measured =
                 measured.filter_map(|((name, _), value)| Some((name.clone(), (*value)?)));
@@ -463,6 +517,27 @@ impl Grid {
             cells: self.cells.iter().map(|cell| cell.values.clone()).collect(),
             rows: rows.collect(),
         }
+    }
+}
+
+/// The columns of a summary that are numbers, by name.
+pub(crate) fn numbers_of(summary: &analysis::Summary) -> impl Iterator<Item = (String, f64)> {
+    let columns = analysis::Summary::columns().iter();
+    columns.filter_map(|column| Some((column.name.to_owned(), (column.of)(summary).number()?)))
+}
+
+impl ClaimFile {
+    /// The most nodes of a cell that runs on the cluster for a claim, where larger ones do not.
+    pub(crate) fn most_nodes_on_the_cluster(&self, claim: &Claim) -> Option<u64> {
+        let Method::Tests(tests) = &claim.method else {
+            return None;
+        };
+        let sweeps = tests.iter().filter_map(|test| match &test.kind {
+            Kind::Runs { sweep, .. } => self.sweeps.get(sweep),
+            Kind::Explore { .. } | Kind::Recompute { .. } => None,
+        });
+        let limits = sweeps.filter_map(|runs| runs.cluster?.most_nodes);
+        limits.min()
     }
 }
 
@@ -510,6 +585,7 @@ impl Claim {
             differs: keys.differs,
             verdict: keys.verdict,
             condition: keys.depends_on,
+            varies: keys.varies_on_processes,
             quick: keys.quick,
             method,
         })

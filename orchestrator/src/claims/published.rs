@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use analysis::claims::{Evidence, Row};
+use analysis::expression::Expression;
 use analysis::statistics::Moments;
 use serde::Deserialize;
 
@@ -67,7 +68,7 @@ impl Published {
     }
 
     /// The numbers of a column, from the first row to the last.
-    pub(crate) fn numbers(&self, column: &str) -> Result<Vec<f64>, String> {
+    fn numbers(&self, column: &str) -> Result<Vec<f64>, String> {
         let place = self.place(column)?;
         let cells = self.rows.iter().map(|row| {
             let cell = &row[place];
@@ -75,6 +76,19 @@ impl Published {
                 .map_err(|_| format!("'{cell}' in {column} is no number"))
         });
         cells.collect()
+    }
+
+    /// What a formula over the columns is in each row.
+    pub(crate) fn evaluate(&self, formula: &Expression) -> Result<Vec<f64>, String> {
+        let names = formula.names();
+        let columns = names.iter().map(|&name| Ok((name, self.numbers(name)?)));
+        let columns = columns.collect::<Result<BTreeMap<_, _>, String>>()?;
+        let rows = (0..self.rows.len()).map(|row| {
+            let number = |name: &str| columns.get(name).map(|column| column[row]);
+            let value = formula.evaluate(&number);
+            value.ok_or_else(|| format!("'{formula}' is no number in row {}", row + 1))
+        });
+        rows.collect()
     }
 
     /// The number in this column where another has this word.

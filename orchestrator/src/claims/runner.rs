@@ -1,18 +1,19 @@
 //! Claims put to the test.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::claims::{Answer, Disagreement, Evidence, Outcome, Verdict, disagreement};
 use model::run::Engine;
+use serde::{Deserialize, Serialize};
 
 use super::file::{Claim, ClaimFile, Kind, Method, Test};
 use super::published::{Published, PublishedKeys};
 use super::search;
 use crate::sweep::manifest::repetitions_in;
-use crate::sweep::{draw, sweep};
-use crate::{Failure, files};
+use crate::sweep::{Share, draw, sweep};
+use crate::{Failure, files, results};
 
 /// Claims of one source being tested; runs that several claims look at are run once.
 pub(crate) struct ClaimRunner<'a> {
@@ -41,6 +42,40 @@ pub(crate) struct TestResult {
     pub(crate) outcome: Outcome,
     /// The directory of the runs within the reproduction's, or the line that searches again.
     pub(crate) again: String,
+}
+
+/// Claims in groups that share no sweep, in the order of the first of each: different programs can test
+/// different groups at the same time.
+pub(crate) fn apart<'a>(claims: &[&'a Claim]) -> Vec<Vec<&'a Claim>> {
+    let mut groups: Vec<(BTreeSet<&str>, Vec<&Claim>)> = Vec::new();
+    for &claim in claims {
+        let tests = match &claim.method {
+            Method::Tests(tests) => tests.as_slice(),
+            Method::None(_) => &[],
+        };
+        let sweeps = tests.iter().filter_map(|test| match &test.kind {
+            Kind::Runs { sweep, .. } => Some(sweep.as_str()),
+            Kind::Explore { .. } | Kind::Recompute { .. } => None,
+        });
+        let mut sweeps = sweeps.collect::<BTreeSet<_>>();
+        let shares = |group: &(BTreeSet<&str>, _)| !group.0.is_disjoint(&sweeps);
+        let place = groups.iter().position(shares).unwrap_or(groups.len());
+        let (mut joined, others) = (Vec::new(), std::mem::take(&mut groups));
+        for group in others {
+            match shares(&group) {
+                true => joined.push(group),
+                false => groups.push(group),
+            }
+        }
+        let mut members = Vec::new();
+        for (more, claims) in joined {
+            sweeps.extend(more);
+            members.extend(claims);
+        }
+        members.push(claim);
+        groups.insert(place.min(groups.len()), (sweeps, members));
+    }
+    groups.into_iter().map(|(_, claims)| claims).collect()
 }
 
 impl<'a> ClaimRunner<'a> {
@@ -84,8 +119,8 @@ impl<'a> ClaimRunner<'a> {
             Method::Tests(tests) => tests,
         };
         let mut tested = Vec::new();
-        for test in tests {
-            match self.test(test)? {
+        for (number, test) in tests.iter().enumerate() {
+            match self.test(&format!("{}.{number}", claim.id), test)? {
                 Some(done) => tested.push(done),
                 None if self.interrupted.load(Ordering::Relaxed) => return Ok(None),
                 None => {}
@@ -135,7 +170,8 @@ impl<'a> ClaimRunner<'a> {
         (!compared.is_empty()).then(|| compared.into_iter().flatten().collect())
     }
 
-    fn test(&mut self, test: &'a Test) -> Result<Option<TestResult>, Failure> {
+    /// Puts one test of a claim to the test; its name is its own among those of the file.
+    fn test(&mut self, name: &str, test: &'a Test) -> Result<Option<TestResult>, Failure> {
         let interrupted = self.interrupted;
         let (method, outcome, again) = match &test.kind {
             Kind::Runs {
@@ -147,15 +183,20 @@ impl<'a> ClaimRunner<'a> {
                 let runs = &self.file.sweeps[sweep.as_str()];
                 let mut repetitions = match (self.engine, runs.cluster) {
                     (Engine::Sim, _) => runs.grid.repetitions,
-                    (Engine::Cluster, Some(repetitions)) => repetitions,
+                    (Engine::Cluster, Some(cluster)) => cluster.repetitions,
                     (Engine::Cluster, None) => return Ok(None),
                 };
                 // Each test looks at the first repetitions alone, however many another test needed,
                 // so that its answer is the same whichever claims are asked for.
+                let on_processes = self.engine == Engine::Cluster;
                 let outcome = loop {
                     let Some(evidence) = self.runs(sweep, repetitions)? else {
                         return Ok(None);
                     };
+                    // What no process measures, such as the messages of one entry, is not tested there.
+                    if on_processes && !expectation.is_measured(evidence, among) {
+                        return Ok(None);
+                    }
                     let mut evidence = evidence.first(repetitions);
                     if let Some((keys, table)) = published {
                         evidence = beside(evidence, keys, table).map_err(Failure::Usage)?;
@@ -182,10 +223,24 @@ impl<'a> ClaimRunner<'a> {
                 return Ok(None);
             }
             Kind::Explore { searches, finds } => {
-                let outcome = search::judge(searches, *finds, interrupted)?;
-                if interrupted.load(Ordering::Relaxed) {
-                    return Ok(None);
-                }
+                let kept = Kept {
+                    path: self
+                        .directory
+                        .join(&self.file.source)
+                        .join(format!("{name}.explored.json")),
+                    question: format!("{searches:?} finds {finds:?}"),
+                };
+                let outcome = match kept.read() {
+                    Some(outcome) => outcome,
+                    None => {
+                        let outcome = search::judge(searches, *finds, interrupted)?;
+                        if interrupted.load(Ordering::Relaxed) {
+                            return Ok(None);
+                        }
+                        kept.write(&outcome)?;
+                        outcome
+                    }
+                };
                 let again = searches.iter().map(|search| &search.line);
                 let again = again.map(|line| format!("orchestrator explore {line}"));
                 ("explore", outcome, again.collect::<Vec<_>>().join("; "))
@@ -226,7 +281,7 @@ impl<'a> ClaimRunner<'a> {
                     ))
                 })?;
             }
-            let swept = sweep(&grid, &place, self.interrupted)?;
+            let swept = sweep(&grid, &place, Share::default(), self.interrupted)?;
             if swept.missing > 0 {
                 return Ok(None);
             }
@@ -247,6 +302,47 @@ impl<'a> ClaimRunner<'a> {
 
     fn place(&self, sweep: &str) -> PathBuf {
         self.directory.join(self.folder(sweep))
+    }
+}
+
+/// What searches came to, kept so that a reproduction that goes on need not search again.
+struct Kept {
+    path: PathBuf,
+    /// What was searched for in which worlds.
+    question: String,
+}
+
+/// The file in which an outcome is kept.
+#[derive(Serialize, Deserialize)]
+struct Explored {
+    /// The commit of the program that searched.
+    commit: Option<String>,
+    question: String,
+    outcome: Outcome,
+}
+
+impl Kept {
+    /// The outcome of the same searches by the same program, if it is there.
+    fn read(&self) -> Option<Outcome> {
+        let text = safe_io::input::read_text(&self.path).ok()?;
+        let kept = serde_json::from_str::<Explored>(&text).ok()?;
+        let known = kept.commit.is_some() && kept.commit == results::commit();
+        (known && kept.question == self.question).then_some(kept.outcome)
+    }
+
+    fn write(&self, outcome: &Outcome) -> Result<(), Failure> {
+        let kept = Explored {
+            commit: results::commit(),
+            question: self.question.clone(),
+            outcome: outcome.clone(),
+        };
+        if let Some(folder) = self.path.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| {
+                Failure::Testbed(format!("cannot make {}: {error}", folder.display()))
+            })?;
+        }
+        let text = serde_json::to_string_pretty(&kept).expect("an outcome is plain data");
+        results::replace(&self.path, &(text + "\n"))
     }
 }
 

@@ -93,7 +93,7 @@ pub(super) fn judge(
         let text = format!("explore {}: {what}", search.line);
         number = match &found.bad {
             Some(bad) => format!("{} after {} steps", bad.kind, bad.steps),
-            None => format!("{} states", count(states)),
+            None => format!("nothing in {} states", count(states)),
         };
         if answer != Answer::Yes {
             return Ok(Outcome {

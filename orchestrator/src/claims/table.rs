@@ -1,11 +1,12 @@
 //! `claims.csv`: a row for each claim.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use analysis::claims::{Answer, Disagreement, Verdict};
 
 use super::file::{Claim, ClaimFile};
-use super::runner::Verdicts;
+use super::runner::{TestResult, Verdicts};
 
 /// A claim of a source, and what became of it.
 #[derive(Clone, Debug)]
@@ -23,8 +24,29 @@ pub(crate) struct ClaimResult<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct ClusterResult {
     pub(crate) verdict: Verdict,
+    /// How many of the claim's tests ran there.
+    pub(crate) tests: usize,
+    /// The most nodes of a cell that ran there, where larger ones did not.
+    pub(crate) most_nodes: Option<u64>,
     /// Where the two engines differ by more than chance; empty if they agree.
     pub(crate) disagreements: Vec<Disagreement>,
+}
+
+/// What processes say of a claim whenever they are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnProcesses {
+    Says(Verdict),
+    /// Another thing from run to run: timing decides there.
+    Varies,
+}
+
+impl fmt::Display for OnProcesses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Says(verdict) => write!(f, "{verdict}"),
+            Self::Varies => f.write_str("varies"),
+        }
+    }
 }
 
 const COLUMNS: [&str; 16] = [
@@ -66,34 +88,50 @@ impl ClaimResult<'_> {
 
     /// The one number that says most: of a test that speaks against it, if one does.
     pub(crate) fn number(&self) -> String {
-        let tests = &self.verdicts.tests;
-        let against = tests.iter().find(|test| test.outcome.answer == Answer::No);
-        let shown = match self.verdicts.verdict {
-            Verdict::Reproduced => tests.iter().find(|test| test.outcome.answer == Answer::Yes),
-            _ => against,
-        };
-        let Some(shown) = shown.or(tests.first()) else {
-            return String::new();
-        };
-        match (&shown.case, tests.len()) {
-            (Some(case), 2..) => format!("{case}: {}", shown.outcome.number),
-            _ => shown.outcome.number.clone(),
+        let number = self.bare_number();
+        match (
+            self.telling().and_then(|test| test.case.as_ref()),
+            self.verdicts.tests.len(),
+        ) {
+            (Some(case), 2..) => format!("{case}: {number}"),
+            _ => number,
         }
+    }
+
+    /// The same without the case that it is of.
+    pub(crate) fn bare_number(&self) -> String {
+        let test = self.telling();
+        test.map_or_else(String::new, |test| test.outcome.number.clone())
+    }
+
+    /// The test whose number says most.
+    fn telling(&self) -> Option<&TestResult> {
+        let tests = &self.verdicts.tests;
+        let wanted = match self.verdicts.verdict {
+            Verdict::Reproduced => Answer::Yes,
+            _ => Answer::No,
+        };
+        let telling = tests.iter().find(|test| test.outcome.answer == wanted);
+        telling.or(tests.first())
+    }
+
+    /// What processes say of it, in a table that is kept: only what every run says. `None` if they were not asked.
+    pub(crate) fn on_processes(&self) -> Option<OnProcesses> {
+        let real = self.real.as_ref()?;
+        Some(match self.claim.varies {
+            true => OnProcesses::Varies,
+            false => OnProcesses::Says(real.verdict),
+        })
     }
 
     /// Whether the engines agree, in words; empty if only one was asked. Numbers that processes
     /// measured are never the same twice: they stand in the report, and not in a table that is kept.
-    fn engines(&self) -> String {
+    fn engines(&self) -> &'static str {
         match &self.real {
-            None => String::new(),
-            Some(real) if real.disagreements.is_empty() => "agree".to_owned(),
-            Some(real) => {
-                let differ = real.disagreements.iter();
-                let differ = differ.map(|one| format!("{} at {}", one.quantity, one.cell));
-                let mut differ = differ.collect::<Vec<_>>();
-                differ.dedup();
-                format!("differ: {}", differ.join("; "))
-            }
+            None => "",
+            Some(_) if self.claim.varies => "vary",
+            Some(real) if real.disagreements.is_empty() => "agree",
+            Some(_) => "differ",
         }
     }
 
@@ -118,10 +156,9 @@ impl ClaimResult<'_> {
             methods.join(" "),
             self.evidence(),
             again.join("; "),
-            self.real
-                .as_ref()
-                .map_or_else(String::new, |real| real.verdict.to_string()),
-            self.engines(),
+            self.on_processes()
+                .map_or_else(String::new, |says| says.to_string()),
+            self.engines().to_owned(),
             self.claim.statement.to_string(),
             self.claim
                 .condition

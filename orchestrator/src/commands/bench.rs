@@ -25,6 +25,7 @@ enum What {
     Sim,
     Cluster,
     Chaos,
+    External,
 }
 
 impl Bench {

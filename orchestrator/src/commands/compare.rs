@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use algorithms::external;
 use analysis::aggregate::Aggregate;
 use chaos::span::show_ns;
 use clap::{Args, ValueEnum};
@@ -15,7 +16,7 @@ use crate::pictures::dot_chart::{Dot, DotChart, DotRow};
 use crate::result_table::warn;
 use crate::results;
 use crate::scenario::{AsPrinted, Assignment, Layers, Scenario, find_algorithm, whole};
-use crate::sweep::{Grid, SweepKeys, Swept, line_name, sweep};
+use crate::sweep::{Grid, Share, SweepKeys, Swept, line_name, sweep};
 use crate::table::{Table, indented};
 use crate::{Exit, Failure, interrupt, print};
 
@@ -24,6 +25,7 @@ use crate::{Exit, Failure, interrupt, print};
 /// `orchestrator compare raymond naimi-trehel lamport` is enough; a scenario file among the names and
 /// the flags of `run` say the rest. The file's own algorithm, if it has one, is compared with those
 /// named, and keeps its parameters to itself. `--param ALGORITHM.NAME=VALUE` is for one of them alone.
+/// A program of your own is compared as `external`: `orchestrator compare raymond external -- python3 lock.py`.
 /// Each runs on the topology that it needs unless --topology says one for all. With both engines the table says how far the processes are from the simulator. Writes what a sweep
 /// writes, and plot.svg.
 #[derive(Debug, Args)]
@@ -104,7 +106,7 @@ impl Compare {
         }
         let interrupted = interrupt::flag_on_interrupt()?;
         let out = self.out.map_or_else(|| results::reserve("compare"), Ok)?;
-        let swept = sweep(&grid, &out, &interrupted)?;
+        let swept = sweep(&grid, &out, Share::default(), &interrupted)?;
         results::make_latest(&out)
             .iter()
             .for_each(|text| warn(text));
@@ -145,7 +147,9 @@ impl Compare {
         }
         self.scenario.says_nothing_twice()?;
         for (place, name) in algorithms.iter().enumerate() {
-            find_algorithm(name)?;
+            if *name != external::NAME {
+                find_algorithm(name)?;
+            }
             if algorithms[..place].contains(name) {
                 return Err(format!("{name} is named twice"));
             }
@@ -209,6 +213,22 @@ impl Compare {
         if i64::try_from(seed).is_err() {
             return Err(format!("--seed: at most {}", i64::MAX));
         }
+        let program = Scenario {
+            program: std::mem::take(&mut scenario.program),
+            answer_within: scenario.answer_within.take(),
+            program_memory: scenario.program_memory.take(),
+            program_processes: scenario.program_processes.take(),
+            declares: std::mem::take(&mut scenario.declares),
+            ..Scenario::default()
+        };
+        let is_there = compared.iter().any(|one| one.name == external::NAME);
+        if !program.program.is_empty() && !is_there {
+            return Err(format!(
+                "no algorithm here is a program; with the name {0} it is compared: orchestrator compare \
+                 raymond {0} -- python3 lock.py",
+                external::NAME
+            ));
+        }
         let mut params = std::mem::take(&mut scenario.params);
         let mut variants = Vec::new();
         for one in compared {
@@ -225,11 +245,16 @@ impl Compare {
                 }
                 None => true,
             });
+            // What is said of a program is for the program alone.
+            let program = match one.name.as_str() {
+                external::NAME => program.clone(),
+                _ => Scenario::default(),
+            };
             let variant = Scenario {
                 algorithm: Some(one.name),
                 as_printed: one.as_printed,
                 params: own,
-                ..Scenario::default()
+                ..program
             };
             variants.push(table(&variant));
         }

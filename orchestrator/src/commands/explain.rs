@@ -83,6 +83,17 @@ fn explain(info: &AlgorithmInfo) -> String {
     for line in examples(info) {
         page.line(&format!("  {} {line}", repeat_line::quoted(&program)));
     }
+    let name = info.name;
+    page.heading(
+        "Watch it: a recorded run, as a page that steps through it and as a space-time diagram",
+    );
+    for line in [
+        format!("run {name} --engine sim --entries 3 --trace"),
+        "view results/latest".to_owned(),
+        "trace results/latest --format svg".to_owned(),
+    ] {
+        page.line(&format!("  {} {line}", repeat_line::quoted(&program)));
+    }
     page.text
 }
 
@@ -128,7 +139,7 @@ fn examples(info: &AlgorithmInfo) -> Vec<String> {
 
 fn facts(page: &mut Page, info: &AlgorithmInfo) {
     let defaults = info.defaults();
-    let kinds = (info.machine)(&defaults, &Printed::repaired()).kinds();
+    let kinds = info.machine(&defaults, &Printed::repaired()).kinds();
     page.fact("Name", info.name);
     page.fact("Family", super::list::family(info.family));
     page.fact("Runs on", &runs_on(info));

@@ -13,10 +13,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::event::Event;
 use model::time::rounded_us;
 use serde_json::json;
-use simulator::explore::{Kind, Progress, Schedule, explore, replay};
+use simulator::explore::{Kind, Outcome, Progress, Report, Schedule, explore, map, replay};
 
 use crate::numbers::count;
+use crate::view::{self, ViewPage};
 use crate::{Exit, Failure, files, interrupt, print};
+pub(crate) use show::steps_of;
 use show::{replay_line, replayed, shown, verdict};
 pub(crate) use world::{World, WorldSpec};
 
@@ -42,6 +44,11 @@ pub(crate) struct Explore {
     /// traced run has it; the n-th step is at n milliseconds
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     events: Option<PathBuf>,
+
+    /// File for a page that steps through the schedule that is shown; where nothing bad was found, one
+    /// on which every step of the world can be taken, up to 20,000 states
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    view: Option<PathBuf>,
 }
 
 /// What came of a search or a replay, for a claim that is tested by it.
@@ -82,9 +89,7 @@ impl World {
                 bad,
             });
         }
-        let mut watch = |_: Progress| go_on_unless(interrupted);
-        let report = explore(self.info, &self.setting, &self.options, &mut watch)
-            .map_err(|unfit| usage(unfit.to_string()))?;
+        let report = self.searched(&|| interrupted.load(Ordering::Relaxed))?;
         let bad = report.finding.map(|finding| Bad {
             kind: finding.kind,
             steps: finding.told.len(),
@@ -95,6 +100,49 @@ impl World {
             complete: report.complete,
             bad,
         })
+    }
+
+    /// Searches until it is stopped, and prints nothing.
+    pub(crate) fn searched(&self, stopped: &dyn Fn() -> bool) -> Result<Report, Failure> {
+        let mut watch = |_: Progress| match stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        explore(self.info, &self.setting, &self.options, &mut watch)
+            .map_err(|unfit| Failure::Usage(unfit.to_string()))
+    }
+}
+
+impl World {
+    /// The page of what a search found: the way to something bad, or else the whole world.
+    pub(crate) fn page_of(&self, report: &Report) -> Result<ViewPage, Failure> {
+        if let Some(finding) = &report.finding {
+            let why = format!("{}: {}", finding.kind, finding.why);
+            let events = finding.events();
+            return Ok(view::of_schedule(self, events, "violated", Some(why)));
+        }
+        let map = map(self.info, &self.setting, &self.options, view::MOST_STATES)
+            .map_err(|unfit| Failure::Usage(unfit.to_string()))?;
+        Ok(view::of_map(self, map))
+    }
+
+    fn page_of_replay(&self, outcome: &Outcome) -> ViewPage {
+        let why = outcome.finding();
+        let why = why.map(|mishap| format!("{}: {}", mishap.kind, mishap.why));
+        let verdict = if why.is_some() { "violated" } else { "holds" };
+        view::of_schedule(self, outcome.events(), verdict, why)
+    }
+
+    /// The page of its schedule, or of what a search finds.
+    pub(crate) fn page(&self) -> Result<ViewPage, Failure> {
+        if let Some(schedule) = &self.replay {
+            let outcome = replay(self.info, &self.setting, &self.options, schedule)
+                .map_err(|unfit| Failure::Usage(format!("--replay: {unfit}")))?;
+            return Ok(self.page_of_replay(&outcome));
+        }
+        let interrupted = interrupt::flag_on_interrupt()?;
+        let report = self.searched(&|| interrupted.load(Ordering::Relaxed))?;
+        self.page_of(&report)
     }
 }
 
@@ -142,6 +190,9 @@ impl Explore {
         if let Some(finding) = &report.finding {
             self.write(finding.events())?;
         }
+        if let Some(path) = &self.view {
+            world.page_of(&report)?.write(path)?;
+        }
         if self.json {
             let object = json!({
                 "explored": world.headline,
@@ -166,6 +217,9 @@ impl Explore {
             None => Exit::Holds,
         };
         self.write(outcome.events())?;
+        if let Some(path) = &self.view {
+            world.page_of_replay(&outcome).write(path)?;
+        }
         if self.json {
             let object = json!({
                 "replayed": world.headline,

@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::claims::{CLAIMS, Claim, PAPERS, check_papers, claim_files};
+use crate::grade::course;
 use crate::results::RESULTS;
 use crate::table::{Table, wrap};
 use crate::{Exit, Failure, print};
@@ -49,6 +50,8 @@ enum What {
     Faults,
     /// Every claim of the sources in experiments/claims, and its last verdict
     Claims,
+    /// Every challenge of the course for programs of your own, in the order of their difficulty
+    Challenges,
     /// Every run below results or DIR: when it began, its verdict, and whether it came to its end
     Runs,
 }
@@ -73,6 +76,7 @@ impl List {
             (What::Topologies, true) => topologies_json(),
             (What::Faults, false) => faults_table(),
             (What::Faults, true) => faults_json(),
+            (What::Challenges, json) => challenges(json).map_err(Failure::Usage)?,
             (What::Runs, json) => {
                 let directory = self.directory.as_deref();
                 runs::list(directory.unwrap_or(Path::new(RESULTS)), json)?
@@ -89,7 +93,7 @@ impl List {
         let text = match (self.what, self.json) {
             (What::Algorithms, false) => surveyed::table(),
             (What::Algorithms, true) => surveyed::json(),
-            (What::Topologies | What::Faults | What::Claims | What::Runs, _) => {
+            (What::Topologies | What::Faults | What::Claims | What::Challenges | What::Runs, _) => {
                 let why = "--surveyed: only algorithms were; write 'list --surveyed'";
                 return Err(Failure::Usage(why.to_owned()));
             }
@@ -169,6 +173,28 @@ fn faults_json() -> String {
     });
     let list = serde_json::Value::Array(words.collect());
     format!("{list:#}\n")
+}
+
+fn challenges(json: bool) -> Result<String, String> {
+    let course = course()?;
+    if json {
+        let challenges = course.iter().map(|challenge| {
+            json!({
+                "name": challenge.name,
+                "title": challenge.title,
+                "asks": challenge.asks,
+                "points": challenge.points(),
+            })
+        });
+        let list = serde_json::Value::Array(challenges.collect());
+        return Ok(format!("{list:#}\n"));
+    }
+    let mut table = Table::new(["challenge", "points", "what is to be achieved"]);
+    for challenge in &course {
+        let points = challenge.points().to_string();
+        table.row([&challenge.name, &points, &challenge.title]);
+    }
+    Ok(table.show())
 }
 
 fn claims(directory: &Path, papers: &[String], json: bool) -> Result<String, String> {

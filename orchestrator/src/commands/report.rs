@@ -63,6 +63,12 @@ impl Report {
 fn of_run(directory: &Path) -> Result<Page, String> {
     let found = files::read(directory).map_err(|error| error.to_string())?;
     let judgement = analysis::judge(&found.plan, &found.topology, &found.run);
-    let page = report::of_run(&found.plan, &found.run, &judgement, &found.provenance);
+    let page = report::of_run(
+        directory,
+        &found.plan,
+        &found.run,
+        &judgement,
+        &found.provenance,
+    );
     Ok(page)
 }

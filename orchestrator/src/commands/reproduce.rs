@@ -10,11 +10,13 @@ use model::run::Engine;
 use safe_io::to_stderr;
 
 use crate::claims::{
-    CLAIMS, Claim, ClaimFile, ClaimResult, ClaimRunner, ClusterResult, PAPERS, Picture, Questions,
-    check_papers, claim_files, counted, csv, of_sources, overview, page,
+    CLAIMS, Claim, ClaimFile, ClaimResult, ClaimRunner, ClusterResult, Findings, PAPERS, Picture,
+    Questions, apart, check_papers, claim_files, counted, csv, of_sources, overview, page,
 };
+use crate::figures::{self, Figure};
 use crate::result_table::warn;
 use crate::suggest::did_you_mean;
+use crate::sweep::Shard;
 use crate::table::Table;
 use crate::{Exit, Failure, interrupt, print, repeat_line, results};
 
@@ -23,9 +25,12 @@ use crate::{Exit, Failure, interrupt, print, repeat_line, results};
 /// Runs what each claim in experiments/claims needs, and writes claims.csv, RESULTS.md and report.html. Exit code
 /// 0: every claim asked for got the verdict that was published; 1: one got another. An
 /// interrupted reproduction goes on where it was when it is started again.
+///
+/// With --figures it makes the published figures instead, a table and a picture of every sweep in
+/// experiments/sweeps. Exit code 0: all are what they were, or new; 1: one has changed.
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
-    /// Claims, such as SAN-6 BAN-29 [default: all]
+    /// Claims, such as SAN-6 BAN-29, or figures, such as kanrar-figure-5.6 [default: all]
     ids: Vec<String>,
     /// Claims of this source only, such as banta, or kanrar for kanrar-token and kanrar-voting; may
     /// be given several times
@@ -34,6 +39,12 @@ pub(crate) struct Reproduce {
     /// What runs them; on the cluster only claims about runs that fit there
     #[arg(long, value_enum, default_value_t = Engines::Sim)]
     engine: Engines,
+    /// Test only the I-th of N shares of the claims; claims that look at the same runs stay together
+    ///
+    /// All shards write to one directory, --out. When they are done the same command without --shard makes
+    /// the tables of all, and runs nothing again. docs/hosts.md has job arrays.
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["publish", "figures"])]
+    shard: Option<Shard>,
     /// Only claims that take a moment
     #[arg(long)]
     quick: bool,
@@ -41,6 +52,10 @@ pub(crate) struct Reproduce {
     /// claims.csv and a page for each source in results/reference; of all claims on both engines
     #[arg(long, conflicts_with_all = ["ids", "paper", "quick"])]
     publish: bool,
+    /// Makes the figures, NAME.csv and NAME.svg, in this directory [default: results/reference]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = REFERENCE)]
+    #[arg(conflicts_with_all = ["quick", "publish", "engine"])]
+    figures: Option<PathBuf>,
     /// Directory for the results, which may hold an interrupted reproduction [default:
     /// results/reproduction/COMMIT]
     #[arg(long, value_name = "DIR")]
@@ -84,12 +99,21 @@ impl Reproduce {
             return Err(Failure::Usage(why));
         }
         let claim_files = claim_files(&self.claims, &self.papers).map_err(Failure::Usage)?;
-        let wanted = self.wanted(&claim_files).map_err(Failure::Usage)?;
         let out = self.out.clone().unwrap_or_else(|| {
             let commit = option_env!("TURNSTILE_COMMIT").unwrap_or("unknown");
             Path::new("results/reproduction").join(commit)
         });
+        if let Some(directory) = &self.figures {
+            return self.make_figures(&claim_files, directory, &out.join("figures"));
+        }
+        let wanted = self.wanted(&claim_files).map_err(Failure::Usage)?;
+        let wanted = match self.shard {
+            Some(shard) => dealt(&wanted, shard),
+            None => wanted,
+        };
+        let figures = Figure::all().map_err(Failure::Usage)?;
         let questions = Questions::read(Path::new(QUESTIONS)).map_err(Failure::Usage)?;
+        let findings = Findings::read(Path::new(FINDINGS)).map_err(Failure::Usage)?;
         let interrupted = interrupt::flag_on_interrupt()?;
         let mut reproduction = Reproduction {
             engines: self.engine,
@@ -111,12 +135,24 @@ impl Reproduce {
                 return Ok(Exit::Interrupted);
             }
         }
+        if let Some(shard) = self.shard {
+            let files = out.display();
+            print(&format!(
+                "{}this was shard {shard}; when all are done, the same command without --shard makes the \
+                 tables\nfiles: {files}\n",
+                show(&reproduction.results)
+            ))?;
+            return Ok(exit(&reproduction.results));
+        }
         let table = csv(&reproduction.results).map_err(Failure::Testbed)?;
         let mut texts = vec![
             ("claims.csv".to_owned(), table),
-            ("RESULTS.md".to_owned(), overview(&reproduction.results)),
+            (
+                "RESULTS.md".to_owned(),
+                overview(&reproduction.results, &findings),
+            ),
         ];
-        texts.extend(of_sources(&reproduction.results));
+        texts.extend(of_sources(&reproduction.results, &figures));
         fs::create_dir_all(&out)
             .map_err(|error| Failure::Testbed(format!("cannot make {}: {error}", out.display())))?;
         for (name, text) in &texts {
@@ -146,6 +182,39 @@ impl Reproduce {
             .chain(&unlinked)
             .for_each(|text| warn(text));
         Ok(exit(&reproduction.results))
+    }
+
+    /// Makes the figures that are asked for.
+    fn make_figures(
+        &self,
+        claim_files: &[ClaimFile],
+        directory: &Path,
+        runs: &Path,
+    ) -> Result<Exit, Failure> {
+        check_papers(claim_files, &self.paper).map_err(Failure::Usage)?;
+        let of_paper = claim_files
+            .iter()
+            .filter(|file| file.is_of_any(&self.paper));
+        let of_paper = of_paper.collect::<Vec<_>>();
+        let of_paper = (!self.paper.is_empty()).then_some(of_paper.as_slice());
+        let figures = Figure::wanted(&self.ids, of_paper).map_err(Failure::Usage)?;
+        if figures
+            .iter()
+            .any(|figure| Path::new(&figure.name) == directory)
+        {
+            let name = directory.display();
+            return Err(Failure::Usage(format!(
+                "--figures takes a directory, and {name} is a figure; write `orchestrator reproduce \
+                 {name} --figures`"
+            )));
+        }
+        if directory == Path::new(REFERENCE) && !directory.is_dir() {
+            return Err(Failure::Usage(format!(
+                "--figures: there is no directory {REFERENCE} here; name another: --figures DIR"
+            )));
+        }
+        let interrupted = interrupt::flag_on_interrupt()?;
+        figures::make(&figures, directory, runs, &interrupted)
     }
 
     /// The claims that are asked for, by file.
@@ -181,6 +250,20 @@ impl Reproduce {
     }
 }
 
+/// The claims that are dealt to a shard: groups of claims that share runs, in turn.
+fn dealt<'a>(
+    wanted: &[(&'a ClaimFile, Vec<&'a Claim>)],
+    shard: Shard,
+) -> Vec<(&'a ClaimFile, Vec<&'a Claim>)> {
+    let mut groups = 0..;
+    let of_file = wanted.iter().map(|(file, claims)| {
+        let dealt = apart(claims).into_iter().zip(groups.by_ref());
+        let dealt = dealt.filter(|(_, place)| shard.has(*place));
+        (*file, dealt.flat_map(|(claims, _)| claims).collect())
+    });
+    of_file.collect()
+}
+
 /// Where the published tables are, but for the one that everybody reads first.
 const REFERENCE: &str = "results/reference";
 
@@ -198,6 +281,9 @@ fn publish(texts: &[(String, String)]) -> Result<(), Failure> {
 
 /// Questions that the sources leave open, for the end of the report.
 const QUESTIONS: &str = "experiments/questions.toml";
+
+/// What was found, in prose, for the beginning of `RESULTS.md`.
+const FINDINGS: &str = "experiments/findings.toml";
 
 /// The state of a reproduction that is under way.
 struct Reproduction<'a> {
@@ -235,6 +321,8 @@ impl<'a> Reproduction<'a> {
             let real = real.zip(second.as_ref()).and_then(|(real, second)| {
                 Some(ClusterResult {
                     verdict: real.verdict,
+                    tests: real.tests.len(),
+                    most_nodes: file.most_nodes_on_the_cluster(claim),
                     disagreements: first.disagreements(claim, second)?,
                 })
             });

@@ -2,6 +2,7 @@
 
 mod typed;
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use algorithms::registry;
@@ -13,7 +14,7 @@ use crate::numbers::{self, count};
 use crate::result_table::warn;
 use crate::scenario::{Flags, Layers, Scenario, whole};
 use crate::sweep::columns::{heading, in_a_column, in_words};
-use crate::sweep::{Grid, Swept, draw, sweep};
+use crate::sweep::{Grid, Shard, Share, Swept, draw, merge, sweep};
 use crate::table::Table;
 use crate::{Exit, Failure, interrupt, print, repeat_line, report, results};
 use typed::{Factor, Typed};
@@ -61,6 +62,24 @@ pub(crate) struct Sweep {
     /// Repetitions of each cell [default: what the file says, or 5]
     #[arg(long, value_name = "NUMBER", help_heading = "Run", value_parser = whole::<u64>)]
     repetitions: Option<u64>,
+    /// Simulated runs side by side [default: one for each processor]
+    #[arg(long, value_name = "NUMBER", help_heading = "Run")]
+    jobs: Option<NonZeroUsize>,
+    /// Make only the I-th of N shares of the runs, in DIR/shards/I-of-N
+    ///
+    /// Cells are dealt in turn. Each shard can run on another machine, at any time, and goes on where it
+    /// was like any sweep; `--merge DIR` puts them together. The exit code is 0 when all runs of the shard
+    /// were made, whatever their verdicts. docs/hosts.md has job arrays.
+    #[arg(long, value_name = "I/N", help_heading = "Several machines", conflicts_with_all = ["merge", "commands"])]
+    shard: Option<Shard>,
+    /// Put the shards in this directory together, as one sweep would have written them
+    ///
+    /// Refuses shards of another sweep or of another build, and names those that are missing.
+    #[arg(long, value_name = "DIR", help_heading = "Several machines", conflicts_with_all = ["out", "commands", "jobs"])]
+    merge: Option<PathBuf>,
+    /// Print a command for each of N shards, and run nothing [default: a shard for each cell]
+    #[arg(long, value_name = "N", help_heading = "Several machines", num_args = 0..=1, require_equals = true)]
+    commands: Option<Option<NonZeroUsize>>,
     /// Show the cells, and run nothing
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
@@ -95,6 +114,15 @@ impl Sweep {
             print(&cells(&grid))?;
             return Ok(Exit::Holds);
         }
+        if let Some(directory) = &self.merge {
+            let swept = merge(&grid, directory)?;
+            return present(&grid, directory, &swept, self.markdown);
+        }
+        let divided = self.shard.is_some() || self.commands.is_some();
+        if divided && is_typed && self.out.is_none() {
+            let why = "name the directory that all shards share with --out";
+            return Err(Failure::Usage(why.to_owned()));
+        }
         let out = match (self.out, is_typed) {
             (Some(out), _) => out,
             (None, true) => results::reserve(typed::NAME)?,
@@ -104,8 +132,53 @@ impl Sweep {
             true => format!("the same command with --out {}", out.display()),
             false => "the same command".to_owned(),
         };
-        perform(&grid, &out, &how, self.markdown)
+        if let Some(number) = self.commands {
+            let shards = number.map_or(grid.cells.len(), usize::from);
+            print(&commands(&grid, shards, self.target.as_deref(), &out).map_err(Failure::Usage)?)?;
+            return Ok(Exit::Holds);
+        }
+        let share = Share {
+            shard: self.shard,
+            jobs: self.jobs,
+        };
+        perform(&grid, &out, share, &how, self.markdown)
     }
+}
+
+/// A line for each shard that makes it, wherever it is typed.
+fn commands(
+    grid: &Grid,
+    shards: usize,
+    target: Option<&str>,
+    out: &Path,
+) -> Result<String, String> {
+    let whole = |path: &Path| {
+        let whole = std::path::absolute(path).map_err(|error| error.to_string())?;
+        Ok::<_, String>(whole.display().to_string())
+    };
+    let mut words = repeat_line::without(repeat_line::command_line(), "--out");
+    words.retain(|word| word != "--commands" && !word.starts_with("--commands="));
+    // A file that is not there is part of the program, and found from anywhere.
+    if let Some(file) = target.filter(|file| Path::new(file).is_file()) {
+        let there = words.iter_mut().skip(1).find(|word| *word == file);
+        if let Some(word) = there {
+            *word = whole(Path::new(file))?;
+        }
+    }
+    let out = whole(out)?;
+    let lines = Shard::all(shards).map(|shard| {
+        shard.check(grid.cells.len())?;
+        let words = words.iter().cloned();
+        let more = [
+            "--shard".to_owned(),
+            shard.to_string(),
+            "--out".to_owned(),
+            out.clone(),
+        ];
+        let words = words.chain(more).collect::<Vec<_>>();
+        Ok(repeat_line::joined(&words) + "\n")
+    });
+    lines.collect()
 }
 
 /// Reads the sweep of a file.
@@ -130,23 +203,46 @@ fn written(file: &str, scenario: &Scenario, repetitions: Option<u64>) -> Result<
 }
 
 /// Sweeps, and shows what came out; an interruption says how to go on.
-fn perform(grid: &Grid, out: &Path, how: &str, markdown: bool) -> Result<Exit, Failure> {
+fn perform(
+    grid: &Grid,
+    out: &Path,
+    share: Share,
+    how: &str,
+    markdown: bool,
+) -> Result<Exit, Failure> {
+    if let Some(shard) = share.shard {
+        shard.check(grid.cells.len()).map_err(Failure::Usage)?;
+    }
     let interrupted = interrupt::flag_on_interrupt()?;
-    let swept = sweep(grid, out, &interrupted)?;
-    results::make_latest(out).iter().for_each(|text| warn(text));
+    let swept = sweep(grid, out, share, &interrupted)?;
     if swept.missing > 0 {
         let done = swept.done.len() as u64;
         print(&format!(
             "interrupted after {} of {} runs; {how} goes on from there\nfiles: {}\n",
             count(done),
-            count(grid.runs()),
+            count(done + swept.missing as u64),
             swept.directory.display()
         ))?;
         return Ok(Exit::Interrupted);
     }
-    let mut text = show(grid, &swept, markdown);
+    if let Some(shard) = share.shard {
+        print(&format!(
+            "{} · shard {shard} · {} runs\nfiles: {}\n",
+            grid.name,
+            count(swept.done.len() as u64),
+            swept.directory.display()
+        ))?;
+        return Ok(Exit::Holds);
+    }
+    present(grid, out, &swept, markdown)
+}
+
+/// Shows a sweep that is complete, and writes what is made of its files.
+fn present(grid: &Grid, out: &Path, swept: &Swept, markdown: bool) -> Result<Exit, Failure> {
+    results::make_latest(out).iter().for_each(|text| warn(text));
+    let mut text = show(grid, swept, markdown);
     let undrawn = results::afterwards("plot.svg", || {
-        if let Some(path) = draw(grid, &swept)? {
+        if let Some(path) = draw(grid, swept)? {
             text += &format!("plot:  {}\n", path.display());
         }
         Ok(())
@@ -157,7 +253,7 @@ fn perform(grid: &Grid, out: &Path, how: &str, markdown: bool) -> Result<Exit, F
     let unwritten = results::afterwards("report.html", || report(out));
     print(&text)?;
     undrawn.iter().chain(&unwritten).for_each(|text| warn(text));
-    Ok(verdict(&swept))
+    Ok(verdict(swept))
 }
 
 /// Writes the page of a sweep that is complete.
@@ -230,11 +326,13 @@ fn show(grid: &Grid, swept: &Swept, markdown: bool) -> String {
 /// about, and the usual.
 fn metrics(grid: &Grid) -> Vec<(String, &str, f64)> {
     let usual = USUAL.map(|(heading, metric, scale)| (heading.to_owned(), metric, scale));
-    let plotted = grid.plot.as_ref().map(|plot| plot.y.as_str());
-    let unusual = plotted.filter(|plotted| USUAL.iter().all(|(_, usual, _)| usual != plotted));
-    let unusual = unusual.map(|metric| {
-        let (scale, heading) = in_words(metric);
-        (heading, metric, scale)
+    // Of a picture with a quantity for each of several nodes no column says enough.
+    let plot = grid.plot.as_ref().filter(|plot| plot.each.is_empty());
+    let unusual = plot.filter(|plot| USUAL.iter().all(|(_, usual, _)| *usual != plot.y));
+    let unusual = unusual.map(|plot| {
+        let (scale, heading) = in_words(&plot.y);
+        let heading = plot.y_label.clone().unwrap_or(heading);
+        (heading, plot.y.as_str(), scale)
     });
     unusual.into_iter().chain(usual).collect()
 }

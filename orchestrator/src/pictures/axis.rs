@@ -54,6 +54,11 @@ impl Axis {
         self.start + share.clamp(0.0, 1.0) * (self.end - self.start)
     }
 
+    /// The number itself, or the end of the axis that it lies beyond.
+    pub(super) fn shown(&self, number: f64) -> f64 {
+        number.clamp(self.from, self.to)
+    }
+
     /// Round numbers on the axis, each with its name.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let powers = self.powers();

@@ -27,8 +27,12 @@ pub(super) struct Stroke {
     colour: Colour,
     width: f64,
     opacity: f64,
-    dashed: bool,
+    /// Which of [`DASHES`] it has.
+    dashes: usize,
 }
+
+/// Ways to dash a line, as SVG has them; the first has no gaps.
+const DASHES: [&str; 4] = ["", "6 5", "2 4", "11 4 2 4"];
 
 /// What a sign in a legend stands for, and how to draw it in the middle of a box of [`SAMPLE`] by
 /// [`SAMPLE`] points.
@@ -47,6 +51,8 @@ const LETTER: f64 = 0.62;
 pub(super) const SAMPLE: f64 = 28.0;
 /// From one line of a legend to the next.
 const LEGEND_LINE: f64 = 20.0;
+/// From one line of a note to the next.
+const NOTE_LINE: f64 = 17.0;
 /// The distance that a title and a legend keep from the edges of the paper.
 const MARGIN: f64 = 16.0;
 
@@ -57,7 +63,7 @@ impl Stroke {
             colour,
             width,
             opacity: 1.0,
-            dashed: false,
+            dashes: 0,
         }
     }
 
@@ -66,9 +72,12 @@ impl Stroke {
         Self { opacity, ..self }
     }
 
-    /// The same line with gaps, if so.
-    pub(super) fn dashed(self, dashed: bool) -> Self {
-        Self { dashed, ..self }
+    /// The same line, dashed in one of several ways; 0 is without gaps.
+    pub(super) fn dashes(self, nth: usize) -> Self {
+        Self {
+            dashes: nth % DASHES.len(),
+            ..self
+        }
     }
 }
 
@@ -88,7 +97,18 @@ impl Canvas {
     }
 
     /// Writes text at a place.
-    pub(super) fn text(&mut self, (x, y): Place, anchor: Anchor, words: &str) {
+    pub(super) fn text(&mut self, place: Place, anchor: Anchor, words: &str) {
+        self.inked_text(place, anchor, words, INK);
+    }
+
+    /// Writes text of that colour.
+    pub(super) fn inked_text(
+        &mut self,
+        (x, y): Place,
+        anchor: Anchor,
+        words: &str,
+        colour: Colour,
+    ) {
         let anchor = match anchor {
             Anchor::Start => "start",
             Anchor::Middle => "middle",
@@ -96,8 +116,36 @@ impl Canvas {
         };
         let words = escaped(words);
         self.put(format_args!(
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{INK}\">{words}</text>\n"
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{colour}\">{words}</text>\n"
         ));
+    }
+
+    /// Writes a note from that height downwards, in as many lines as it takes. Says where it ends.
+    pub(super) fn note(&mut self, top: f64, words: Option<&str>) -> f64 {
+        let Some(words) = words else {
+            return top;
+        };
+        let room = ((WIDTH - 2.0 * MARGIN) / (FONT * LETTER)) as usize;
+        let mut lines = vec![String::new()];
+        for word in words.split_whitespace() {
+            let last = lines.len() - 1;
+            let line = &mut lines[last];
+            match line.is_empty() || line.chars().count() + 1 + word.chars().count() <= room {
+                true => {
+                    if !line.is_empty() {
+                        line.push(' ');
+                    }
+                    line.push_str(word);
+                }
+                false => lines.push(word.to_owned()),
+            }
+        }
+        let mut y = top;
+        for line in &lines {
+            y += NOTE_LINE;
+            self.text((MARGIN, y), Anchor::Start, line);
+        }
+        y + NOTE_LINE / 2.0
     }
 
     /// Draws a straight line.
@@ -127,8 +175,9 @@ impl Canvas {
         if stroke.opacity < 1.0 {
             self.put(format_args!(" opacity=\"{}\"", stroke.opacity));
         }
-        if stroke.dashed {
-            self.put(format_args!(" stroke-dasharray=\"6 5\""));
+        if stroke.dashes > 0 {
+            let dashes = DASHES[stroke.dashes];
+            self.put(format_args!(" stroke-dasharray=\"{dashes}\""));
         }
         self.put(format_args!("/>\n"));
     }
@@ -151,6 +200,14 @@ impl Canvas {
     pub(super) fn mark(&mut self, (x, y): Place, Look { colour, mark }: Look, scale: f64) {
         self.put(format_args!(
             "<path d=\"{mark}\" transform=\"translate({x:.1} {y:.1}) scale({scale:.1})\" fill=\"{colour}\"/>\n"
+        ));
+    }
+
+    /// Draws a mark as its outline, through which one sees what is below.
+    pub(super) fn hollow_mark(&mut self, (x, y): Place, mark: &str, colour: Colour) {
+        self.put(format_args!(
+            "<path d=\"{mark}\" transform=\"translate({x:.1} {y:.1})\" fill=\"none\" \
+             stroke=\"{colour}\" stroke-width=\"1.5\"/>\n"
         ));
     }
 

@@ -27,6 +27,8 @@ pub(super) const SKY: Colour = Colour(0x56, 0xB4, 0xE9);
 pub(super) const WINE: Colour = Colour(0x88, 0x22, 0x55);
 /// The colour of words and axes.
 pub(super) const INK: Colour = Colour(0, 0, 0);
+/// The colour of the paper.
+pub(super) const WHITE: Colour = Colour(0xFF, 0xFF, 0xFF);
 /// The colour of lines that lead the eye.
 pub(super) const RULE: Colour = Colour(0xD9, 0xDD, 0xE1);
 

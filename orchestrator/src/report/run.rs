@@ -1,7 +1,9 @@
 //! The page of one run.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use algorithms::NodeId;
 use analysis::files::Provenance;
 use analysis::{Judgement, PriorityLine};
 use model::plan::Plan;
@@ -10,6 +12,7 @@ use model::run::{Engine, Happened, NoteRow, Run, TransportRow};
 use super::page::{Cell, Page, Section, Table, Tone};
 use crate::numbers::{count, decimal};
 use crate::pictures::{self, Picture};
+use crate::trace::{Selection, Trace};
 use crate::{repeat_line, result_table};
 
 /// How many entries the second, closer picture shows.
@@ -18,7 +21,14 @@ const FIRST: usize = 40;
 const MOST_FAULTS: usize = 200;
 
 /// Everything about one run.
-pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provenance) -> Page {
+/// The directory has its events, where it was traced.
+pub(crate) fn page(
+    directory: &Path,
+    plan: &Plan,
+    run: &Run,
+    judgement: &Judgement,
+    from: &Provenance,
+) -> Page {
     let summary = &judgement.summary;
     let title = format!("{} · {}", summary.algorithm, plan.info().title);
     let mut page = Page::new(&title, result_table::headline(plan, summary).trim_end());
@@ -31,6 +41,9 @@ pub(crate) fn page(plan: &Plan, run: &Run, judgement: &Judgement, from: &Provena
     numbers(page.section("Numbers"), judgement);
     waits(page.section("Waiting"), plan, run, &judgement.priorities);
     stays(page.section("Inside"), plan, run);
+    if plan.trace {
+        last_entries(page.section("The last two entries"), directory, plan, run);
+    }
     messages(page.section("Messages"), run, summary.entries);
     if !run.faults.is_empty() {
         faults(page.section("Faults"), plan, run);
@@ -98,6 +111,27 @@ fn stays(section: &mut Section, plan: &Plan, run: &Run) {
             section,
             &pictures::occupancy(run, plan.nodes, (0, until_ns)),
         );
+    }
+}
+
+/// Shows the messages between the members that were inside last.
+fn last_entries(section: &mut Section, directory: &Path, plan: &Plan, run: &Run) {
+    let trace = match Trace::read(directory, plan, run) {
+        Ok(trace) => trace,
+        Err(failure) => return section.say(&format!("It cannot be drawn: {failure}")),
+    };
+    let (from_ns, until_ns) = trace.around(trace.last_entry_ns());
+    let mut selection = Selection {
+        from_ns,
+        until_ns,
+        nodes: (0..plan.nodes).map(NodeId).collect(),
+    };
+    selection.nodes = trace.active(&selection);
+    match pictures::space_time(&trace, &selection) {
+        Ok(picture) => show(section, &picture),
+        Err(why) => section.say(&format!(
+            "It does not fit: {why} of `orchestrator trace --format svg`."
+        )),
     }
 }
 

@@ -7,6 +7,7 @@ use model::workload::KeyError;
 use toml::Table;
 
 use super::resolve::{self, Origin, Resolved};
+use super::workload_word::WorkloadWord;
 use super::{Scenario, file, load};
 
 /// A scenario from flags and a file together, and which of them each value comes from.
@@ -44,17 +45,32 @@ impl Layers {
 
     /// The layers of a table with the keys of a scenario, which stands in a file.
     pub(crate) fn from_table(table: Table, path: &Path) -> Result<Self, String> {
+        Self::over_table(table, path, Scenario::default())
+    }
+
+    /// The layers of such a table and these flags.
+    pub(crate) fn over_table(table: Table, path: &Path, flags: Scenario) -> Result<Self, String> {
         let scenario = table.try_into::<Scenario>();
         let scenario = scenario.map_err(|error| file::in_our_words(error.message()))?;
         Ok(Self {
-            scenario: scenario.clone(),
-            by_flags: BTreeSet::new(),
+            by_flags: flags.keys(),
+            scenario: flags.over(below(&scenario, &Scenario::default())),
             by_file: Some(file::File {
                 path: path.to_owned(),
                 scenario,
                 lines: BTreeMap::new(),
             }),
         })
+    }
+
+    /// Takes the word `manual` out of the scenario, for somebody who lets a person ask: whether it was
+    /// there. Without it the plan has a batch.
+    pub(crate) fn take_manual(&mut self) -> bool {
+        let manual = self.scenario.workload == WorkloadWord::named("manual");
+        if manual {
+            self.scenario.workload = WorkloadWord::named("batch");
+        }
+        manual
     }
 
     /// The scenario, with the values of all layers.
@@ -107,6 +123,7 @@ impl Layers {
         match (self.by_flags.contains(*key), by_file) {
             (true, _) if *key == "algorithm" => why.clone(),
             (true, _) if *key == "params" => format!("--param: {why}"),
+            (true, _) if *key == "program" => why.clone(),
             (true, _) => format!("--{key}: {why}"),
             (false, Some(place)) => format!("{place}: {why}"),
             (false, None) => match &self.by_file {

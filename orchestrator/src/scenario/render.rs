@@ -4,6 +4,7 @@ use algorithms::params::Value;
 use algorithms::registry::LinkContract;
 use model::plan::Detector;
 use model::workload::{PerNode, Quota, Workload};
+use toml::Table;
 
 use super::Scenario;
 use super::resolve::Resolved;
@@ -27,6 +28,7 @@ impl Resolved {
             },
         });
         let printed = &plan.printed.defects;
+        let program = plan.info().program();
         let scenario = Scenario {
             name: Some(self.name.clone()),
             algorithm: Some(plan.algorithm.name.to_owned()),
@@ -36,9 +38,20 @@ impl Resolved {
             params: params.collect(),
             as_printed: (!printed.is_empty())
                 .then(|| AsPrinted::Some(printed.iter().cloned().collect())),
+            program: program.map_or_else(Vec::new, |program| program.command.clone()),
+            answer_within: program.map(|program| Time(program.answer_within_ns)),
+            program_memory: program
+                .and_then(|program| program.limits.memory_bytes)
+                .map(|bytes| bytes >> 20),
+            program_processes: program.and_then(|program| program.limits.processes),
+            declares: program.map_or_else(Table::new, |program| {
+                Table::try_from(&program.declares).expect("a declaration is plain data")
+            }),
             delay: Some(plan.delay),
             links: Some(plan.links),
             bound: Some(Time(plan.bound_ns)),
+            hosts: self.hosts.clone(),
+            place: self.place.clone(),
             engine: Some(self.engine),
             seed: Some(plan.seed),
             time_limit: plan.time_limit_ns.map(Time),
@@ -53,6 +66,7 @@ impl Resolved {
             silence: (plan.info().link_contract == LinkContract::Sessions)
                 .then_some(Time(plan.silence_ns)),
             transport: Some(plan.transport),
+            schedule: (!plan.schedule.is_usual()).then_some(plan.schedule),
             detector: Some(Detecting(plan.detector)),
             detect_after: (plan.detector == Detector::Told)
                 .then_some(Between(plan.detect_after_ns.0, plan.detect_after_ns.1)),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
+use algorithms::external;
 use algorithms::params::{Domain, Params};
 use algorithms::printed::Printed;
 use algorithms::registry::{AlgorithmInfo, LinkOrder};
@@ -11,16 +12,21 @@ use algorithms::topology::Shape;
 use algorithms::{NodeId, Topology};
 use chaos::Delay;
 use chaos::span::LONGEST_NS;
-use model::plan::{Algorithm, MEMORY_LIMIT_BYTES, Plan, REQUEST_BYTES, members_bytes, usual_delay};
+use cluster::hosts::Hosts;
+use cluster::hosts::spec::{HostsSpec, PlaceSpec};
+use model::plan::{
+    Algorithm, MEMORY_LIMIT_BYTES, Placement, Plan, REQUEST_BYTES, members_bytes, usual_delay,
+};
 use model::run::Engine;
 use model::workload::{KeyError, Quota, Workload, node_of};
 
 use super::faults::{self, FaultContext};
 use super::values::{AsPrinted, Assignment, Between};
-use super::{Scenario, find_algorithm, links, load};
+use super::{Scenario, find_algorithm, links, load, program};
 use crate::embedded;
 use crate::names::directory_name;
 use crate::numbers::count;
+use crate::reach::ReachFlags;
 
 /// A scenario with nothing left to decide.
 #[derive(Clone, Debug)]
@@ -33,9 +39,19 @@ pub struct Resolved {
     pub plan: Plan,
     /// The links of the plan, built.
     pub topology: Topology,
+    /// The hosts that the members are on, if not this one.
+    pub hosts: Option<HostsSpec>,
+    /// Which member is on which of them, as it was written.
+    pub place: Option<PlaceSpec>,
 }
 
 impl Resolved {
+    /// Its hosts, reached as usual.
+    pub(crate) fn usual_hosts(&self) -> Option<Hosts> {
+        let hosts = self.hosts.as_ref();
+        hosts.map(|hosts| ReachFlags::default().hosts(hosts))
+    }
+
     /// How many entries there will be, where that is known.
     pub fn entries(&self) -> Option<u64> {
         load::entries(&self.plan.workload, self.plan.nodes)
@@ -70,7 +86,25 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
             "no algorithm is named; write algorithm = \"raymond\"",
         ));
     };
-    let info = find_algorithm(algorithm).map_err(|why| KeyError::new("algorithm", why))?;
+    let info = match algorithm.as_str() {
+        external::NAME => program::info(scenario, origin.folder("program"))?,
+        other => {
+            let info = find_algorithm(other).map_err(|why| KeyError::new("algorithm", why))?;
+            let keys = scenario.keys();
+            let programs = [
+                "program",
+                "answer-within",
+                "program-memory",
+                "program-processes",
+                "declares",
+            ];
+            if let Some(key) = programs.into_iter().find(|key| keys.contains(*key)) {
+                let why = format!("{other} is no program; only external takes this");
+                return Err(KeyError::new(key, why));
+            }
+            info
+        }
+    };
     let name = name(scenario, origin, info)?;
     let seed = scenario.seed.unwrap_or_else(fresh_seed);
     let params = params(&scenario.params, info, origin.folder("params"))
@@ -102,8 +136,9 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
     if engine == Engine::Sim {
         load::time_passes(&workload, nodes)?;
     }
+    let placement = placement(scenario, engine, nodes)?;
     let delay = delay(scenario, engine);
-    let machine = (info.machine)(&params, &printed);
+    let machine = info.machine(&params, &printed);
     let context = FaultContext {
         info,
         links: whole.as_ref().unwrap_or(&topology),
@@ -139,12 +174,18 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
         detector: faults::detector(scenario, info)?,
         silence_ns: faults::silence_ns(scenario, info)?,
         transport: faults::transport(scenario, engine)?,
+        schedule: scenario.schedule.unwrap_or_default(),
+        certificate: true,
+        placement,
     };
+    schedule(&plan, engine)?;
     Ok(Resolved {
         name,
         engine,
         plan,
         topology,
+        hosts: scenario.hosts.clone(),
+        place: scenario.place.clone(),
     })
 }
 
@@ -265,6 +306,23 @@ fn order(scenario: &Scenario, info: &AlgorithmInfo) -> Result<LinkOrder, KeyErro
     }
 }
 
+/// Refuses priorities of links where they would decide nothing.
+fn schedule(plan: &Plan, engine: Engine) -> Result<(), KeyError> {
+    if plan.schedule.is_usual() {
+        return Ok(());
+    }
+    let why = if engine == Engine::Cluster {
+        "among processes the machine decides; use --engine sim"
+    } else if plan.has_bad_links() || plan.runs_transport() {
+        "where links are bad or a transport runs, they decide; leave those out, or this"
+    } else if plan.delay == Delay::NONE {
+        "links that take no time have no priorities; give them a delay"
+    } else {
+        return Ok(());
+    };
+    Err(KeyError::new("schedule", why.to_owned()))
+}
+
 fn warm_up(scenario: &Scenario, workload: &Workload, nodes: u32) -> Result<u64, KeyError> {
     let warm_up = scenario.warm_up.unwrap_or(0);
     match load::entries(workload, nodes) {
@@ -311,6 +369,30 @@ fn memory(info: &AlgorithmInfo, nodes: u32, workload: &Workload) -> Result<(), K
         return Err(KeyError::new(load::quota_key(workload), why));
     }
     Ok(())
+}
+
+/// Which member is on which host, where there are several.
+fn placement(
+    scenario: &Scenario,
+    engine: Engine,
+    nodes: u32,
+) -> Result<Option<Placement>, KeyError> {
+    let Some(hosts) = &scenario.hosts else {
+        return match scenario.place {
+            Some(_) => Err(KeyError::new(
+                "place",
+                "there are no hosts; write hosts, too",
+            )),
+            None => Ok(None),
+        };
+    };
+    if engine == Engine::Sim {
+        let why = "the simulator has no hosts; use --engine cluster, or leave it out";
+        return Err(KeyError::new("hosts", why));
+    }
+    let place = scenario.place.clone().unwrap_or_default();
+    let placed = place.place(hosts, nodes);
+    placed.map(Some).map_err(|why| KeyError::new("place", why))
 }
 
 /// The delay of every message, besides what the machine itself takes on the cluster.

@@ -9,8 +9,9 @@ impl Grid {
         let mut telling = match &self.plot {
             None => Vec::new(),
             Some(plot) => {
-                let x = self.place(&plot.x);
-                [vec![x], self.lines(plot)].concat()
+                let x = self.keys.iter().position(|key| *key == plot.x);
+                let lines = self.lines(plot).into_iter().chain(self.named(plot));
+                x.into_iter().chain(lines).collect()
             }
         };
         for key in 0..self.keys.len() {

@@ -5,122 +5,39 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use analysis::Summary;
-use analysis::expression::Expression;
 use analysis::quantity::Quantity;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use super::figure::Plot;
 use crate::embedded;
 use crate::names::directory_name;
 use crate::scenario::{Layers, Resolved, maybe_whole};
 
 /// A sweep as a file says it, or as a command that needs no file makes it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct SweepKeys {
     /// The sweep's name; by default that of its file.
-    #[serde(default)]
     pub(crate) name: Option<String>,
     /// How many times each cell runs, 5 by default.
-    #[serde(default, deserialize_with = "maybe_whole")]
+    #[serde(deserialize_with = "maybe_whole")]
     pub(crate) repetitions: Option<u64>,
     /// The first repetition's seed, 1 by default; the next repetition has the next number.
-    #[serde(default, deserialize_with = "maybe_whole")]
+    #[serde(deserialize_with = "maybe_whole")]
     pub(crate) seed: Option<u64>,
     /// Quantities beside the columns of a summary.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) measure: Vec<String>,
     /// The keys of a scenario that all cells share.
-    #[serde(default)]
     pub(crate) scenario: Table,
     /// The keys in which cells differ, each with its values; every combination is a cell.
-    #[serde(default)]
     pub(crate) grid: Table,
     /// Alternatives that differ in several keys at once; each is combined with the whole grid.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) variant: Vec<Table>,
     /// The picture of the results, if one is wanted.
-    #[serde(default)]
     pub(crate) plot: Option<Plot>,
-}
-
-/// What is drawn over what, a line for each combination of the other keys.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Plot {
-    /// A key of the grid or of the variants.
-    pub(crate) x: String,
-    /// Where the values of `x` stand on the axis, in their order; not needed where they are numbers.
-    #[serde(default)]
-    pub(crate) at: Option<Vec<f64>>,
-    /// What the x axis says, if not the key.
-    #[serde(default)]
-    pub(crate) label: Option<String>,
-    /// A column of `summary.csv`, something that is measured, or a formula over them.
-    pub(crate) y: String,
-    /// What the y axis says, if not the column.
-    #[serde(default)]
-    pub(crate) y_label: Option<String>,
-    /// The keys that tell one line from another; by default all that do not follow from x.
-    #[serde(default)]
-    pub(crate) lines: Vec<String>,
-    /// Whether both axes are logarithmic.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) logarithmic: bool,
-    /// The title above the plot.
-    #[serde(default)]
-    pub(crate) title: Option<String>,
-    /// What should have been measured, over the same x.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) curve: Vec<Curve>,
-    /// What a paper printed, over the same x.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) published: Vec<PublishedLine>,
-}
-
-/// Points that a paper printed, from a table of `results/papers`.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct PublishedLine {
-    /// The name of the points in the legend.
-    pub(crate) label: String,
-    /// The name of the table, without its ending.
-    pub(crate) table: String,
-    /// The column of the table that stands along the x axis.
-    pub(crate) x: String,
-    /// The column of the table that is drawn.
-    pub(crate) y: String,
-}
-
-/// A closed form or a published value.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Curve {
-    /// The name of the curve in the legend.
-    pub(crate) label: String,
-    /// Over the keys of the grid whose values are numbers, and `x`, the place on the axis.
-    #[serde(with = "formula")]
-    pub(crate) formula: Expression,
-}
-
-mod formula {
-    use serde::de::{Deserialize, Deserializer, Error};
-    use serde::ser::Serializer;
-
-    use super::Expression;
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Expression, D::Error> {
-        let text = String::deserialize(from)?;
-        Expression::parse(&text).map_err(D::Error::custom)
-    }
-
-    pub(super) fn serialize<S: Serializer>(
-        formula: &Expression,
-        into: S,
-    ) -> Result<S::Ok, S::Error> {
-        into.collect_str(formula)
-    }
 }
 
 /// All cells of a sweep.
@@ -275,7 +192,11 @@ impl Grid {
                 cells.push(Cell { values, layers });
             }
         }
-        let measured = sweep.measure.into_iter().map(|name| {
+        let mut measure = sweep.measure;
+        if let Some(plot) = &sweep.plot {
+            plot.add_to(&mut measure)?;
+        }
+        let measured = measure.into_iter().map(|name| {
             let quantity = Quantity::parse(&name).map_err(|why| format!("measure: {why}"))?;
             Ok((name, quantity))
         });
@@ -312,88 +233,9 @@ impl Grid {
             return Err(format!("measure: no algorithm of the sweep has '{name}'"));
         }
         if let Some(plot) = &self.plot {
-            let unknown = plot.lines.iter().find(|line| !self.keys.contains(line));
-            if let Some(unknown) = unknown {
-                let keys = self.keys.join(", ");
-                return Err(format!(
-                    "plot.lines: '{unknown}' is not in the grid; there are {keys}"
-                ));
-            }
-            let values = self.values(&plot.x).ok_or_else(|| {
-                let keys = self.keys.join(", ");
-                format!("plot.x: '{}' is not in the grid; there are {keys}", plot.x)
-            })?;
-            match &plot.at {
-                None => {
-                    if let Some(word) = values.iter().find(|word| word.parse::<f64>().is_err()) {
-                        return Err(format!(
-                            "plot.x: '{word}' of {} is not a number; write at = [1, 2] to say where \
-                             its values stand",
-                            plot.x
-                        ));
-                    }
-                }
-                Some(places) if places.len() != values.len() => {
-                    let (places, there) = (places.len(), values.len());
-                    return Err(format!(
-                        "plot.at: {places} places for the {there} values of {}",
-                        plot.x
-                    ));
-                }
-                Some(_) => {}
-            }
-            for published in &plot.published {
-                published.line()?;
-            }
-            let formula = self.plotted(plot)?;
-            let is_known = |name: &str| self.measures(name) || Summary::metric(name).is_some();
-            if let Some(name) = formula.names().into_iter().find(|name| !is_known(name)) {
-                let known = Summary::metrics().map(|column| column.name);
-                let known = known.collect::<Vec<_>>().join(", ");
-                return Err(format!(
-                    "plot.y: there is no metric '{name}'; there are {known}"
-                ));
-            }
+            self.check_plot(plot)?;
         }
         Ok(())
-    }
-
-    /// What the picture shows along the y axis.
-    pub(super) fn plotted(&self, plot: &Plot) -> Result<Expression, String> {
-        match self.measures(&plot.y) {
-            true => Ok(Expression::quantity(&plot.y)),
-            false => Expression::parse(&plot.y).map_err(|why| format!("plot.y: {why}")),
-        }
-    }
-
-    /// Whether the file asks for a quantity by name.
-    fn measures(&self, name: &str) -> bool {
-        self.measured.iter().any(|(known, _)| known == name)
-    }
-
-    /// The different values of a key, in the order in which they come up.
-    fn values(&self, key: &str) -> Option<Vec<&str>> {
-        let place = self.keys.iter().position(|other| other == key)?;
-        let mut values = Vec::new();
-        for cell in &self.cells {
-            let value = cell.values[place].as_str();
-            if !values.contains(&value) {
-                values.push(value);
-            }
-        }
-        Some(values)
-    }
-
-    /// Where a value of the key that is plotted over stands.
-    pub(crate) fn place_of(&self, plot: &Plot, value: &str) -> Option<f64> {
-        match &plot.at {
-            None => value.parse().ok(),
-            Some(places) => {
-                let values = self.values(&plot.x)?;
-                let nth = values.into_iter().position(|other| other == value)?;
-                places.get(nth).copied()
-            }
-        }
     }
 
     /// Changes how many times each cell runs.

@@ -13,6 +13,9 @@ use super::provenance::InvocationLog;
 use super::{Done, Grid, manifest};
 use crate::{Failure, files, results};
 
+/// The table of all runs, in the directory of a sweep.
+pub(super) const RUNS: &str = "runs.csv";
+
 /// The directory of a sweep.
 pub(super) struct Journal<'a> {
     grid: &'a Grid,
@@ -55,7 +58,7 @@ impl<'a> Journal<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(unfit(&copy, &error.to_string())),
         }
-        let path = directory.join("runs.csv");
+        let path = directory.join(RUNS);
         let done = read(grid, &path)?;
         let invocation = InvocationLog::open(directory, done.len()).map_err(Failure::Usage)?;
         files::replace(&copy, grid.manifest().as_bytes()).map_err(refuse)?;
@@ -82,7 +85,7 @@ impl<'a> Journal<'a> {
         self.invocation().add()?;
         let row = row(self.grid, run);
         self.runs.write_all(row.as_bytes()).map_err(|error| {
-            let path = self.directory.join("runs.csv");
+            let path = self.directory.join(RUNS);
             Failure::Testbed(format!("cannot write {}: {error}", path.display()))
         })
     }
@@ -91,7 +94,7 @@ impl<'a> Journal<'a> {
     pub(super) fn end_invocation(&mut self) -> Result<(), Failure> {
         let synced = self.runs.sync_all();
         let closed = self.invocation().close();
-        let path = self.directory.join("runs.csv");
+        let path = self.directory.join(RUNS);
         synced
             .map_err(|error| Failure::Testbed(format!("cannot write {}: {error}", path.display())))
             .and(closed)
@@ -119,13 +122,16 @@ impl<'a> Journal<'a> {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Everything of a shard is done: the runs in their order.
+    pub(super) fn close_runs(&self, done: &[Done]) -> Result<(), Failure> {
+        let rows = done.iter().map(|run| row(self.grid, run));
+        let rows = rows.collect::<String>();
+        self.replace(RUNS, &(heading(self.grid) + &rows))
+    }
+
     /// Everything is done: the runs in their order, and what they add up to.
     pub(super) fn close(self, done: &[Done], aggregates: &[Vec<Aggregate>]) -> Result<(), Failure> {
-        let runs = done
-            .iter()
-            .map(|run| row(self.grid, run))
-            .collect::<String>();
-        self.replace("runs.csv", &(heading(self.grid) + &runs))?;
+        self.close_runs(done)?;
         let keys = self.grid.keys.iter().map(|key| csv_cell(key));
         let columns = ["cell"].map(str::to_owned).into_iter().chain(keys);
         let columns = columns.chain(Aggregate::COLUMNS.map(str::to_owned));
@@ -180,7 +186,7 @@ fn row(grid: &Grid, run: &Done) -> String {
 }
 
 /// Reads the whole rows of a sweep's runs; there is nothing to read in a new one.
-fn read(grid: &Grid, path: &Path) -> Result<Vec<Done>, Failure> {
+pub(super) fn read(grid: &Grid, path: &Path) -> Result<Vec<Done>, Failure> {
     let text = match input::read(path, input::TABLE_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

@@ -132,6 +132,19 @@ impl SweepProvenance {
         }
     }
 
+    /// A sweep that these invocations made, in the order of time.
+    pub(super) fn made_by(invocations: Vec<Invocation>) -> Self {
+        Self {
+            schema: SCHEMA,
+            invocations,
+        }
+    }
+
+    /// Writes the file in the directory of a sweep.
+    pub(super) fn write(&self, directory: &Path) -> Result<(), Failure> {
+        results::replace(&directory.join(NAME), &self.text())
+    }
+
     /// The invocations, in the order of time.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Invocation> {
         self.invocations.iter()

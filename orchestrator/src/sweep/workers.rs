@@ -1,6 +1,7 @@
 //! Who runs the cells: simulated ones side by side on all processors, clusters one after another.
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -18,15 +19,18 @@ use crate::scenario::Resolved;
 /// Where runs that failed are kept, in the sweep's directory.
 const FAILED: &str = "failed";
 
-/// Runs these, and hands over each as soon as it is over. An interruption leaves the rest.
+/// Runs these, which are what is left of `all`, and hands over each as soon as it is over. An interruption
+/// leaves the rest.
 pub(super) fn run_all(
     grid: &Grid,
+    all: u64,
     open: &[(usize, u64)],
     directory: &Path,
+    jobs: Option<NonZeroUsize>,
     interrupted: &AtomicBool,
     over: &mut dyn FnMut(Done) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let bar = bar(grid.runs(), open.len() as u64);
+    let bar = bar(all, open.len() as u64);
     let mut over = |done| {
         bar.inc(1);
         over(done)
@@ -35,7 +39,7 @@ pub(super) fn run_all(
         let resolved = grid.resolve(cell, nth);
         resolved.is_ok_and(|resolved| resolved.engine == Engine::Sim)
     });
-    side_by_side(grid, &simulated, interrupted, &mut over)?;
+    side_by_side(grid, &simulated, jobs, interrupted, &mut over)?;
     for (cell, repetition) in launched {
         if interrupted.load(Ordering::Relaxed) {
             break;
@@ -56,13 +60,15 @@ pub(super) fn run_all(
 fn side_by_side(
     grid: &Grid,
     open: &[(usize, u64)],
+    jobs: Option<NonZeroUsize>,
     interrupted: &AtomicBool,
     over: &mut dyn FnMut(Done) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let next = AtomicUsize::new(0);
     let given_up = AtomicBool::new(false);
     let stopped = || interrupted.load(Ordering::Relaxed) || given_up.load(Ordering::Relaxed);
-    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let workers = jobs.or_else(|| thread::available_parallelism().ok());
+    let workers = workers.map_or(1, usize::from);
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
         for _ in 0..workers.min(open.len()) {
@@ -116,7 +122,13 @@ fn launch(
     let pending = Pending::begin_kept(&first, resolved)?;
     let stopped = || interrupted.load(Ordering::Relaxed);
     let mut watch = Watch::until(&stopped);
-    let run = match engine::run(resolved.engine, &resolved.plan, pending.dir(), &mut watch) {
+    let run = match engine::run(
+        resolved.engine,
+        &resolved.plan,
+        resolved.usual_hosts(),
+        pending.dir(),
+        &mut watch,
+    ) {
         Ok(run) => run,
         Err(error) => return Err(pending.give_up(resolved, error.into())),
     };

@@ -104,6 +104,19 @@ fn the_page_of_faults_has_every_word() {
 }
 
 #[test]
+fn the_page_of_grading_has_the_course() {
+    let mut part = table(["challenge", "points", "what is to be achieved"]);
+    for challenge in json("list challenges") {
+        part += &row([
+            &format!("`{}`", text(&challenge, "name")),
+            &challenge["points"].to_string(),
+            text(&challenge, "title"),
+        ]);
+    }
+    is_made("docs/grading.md", &part);
+}
+
+#[test]
 fn the_page_of_commands_has_all_of_them() {
     let mut part = table(["command", "does"]);
     for (name, does) in commands() {

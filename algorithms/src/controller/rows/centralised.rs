@@ -104,15 +104,19 @@ impl RequestsInfo for Centralised {
         }
     }
 
-    fn take_over(&mut self, baton: Baton, _: &Role, _: &mut Out<Self>) {
+    fn take_over(&mut self, baton: Baton, _: &Role, out: &mut Out<Self>) {
         if let Some(queue) = baton.queue {
             self.queue = queue;
         }
         // Which order the queue is in was settled at the beginning.
         self.granted_last = self.granted_last.and(baton.granted_last);
-        for node in self.routing.take_over(baton.taken) {
+        for node in self.routing.take_over(baton.taken, out) {
             self.enqueue(Some(node));
         }
+    }
+
+    fn draw(&self, view: &mut crate::view::View) {
+        view.queue("request_queue", &self.queue);
     }
 
     fn view(&self) -> View {

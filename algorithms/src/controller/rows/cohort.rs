@@ -20,6 +20,7 @@ use crate::controller::members::{Heard, Members, for_members, member_message};
 use crate::controller::migration_info::Cause;
 use crate::controller::ranks::USUAL_GROUPS;
 use crate::controller::tenure::Tenure;
+use crate::view::View;
 
 messages! {
     /// What members, heads and the root say.
@@ -61,6 +62,13 @@ impl Algorithm for Cohort {
 }
 
 impl Cohort {
+    fn draw_others(&self, view: &mut View) {
+        view.points_to("root", self.root());
+        if self.is_root() {
+            view.queue("heads that wait", &self.heads);
+        }
+    }
+
     /// What a message means to a head or to the root; the others are between members and their head.
     fn hear(&mut self, from: NodeId, message: &Message, out: &mut Outbox<Message>) -> Heard {
         let lacks_role = !self.tenure.active;

@@ -219,9 +219,15 @@ impl RequestsInfo for Distributed {
     fn take_over(&mut self, baton: Baton, _: &Role, out: &mut Out<Self>) {
         (self.first, self.last) = (baton.first, baton.last);
         self.first_was_named = false;
-        for node in self.routing.take_over(baton.taken) {
+        for node in self.routing.take_over(baton.taken, out) {
             self.insert(Some(node), out);
         }
+    }
+
+    fn draw(&self, view: &mut crate::view::View) {
+        view.points_to("next_in_q", self.next);
+        view.points_to("first_in_q", self.first);
+        view.points_to("last_in_q", self.last);
     }
 
     fn view(&self) -> View {

@@ -135,6 +135,10 @@ impl RequestsInfo for Replicated {
         }
     }
 
+    fn draw(&self, view: &mut crate::view::View) {
+        view.queue("queue", &self.queue);
+    }
+
     fn view(&self) -> View {
         View::of(&self.queue)
     }

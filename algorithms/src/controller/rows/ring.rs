@@ -16,6 +16,7 @@ use crate::contract::{Algorithm, NodeId, Outbox, Snapshot, declared, messages, n
 use crate::controller::members::{Heard, Members, for_members, member_message};
 use crate::controller::migration_info::Cause;
 use crate::controller::tenure::Tenure;
+use crate::view::View;
 
 messages! {
     /// What members and coordinators say.
@@ -55,6 +56,11 @@ impl Algorithm for Ring {
 }
 
 impl Ring {
+    fn draw_others(&self, view: &mut View) {
+        view.points_to("ahead", self.ahead(1));
+        view.mark("wanted", self.wanted);
+    }
+
     /// What a message means to a coordinator; the others are between members and their coordinator.
     fn hear(&mut self, from: NodeId, message: &Message, out: &mut Outbox<Message>) -> Heard {
         match message {

@@ -195,11 +195,15 @@ impl Routing {
     }
 
     /// The role has come: whose requests, remembered here, are to be inserted now.
-    pub(in crate::controller) fn take_over(&mut self, taken: Numbers) -> Vec<NodeId> {
+    pub(in crate::controller) fn take_over<M>(
+        &mut self,
+        taken: Numbers,
+        out: &mut Outbox<M>,
+    ) -> Vec<NodeId> {
         self.taken = taken;
         let remembered = self.rn.drain();
-        let new = remembered.filter(|&(origin, number)| self.taken.raise(origin, number));
-        new.map(|(origin, _)| origin).collect()
+        let new = remembered.filter_map(|(origin, number)| self.take(origin, number, 0, out));
+        new.collect()
     }
 
     fn forward<R>(
@@ -242,6 +246,9 @@ impl Routing {
         out: &mut Outbox<M>,
     ) -> Option<NodeId> {
         let new = self.taken.raise(origin, number);
+        if new {
+            out.note_for(origin, "registered", self.taken.sum());
+        }
         if new && hops > 0 {
             out.note_for(origin, "hops", hops);
         }

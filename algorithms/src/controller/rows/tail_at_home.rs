@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
+use crate::view::View;
 
 messages! {
     /// What nodes and home say.
@@ -83,6 +84,17 @@ impl Algorithm for TailAtHome {
     }
 
     ignores! { timer, peer: "nobody fails: a lost role stays lost", link }
+
+    fn draw(&self, view: &mut View) {
+        view.points_to("home", self.home);
+        for &behind in self.links.values() {
+            view.points_to("next", behind);
+        }
+        if self.me == self.home {
+            view.points_to("tail", self.tail.0);
+        }
+        view.mark("controller", self.active);
+    }
 
     invariants! { "one node is controller": one_controller }
 }

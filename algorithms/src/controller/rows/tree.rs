@@ -25,6 +25,7 @@ use crate::controller::chosen::Chosen;
 use crate::controller::migration_info::Cause;
 use crate::controller::ranks::Ranks;
 use crate::controller::tenure::Tenure;
+use crate::view::View;
 
 messages! {
     /// What neighbours say to each other.
@@ -112,6 +113,14 @@ impl Algorithm for Tree {
     }
 
     ignores! { peer: "nobody fails: a lost role stays lost", link }
+
+    fn draw(&self, view: &mut View) {
+        view.points_to("holder", self.holder);
+        view.queue("queue", &self.queue);
+        view.points_to("lent to", self.to);
+        view.mark("controller", self.tenure.active);
+        view.mark("asked", self.asked);
+    }
 
     invariants! { "one node is controller": one_controller }
 }

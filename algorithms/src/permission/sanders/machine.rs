@@ -7,13 +7,14 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::invariants;
-use super::rules::{Rules, Version};
+use super::rules::{Policy, Rules, Version};
 use super::structure::{Set, Structure};
 use crate::common::phase::Phase;
 use crate::common::stamp::Stamp;
 use crate::contract::{
     Algorithm, Change, NodeId, Outbox, Request, declared, ignores, invariants, messages, node,
 };
+use crate::view::View;
 
 messages! {
     /// What nodes say to each other.
@@ -58,9 +59,11 @@ impl fmt::Debug for Message {
     }
 }
 
-/// A request as its arbiter keeps it; the stamp decides who is first.
+/// A request as its arbiter keeps it; the stamp decides who is first, unless arrivals do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub(super) struct Asked {
+    /// The place in which it came where the first to come is the first served; else 0 for all.
+    pub(super) arrival: u64,
     pub(super) stamp: Stamp,
     pub(super) attempt: u32,
     /// The node whose request pays for the grant: its own, or the one it has yielded to.
@@ -175,13 +178,21 @@ impl Algorithm for Sanders {
         }
     }
 
+    fn draw(&self, view: &mut View) {
+        view.set("asks", &self.request_set);
+        view.set("informs", &self.inform_set);
+        view.set("granted us", &self.got);
+        view.points_to("granted", self.csstat.as_ref().map(|asked| asked.stamp.id));
+        view.queue("queue", self.queue.iter().map(|asked| asked.stamp.id));
+    }
+
     invariants! {
-        "whoever is inside is CSSTAT of all it asked and informs (the lemma, first half)": invariants::the_inside_are_known,
+        "a node that is inside is CSSTAT of all it asked and informs (the lemma, first half)": invariants::the_inside_are_known,
         "CSSTAT names only who is to enter, is inside or whose RELEASE is on its way (the \
          lemma, second half)": invariants::csstat_is_reset,
         "an arbiter with nobody to wait for has nobody waiting": invariants::the_free_serve,
         "a request is granted, queued or on its way": invariants::nobody_is_forgotten,
-        "whoever is not next knows it, or will": invariants::the_hopeless_know,
+        "a node that is not next knows it, or will": invariants::the_hopeless_know,
     }
 }
 
@@ -315,6 +326,10 @@ impl Sanders {
             self.told.remove(&from);
         }
         let newcomer = Asked {
+            arrival: match self.rules.policy {
+                Policy::Stamp => 0,
+                Policy::Arrival => self.queue.last().map_or(1, |last| last.arrival + 1),
+            },
             stamp: Stamp { t, id: from },
             attempt,
             payer: from,

@@ -20,10 +20,20 @@ pub(super) enum Version {
     NoFail,
 }
 
+/// Who goes first of those that wait at an arbiter (section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(super) enum Policy {
+    /// The smallest time stamp: every arbiter resolves a conflict the same way.
+    Stamp,
+    /// Who came first. For one arbiter, which resolves all conflicts alone.
+    Arrival,
+}
+
 /// The rules of a run: the version, and the repairs of the printed text that are in place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub(super) struct Rules {
     pub(super) version: Version,
+    pub(super) policy: Policy,
     /// A node grants itself only when everybody else has.
     pub(super) late: bool,
     /// Deaths are recovered from.
@@ -73,6 +83,10 @@ impl Rules {
         };
         Self {
             version,
+            policy: match params.word("policy") {
+                "fcfs" => Policy::Arrival,
+                _ => Policy::Stamp,
+            },
             late,
             recovery,
             repairs: Repairs::of(printed),
@@ -93,6 +107,23 @@ impl Rules {
                  write rules=basic"
                     .to_owned(),
             );
+        }
+        if params.word("policy") == "fcfs" && params.word("unsafe") == "no" {
+            if !structure.has_one_arbiter() {
+                return Some(
+                    "policy=fcfs is for structures in which one node resolves all conflicts, such as \
+                     centralised: two arbiters may see two requests arrive in different orders, and \
+                     then each grants to another. To watch it fail, add unsafe=yes"
+                        .to_owned(),
+                );
+            }
+            if !matches!(rules, "auto" | "basic") || params.word("recovery") == "on" {
+                return Some(
+                    "policy=fcfs goes with rules=basic and without recovery: grants are asked back, and \
+                     survivors ask each other, by time stamps"
+                        .to_owned(),
+                );
+            }
         }
         if rules == "no-fail" && !structure.informs_only_itself() {
             return Some(
@@ -126,6 +157,9 @@ impl Rules {
 impl fmt::Debug for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.version)?;
+        if self.policy == Policy::Arrival {
+            f.write_str(", first come first served")?;
+        }
         if self.late {
             f.write_str(", late")?;
         }

@@ -9,6 +9,7 @@ use crate::contract::{
 };
 use crate::printed::{LeftOut, rule_names};
 use crate::structure::precedence::{self, Aging, Rank, ranked};
+use crate::view::View;
 
 rule_names! {
     /// kanrar-F1: a holder that is not inside serves any site that asks, itself too.
@@ -114,10 +115,17 @@ impl Algorithm for Fapp {
 
     ignores! { timer, peer: "the book has no recovery: a lost token stays lost", link }
 
+    fn draw(&self, view: &mut View) {
+        view.points_to("holder", self.holder);
+        view.queue("PL", self.pl.iter().map(|place| place.who));
+        view.token(self.holder == self.me);
+        view.mark("asked", self.told.is_some());
+    }
+
     invariants! {
         "there is one token": one_token,
         "PL is sorted and names nobody twice": lists_are_in_order,
-        "whoever wants the token is known where it asked": wants_are_known,
+        "a site that wants the token is known where it asked": wants_are_known,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::contract::{
 };
 use crate::printed::{LeftOut, rule_names};
 use crate::structure::precedence::{Precedence, Rank};
+use crate::view::View;
 
 rule_names! {
     /// kanrar-L1: a holder that is not inside serves any node that asks, itself too.
@@ -127,10 +128,22 @@ impl Algorithm for Lfrt {
         }
     }
 
+    fn draw(&self, view: &mut View) {
+        for &neighbour in &self.out {
+            view.points_to("out", neighbour);
+        }
+        view.set("links up", &self.up);
+        view.set("LRQ", self.lrq.iter().map(|heard| heard.asked.origin));
+        view.token_with(self.token.as_ref());
+        if let Some(token) = &self.token {
+            view.queue("ORQ", token.orq.iter().map(|waiting| waiting.origin));
+        }
+    }
+
     invariants! {
         "at most one has the token": invariants::one_has_it,
         "nothing under way is newer than the token that somebody has": invariants::no_second_token,
-        "the holder knows whoever is in ORQ": invariants::the_holder_knows_who_waits,
+        "the holder knows everybody in ORQ": invariants::the_holder_knows_who_waits,
     }
 }
 

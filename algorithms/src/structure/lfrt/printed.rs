@@ -34,6 +34,7 @@ use crate::contract::{
 };
 use crate::printed::LeftOut;
 use crate::structure::precedence::{Precedence, Rank, ranked};
+use crate::view::View;
 
 /// kanrar-L2: the token goes to ORQ's first, the way its request came.
 pub(super) const ROUTED_BY_ORQ: &str = "routed-by-orq";
@@ -166,6 +167,17 @@ impl Algorithm for PrintedLfrt {
     }
 
     // It is judged by what comes of it.
+    fn draw(&self, view: &mut View) {
+        for &neighbour in &self.out {
+            view.points_to("out", neighbour);
+        }
+        view.set("LRQ", self.lrq.iter().filter_map(|entry| entry.origin));
+        view.token_with(self.orq.as_ref());
+        if let Some(orq) = &self.orq {
+            view.queue("ORQ", orq.iter().filter_map(|entry| entry.origin));
+        }
+    }
+
     invariants! {}
 }
 

@@ -9,6 +9,7 @@ use crate::contract::{
 };
 use crate::printed::{LeftOut, rule_names};
 use crate::structure::precedence::{Precedence, Rank, ranked};
+use crate::view::View;
 
 rule_names! {
     /// kanrar-M1: a holder that is not inside serves any site that asks, itself too.
@@ -131,6 +132,15 @@ impl Algorithm for Mra {
     }
 
     ignores! { timer, peer: "the book has no recovery: a lost token stays lost", link }
+
+    fn draw(&self, view: &mut View) {
+        view.points_to("holder", self.holder);
+        view.queue("LDQ", self.ldq.iter().map(|way| way.origin));
+        view.token_with(self.token.as_ref());
+        if let Some(token) = &self.token {
+            view.queue("RQ", token.rq.iter().map(|waiting| waiting.origin));
+        }
+    }
 
     invariants! {
         "there is one token": one_token,

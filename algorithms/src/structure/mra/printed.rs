@@ -24,6 +24,7 @@ use crate::contract::{
 };
 use crate::printed::LeftOut;
 use crate::structure::precedence::Precedence;
+use crate::view::View;
 
 /// kanrar-M5: every id in RQ has a next hop, the neighbour that its request came from.
 pub(super) const NEXT_HOPS: &str = "next-hops";
@@ -114,6 +115,15 @@ impl Algorithm for PrintedMra {
     ignores! { timer, peer: "the book has no recovery", link }
 
     // It is judged by what comes of it.
+    fn draw(&self, view: &mut View) {
+        view.points_to("holder", self.holder);
+        view.queue("LDQ", self.ldq.iter().filter_map(|path| path.first()));
+        view.token_with(self.rq.as_ref());
+        if let Some(rq) = &self.rq {
+            view.queue("RQ", rq.iter().map(|waiting| waiting.origin));
+        }
+    }
+
     invariants! {}
 }
 

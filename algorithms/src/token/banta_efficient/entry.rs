@@ -2,19 +2,28 @@
 
 use super::defects::DEFECTS;
 use super::{BantaEfficient, forms, wait};
-use crate::registry::{AlgorithmInfo, info};
+use crate::params::Param;
+use crate::registry::{AlgorithmInfo, Circumstances, info};
 
 pub(crate) static INFO: AlgorithmInfo = info! {
     name: "banta-efficient", title: "Banta, efficient", paper: thesis!("chapter 5"),
     cost: "1+(N-1)/m messages in cycles of m entries, 0 for an idle holder",
     family Token, graph Complete, order Any, links Patient, token Some("TOKEN"),
     more: {
-        params: &[wait::PARAM],
+        params: &[
+            wait::PARAM,
+            Param::choice(
+                "late",
+                &["behind", "before"],
+                "where a request that comes during the wait joins the queue: behind the good site, as in \
+                 the thesis, or before it, which section 5.8 weighs against it",
+            ),
+        ],
         refuses: wait::refuses,
         notes: forms::NOTES,
         defects: DEFECTS,
         forms: &forms::in_cycles!(
-            "(1-z)(1+(N-1)/m) - s + f", each: 1.0, where |_| true, "",
+            "(1-z)(1+(N-1)/m) - s + f", each: 1.0, where late_ones_come_behind, "",
             printed "N/m + 1", "the thesis's Theorem 5.1",
         ),
         uses_bound: true,
@@ -24,9 +33,15 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     node BantaEfficient, further bytes: |_| (2 * size_of::<u32>()) as u64,
 };
 
+/// Only then is every request on the queue when some cycle begins.
+fn late_ones_come_behind(run: &Circumstances<'_>) -> bool {
+    run.params.word("late") == "behind"
+}
+
 const EXPLANATION: &str = "\
-There is one token; whoever has it may enter. It carries a queue of the sites
-that will get it, and one of them is marked: the good site, whom everybody asks.
+There is one token; the site that has it may enter. It carries a queue of the
+sites that will get it, and one of them is marked: the good site, whom everybody
+asks.
 
     token queue [2 4 3*]           0, 1 and 5 know: ask 3
 
@@ -41,7 +56,7 @@ has had the token and leaves, it begins the next cycle:
 A site that does not yet know of the new good site still asks the old one. The
 UPDATE reaches it within T and its request comes within another T, so after 2T
 no such request is under way. Those that came meanwhile joined the queue behind
-the mark and are served in the next cycle.
+the mark and are served in the next cycle (late=before: before it, in this one).
 
 If T is broken, or the wait is set shorter, a request may come when the token
 has left. It is then passed on to the good site of a newer cycle; each cycle has

@@ -7,6 +7,7 @@ use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, node,
 };
 use crate::printed::rules;
+use crate::view::View;
 
 node! {
     /// What one site knows.
@@ -132,6 +133,11 @@ impl Algorithm for Drain {
     }
 
     ignores! { peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
+
+    fn draw(&self, view: &mut View) {
+        self.line.draw(view);
+        view.mark("asleep", self.asleep);
+    }
 
     invariants! {
         "there is one token": line::one_token,

@@ -9,6 +9,7 @@ use super::{Message, Token, WAIT};
 use crate::contract::{After, Algorithm, Message as _, NodeId, Outbox, Snapshot, Timer};
 use crate::setup::Setup;
 use crate::token::banta_efficient::{queue, wait};
+use crate::view::View;
 
 /// What a site does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -47,6 +48,16 @@ pub(super) struct Line {
 }
 
 impl Line {
+    pub(super) fn draw(&self, view: &mut View) {
+        view.points_to("good site", self.good_site);
+        view.points_to("release site", self.release_site);
+        view.queue("local queue", &self.local_queue);
+        view.token_with(self.token.as_ref());
+        if let Some(token) = &self.token {
+            view.queue("token queue", &token.line.token_queue);
+        }
+    }
+
     pub(super) fn new(setup: &Setup<'_>) -> Self {
         let k = super::entry::k(&setup.setting.params);
         Self {

@@ -10,6 +10,7 @@ use super::{Message, Token};
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, Timer, declared, ignores, invariants, node,
 };
+use crate::view::View;
 
 node! {
     /// What one site knows.
@@ -133,6 +134,12 @@ impl Algorithm for Pipeline {
     }
 
     ignores! { peer: "the thesis assumes that nobody fails: a lost token stays lost", link }
+
+    fn draw(&self, view: &mut View) {
+        self.line.draw(view);
+        view.queue("owed", &self.owed);
+        view.mark("leads", self.leads);
+    }
 
     invariants! {
         "there is one token": line::one_token,

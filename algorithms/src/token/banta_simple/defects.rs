@@ -1,8 +1,36 @@
-//! What is wrong in chapter 4 of the thesis.
+//! What is wrong in chapters 3 and 4 of the thesis.
 
 use crate::printed::{Defect, Fails, Shows, World};
 
 pub(super) const DEFECTS: &[Defect] = &[
+    Defect {
+        id: "banta-B1",
+        what: "what a site was asked joins the queue when the token arrives (figure 3.4), and what \
+               comes while it is inside waits for the token to come again",
+        rules: &["leaving-appends"],
+        with: &[("rules", "basic")],
+        shows: Shows::World(World::of(&[1, 1], Fails::Deadlock)),
+        schedule: "req 0; req 1; 1>0:REQUEST; exit 0",
+        result: "deadlock: 0 has left and holds the token, and 1's request is in its local queue",
+        ..Defect::BLANK
+    },
+    Defect {
+        id: "banta-B2",
+        what: "a site holds a request until the token comes (section 3.4), and may be asked when the \
+               token has left it",
+        rules: &["idle-site-forwards"],
+        with: &[("rules", "basic")],
+        shows: Shows::World(World::of(&[0, 1, 1], Fails::Deadlock)),
+        schedule: "req 1; req 2; 1>0:REQUEST; 0>1:UPDATE; 0>1:TOKEN; 0>2:UPDATE; exit 1; 2>0:REQUEST",
+        result: "deadlock: 2's request is at 0, which has no use for the token that 1 has",
+        ..Defect::BLANK
+    },
+    Defect::told(
+        "banta-B3",
+        "the first draft ignores requests that reach a site without the token, and serves one of \
+         those that reach the site that has it (admitted in section 3.4)",
+        "deadlock by design, with --param rules=draft; the queue and the good site repair it",
+    ),
     Defect {
         id: "banta-S1",
         what: "a holder that wants in asks its good site, itself, and from then on only files requests",

@@ -68,7 +68,7 @@ fn places(world: &Snapshot<'_, Process>, voter: NodeId, serial: u64) -> BTreeSet
 
 pub(super) fn who_is_inside_has_a_majority(world: &Snapshot<'_, Process>) -> Result<(), String> {
     for (id, process) in world.alive() {
-        if process.is_inside() && process.got.len() < process.majority() {
+        if process.is_inside() && !process.has_majority() {
             return Err(format!("{id} is inside with {:?}", process.got));
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn who_is_inside_has_a_majority(world: &Snapshot<'_, Process>) -> Res
 pub(super) fn nobody_waits_with_a_majority(world: &Snapshot<'_, Process>) -> Result<(), String> {
     for (id, process) in world.alive() {
         let waits = process.req.is_some() && !process.is_inside();
-        if waits && process.got.len() >= process.majority() {
+        if waits && process.has_majority() {
             return Err(format!("{id} waits with {:?}", process.got));
         }
     }

@@ -9,13 +9,15 @@ use super::invariants;
 use super::message::{Message, Token};
 use super::resources::Resources;
 use super::rule::{Claim, Rank, Rule, Tally};
-use super::voter::{Loan, Voter};
+use super::voter::{Loan, Order, Voter};
 use crate::common::stamp::Stamp;
 use crate::contract::{
     After, Algorithm, Change, NodeId, Outbox, Request, Timer, declared, ignores, invariants, node,
 };
 use crate::params::Value;
 use crate::setup::Setup;
+use crate::view::View;
+use crate::voting::weights::weights;
 
 /// Phase 1 has lasted long enough.
 pub(super) const T1: Timer = Timer::named("T1");
@@ -27,7 +29,7 @@ node! {
     pub(crate) struct Process of setup with me {
         terms: Terms = Terms::new(setup),
         clock: u64 = 0,
-        pub(super) voter: Voter = Voter::new(setup.nodes()),
+        pub(super) voter: Voter = Voter::new(setup.nodes(), Order::of(&setup.setting.params)),
         /// Our request, while we wait or are inside.
         pub(super) req: Option<Stamp> = None,
         /// Our attempt to get in, while we wait.
@@ -49,6 +51,8 @@ struct Terms {
     rule: Rule,
     /// What we hold, for BMaV.
     held: u32,
+    /// How many votes each process has.
+    weights: Vec<u32>,
     /// Where tau starts for each request.
     tau: i64,
     /// Whether a voter whose vote is out says so.
@@ -61,6 +65,8 @@ struct Terms {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Campaign {
     phase: Phase,
+    /// What we hold, or how urgent our request is, whichever decides.
+    held: u32,
     /// Rivals that asked for our votes.
     want: BTreeMap<Stamp, Rank>,
     /// Younger requests that were served before ours.
@@ -87,15 +93,18 @@ enum Phase {
 impl Algorithm for Process {
     declared! { Message }
 
-    fn request(&mut self, _: Request, out: &mut Outbox<Message>) {
+    fn request(&mut self, request: Request, out: &mut Outbox<Message>) {
         self.clock = self.clock.saturating_add(1);
         let (t, id) = (self.clock, self.me);
         let req = Stamp { t, id };
         self.req = Some(req);
-        self.campaign = Some(Campaign::new());
+        let held = match self.terms.rule {
+            Rule::Priority { .. } => request.priority,
+            Rule::TimeStamp | Rule::Holdings { .. } => self.terms.held,
+        };
+        self.campaign = Some(Campaign::new(held));
         out.set_timer(T1, After::Exactly(3 * self.terms.bound));
         // Our own vote is one like any other: we ask ourselves too.
-        let held = self.terms.held;
         for voter in self.everybody() {
             out.send_for(self.me, voter, Message::Req { req, held });
         }
@@ -158,7 +167,7 @@ impl Algorithm for Process {
     }
 
     fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
-        let (votes, rule) = (self.got.len(), self.terms.rule);
+        let (votes, rule) = (self.votes(), self.terms.rule);
         match self.campaign.as_mut().map(|campaign| &mut campaign.phase) {
             Some(Phase::First { .. }) if timer == T1 => self.end_phase_1(out),
             Some(Phase::Passive { tau }) if timer == T2 => {
@@ -182,6 +191,12 @@ impl Algorithm for Process {
 
     ignores! { link: "links are patient: a cut only delays, and a vote beyond it is not lost" }
 
+    fn draw(&self, view: &mut View) {
+        view.points_to("vote with", self.voter.out.map(|loan| loan.to.id));
+        view.set("votes", self.got.keys());
+        view.queue("want our vote", self.voter.q.keys().map(|req| req.id));
+    }
+
     invariants! {
         "a vote is in one place": invariants::votes_are_in_one_place,
         "who is inside has a majority of votes": invariants::who_is_inside_has_a_majority,
@@ -195,7 +210,7 @@ impl Process {
         let Some(campaign) = &self.campaign else {
             return;
         };
-        if self.got.len() >= self.majority() {
+        if self.has_majority() {
             self.enter(out);
             return;
         }
@@ -234,7 +249,7 @@ impl Process {
             return;
         };
         let Terms { rule, tau, .. } = self.terms;
-        let active = rule.leads(req, self.got.len(), tau, tally);
+        let active = rule.leads(req, self.votes(), tau, tally);
         out.note_for(self.me, "active", u64::from(active));
         self.enter_phase_2(active, tau, out);
     }
@@ -244,6 +259,7 @@ impl Process {
             return;
         };
         campaign.phase = if active {
+            out.note_for(self.me, "phase_2_began", 1);
             let asked = BTreeMap::new();
             Phase::Active { asked }
         } else {
@@ -408,7 +424,7 @@ impl Process {
             campaign
                 .want
                 .retain(|rival, _| rival.id != id || rival.t > t);
-            if let Rule::Holdings { ageing } = self.terms.rule
+            if let Some(ageing) = self.terms.rule.ageing()
                 && finished > req
             {
                 campaign.over = ageing.min(campaign.over.saturating_add(1));
@@ -419,11 +435,9 @@ impl Process {
     /// Ourselves as our rivals see us.
     fn claim(&self) -> Option<Claim> {
         let (req, campaign) = (self.req?, self.campaign.as_ref()?);
-        let aged = match self.terms.rule {
-            Rule::TimeStamp => false,
-            Rule::Holdings { ageing } => campaign.over >= ageing,
-        };
-        let held = self.terms.held;
+        let ageing = self.terms.rule.ageing();
+        let aged = ageing.is_some_and(|ageing| campaign.over >= ageing);
+        let held = campaign.held;
         Some(Claim { req, held, aged })
     }
 
@@ -450,8 +464,15 @@ impl Process {
         }
     }
 
-    pub(super) fn majority(&self) -> usize {
-        self.seen.len() / 2 + 1
+    /// How many votes we have.
+    pub(super) fn votes(&self) -> usize {
+        let weight = |voter: &NodeId| self.terms.weights[voter.index()] as usize;
+        self.got.keys().map(weight).sum()
+    }
+
+    pub(super) fn has_majority(&self) -> bool {
+        let all = self.terms.weights.iter().map(|weight| *weight as usize);
+        2 * self.votes() > all.sum()
     }
 
     /// Whether our client is inside.
@@ -478,11 +499,23 @@ impl Terms {
                 };
                 (Rule::Holdings { ageing }, resources.held(setup.me))
             }
+            Some(Value::Integer(_)) | None if params.word("priority") == "on" => {
+                let ageing = match params.integer("ageing") {
+                    0 => setup.nodes(),
+                    ageing => ageing as u32,
+                };
+                (Rule::Priority { ageing }, 0)
+            }
             Some(Value::Integer(_)) | None => (Rule::TimeStamp, 0),
+        };
+        let weights = match params.get("votes") {
+            Some(Value::Word(votes)) => weights(votes, setup.nodes()),
+            Some(Value::Integer(_)) | None => weights("", setup.nodes()),
         };
         Self {
             rule,
             held,
+            weights: weights.expect("the registry refuses votes that do not fit"),
             tau: params.integer("tau") as i64,
             reject: params.word("reject") == "on",
             bound: setup.setting.bound,
@@ -491,8 +524,9 @@ impl Terms {
 }
 
 impl Campaign {
-    fn new() -> Self {
+    fn new(held: u32) -> Self {
         Self {
+            held,
             phase: Phase::First {
                 answered: BTreeSet::new(),
                 tally: Tally::new(),

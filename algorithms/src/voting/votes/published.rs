@@ -31,6 +31,7 @@ use crate::contract::{
 use crate::params::Value;
 use crate::printed::rules;
 use crate::setup::Setup;
+use crate::view::View;
 
 messages! {
     /// What processes say to each other.
@@ -198,6 +199,13 @@ impl Algorithm for Published {
     ignores! { link: "nobody is told of links" }
 
     // What should be true of it is not.
+    fn draw(&self, view: &mut View) {
+        view.points_to("voted for", self.voted);
+        view.set("voted for us", &self.got);
+        view.set("gave way", &self.p2v);
+        view.queue("asked for our vote", &self.waiting);
+    }
+
     invariants! {}
 }
 

@@ -13,6 +13,9 @@ use crate::contract::NodeId;
 pub(crate) enum Rule {
     /// NHME-AMC: the older request.
     TimeStamp,
+    /// NHME-AMC with priorities: the more urgent request, then the older. One that `ageing` younger ones
+    /// have overtaken goes by its age alone.
+    Priority { ageing: u32 },
     /// BMaV: who holds more, then the older request. A request that `ageing` younger ones have
     /// overtaken goes by its age alone, or who holds little would starve.
     Holdings { ageing: u32 },
@@ -22,13 +25,13 @@ pub(crate) enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Claim {
     pub(crate) req: Stamp,
-    /// How many instances of resources it holds.
+    /// How many instances of resources it holds, or how urgent it is.
     pub(crate) held: u32,
     /// It has been overtaken too often.
     pub(crate) aged: bool,
 }
 
-/// The smaller goes first: who has aged, then by holdings, then by time stamp.
+/// The smaller goes first: who has aged, then by holdings or priority, then by time stamp.
 pub(crate) type Rank = (bool, Reverse<u32>, Stamp);
 
 /// Whom each voter that has answered voted for, and what that one holds.
@@ -37,8 +40,12 @@ pub(crate) type Tally = BTreeMap<NodeId, (Stamp, u32)>;
 impl Rule {
     pub(crate) fn rank(self, claim: Claim) -> Rank {
         match self {
-            Rule::Holdings { .. } if !claim.aged => (true, Reverse(claim.held), claim.req),
-            Rule::Holdings { .. } | Rule::TimeStamp => (false, Reverse(0), claim.req),
+            Rule::Holdings { .. } | Rule::Priority { .. } if !claim.aged => {
+                (true, Reverse(claim.held), claim.req)
+            }
+            Rule::Holdings { .. } | Rule::Priority { .. } | Rule::TimeStamp => {
+                (false, Reverse(0), claim.req)
+            }
         }
     }
 
@@ -47,7 +54,7 @@ impl Rule {
     /// that have more than `tau` votes, as far as it has heard).
     pub(crate) fn leads(self, req: Stamp, votes: usize, tau: i64, tally: &Tally) -> bool {
         match self {
-            Rule::TimeStamp => votes as i64 > tau,
+            Rule::TimeStamp | Rule::Priority { .. } => votes as i64 > tau,
             Rule::Holdings { .. } => elected(tau, tally) == Some(req),
         }
     }
@@ -55,15 +62,24 @@ impl Rule {
     /// The same when time has passed and tau is lower; BMaV's election is over by then.
     pub(crate) fn hopes(self, votes: usize, tau: i64) -> bool {
         match self {
-            Rule::TimeStamp => votes as i64 > tau,
+            Rule::TimeStamp | Rule::Priority { .. } => votes as i64 > tau,
             Rule::Holdings { .. } => true,
         }
     }
 
     pub(crate) fn counts_votes_of_others(self) -> bool {
         match self {
-            Rule::TimeStamp => false,
+            Rule::TimeStamp | Rule::Priority { .. } => false,
             Rule::Holdings { .. } => true,
+        }
+    }
+
+    /// How many younger requests may overtake one before it goes by its age alone, where anything but
+    /// age decides.
+    pub(crate) fn ageing(self) -> Option<u32> {
+        match self {
+            Rule::TimeStamp => None,
+            Rule::Priority { ageing } | Rule::Holdings { ageing } => Some(ageing),
         }
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::common::stamp::Stamp;
 use crate::contract::NodeId;
+use crate::params::{Params, Value};
 
 /// One vote: the process that has it, and those that want it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -14,10 +15,38 @@ pub(crate) struct Voter {
     pub(crate) out: Option<Loan>,
     /// How often it has been lent.
     pub(crate) serial: u64,
-    /// Requests that are not known to be finished, and what their processes hold.
-    pub(crate) q: BTreeMap<Stamp, u32>,
+    /// Requests that are not known to be finished.
+    pub(crate) q: BTreeMap<Stamp, Queued>,
+    order: Order,
     /// The time of each process's last finished request, as far as known.
     pub(crate) done: Vec<u64>,
+}
+
+/// A request that wants the vote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct Queued {
+    /// What its process holds, or how urgent it is.
+    held: u32,
+    /// In which place it came, where that decides; else 0 for all.
+    arrival: u64,
+}
+
+/// Who has the vote first of those that want it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(crate) enum Order {
+    /// The oldest request.
+    Stamp,
+    /// Who asked this voter first, as in Thomas's algorithm.
+    Arrival,
+}
+
+impl Order {
+    pub(crate) fn of(params: &Params) -> Self {
+        match params.get("queue") {
+            Some(Value::Word(word)) if word == "arrival" => Order::Arrival,
+            Some(_) | None => Order::Stamp,
+        }
+    }
 }
 
 /// A vote that is lent.
@@ -29,8 +58,9 @@ pub(crate) struct Loan {
 }
 
 impl Voter {
-    pub(crate) fn new(nodes: u32) -> Self {
+    pub(crate) fn new(nodes: u32, order: Order) -> Self {
         Self {
+            order,
             out: None,
             serial: 0,
             q: BTreeMap::new(),
@@ -46,7 +76,15 @@ impl Voter {
         }
         let older = |other: &&Stamp| other.id == req.id && **other < req;
         let older = self.q.keys().find(older).copied();
-        self.q.insert(req, held);
+        let arrival = match (self.order, self.q.get(&req)) {
+            (Order::Stamp, _) => 0,
+            (Order::Arrival, Some(known)) => known.arrival,
+            (Order::Arrival, None) => {
+                let last = self.q.values().map(|queued| queued.arrival).max();
+                last.unwrap_or(0) + 1
+            }
+        };
+        self.q.insert(req, Queued { held, arrival });
         older
     }
 
@@ -61,12 +99,13 @@ impl Voter {
         true
     }
 
-    /// Lends the vote, if it is at home, to the oldest request.
+    /// Lends the vote, if it is at home, to the request that is first.
     pub(crate) fn lend(&mut self) -> Option<Loan> {
         if self.out.is_some() {
             return None;
         }
-        let (&to, _) = self.q.first_key_value()?;
+        let places = self.q.iter().map(|(&req, queued)| (queued.arrival, req));
+        let (_, to) = places.min()?;
         self.serial = self.serial.saturating_add(1);
         let serial = self.serial;
         self.out = Some(Loan { serial, to });
@@ -81,6 +120,6 @@ impl Voter {
 
     /// What the process of a queued request holds.
     pub(crate) fn held(&self, req: Stamp) -> u32 {
-        self.q.get(&req).copied().unwrap_or(0)
+        self.q.get(&req).map_or(0, |queued| queued.held)
     }
 }

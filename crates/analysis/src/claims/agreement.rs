@@ -46,9 +46,15 @@ pub fn disagreement(
         let rows = evidence.rows(cell);
         Moments::of(rows.filter_map(|row| evidence.value(row, value)))
     };
-    let cells = simulated.selected(among).into_iter().map(|cell| {
-        let pair = (moments(simulated, cell), moments(real, cell));
-        (cell, pair)
+    // On processes there may be fewer cells.
+    let partner = |cell: usize| {
+        let words = &simulated.cells[cell];
+        real.cells.iter().position(|other| other == words)
+    };
+    let cells = simulated.selected(among).into_iter();
+    let cells = cells.filter_map(|cell| {
+        let pair = (moments(simulated, cell), moments(real, partner(cell)?));
+        Some((cell, pair))
     });
     let measured = cells.filter(|(_, (a, b))| a.n > 0 && b.n > 0);
     let measured = measured.collect::<Vec<_>>();

@@ -108,6 +108,13 @@ impl Evidence {
         self.rows(cell).filter_map(|row| self.value(row, formula))
     }
 
+    /// What two formulas are in each run of a cell in which both are anything.
+    pub fn pairs(&self, cell: usize, one: &Expression, other: &Expression) -> Vec<(f64, f64)> {
+        let rows = self.rows(cell);
+        let pairs = rows.filter_map(|row| Some((self.value(row, one)?, self.value(row, other)?)));
+        pairs.collect()
+    }
+
     /// A cell as a person knows it.
     pub fn label(&self, cell: usize) -> String {
         let pairs = self.keys.iter().zip(&self.cells[cell]);

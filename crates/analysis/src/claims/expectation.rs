@@ -149,6 +149,16 @@ impl Expectation {
         }
     }
 
+    /// Whether at least one of the runs has what is looked at.
+    pub fn is_measured(&self, evidence: &Evidence, among: &Selection) -> bool {
+        let cells = evidence.selected(among);
+        let has = |formula: &Expression| {
+            let mut cells = cells.iter();
+            cells.any(|&cell| evidence.values(cell, formula).next().is_some())
+        };
+        self.formulas().first().is_some_and(|formula| has(formula))
+    }
+
     /// What the evidence says, looking at these cells only.
     pub fn judge(&self, evidence: &Evidence, among: &Selection) -> Outcome {
         let cells = evidence.selected(among);

@@ -170,11 +170,15 @@ fn weigh(compared: &[Compared], value: &Expression, relation: Relation, margin: 
             .count();
         seen += &format!(", the weakest of {}, {yes} of them so", compared.len());
     }
+    let not = match answers[weakest] {
+        Answer::No => "not ",
+        Answer::Yes | Answer::Undecided(_) => "",
+    };
     Outcome {
         answer: answers[weakest],
         seen,
         number: format!(
-            "{} {word} {}",
+            "{} {not}{word} {}",
             significant(one.means.0),
             significant(one.means.1)
         ),

@@ -15,6 +15,7 @@ use model::run::Run;
 use safe_io::input;
 
 use super::FilesError;
+use crate::certificate::EntryCounter;
 
 /// What the file is called.
 pub(super) const NAME: &str = "events.jsonl";
@@ -170,13 +171,35 @@ fn sound(line: &str, plan: &Plan, last_ns: u64) -> Result<Event, String> {
     }
 }
 
+/// Gives the entries of a run their indices from its events, where an earlier version wrote its tables and
+/// the run is traced.
+pub(super) fn count_entries(dir: &Path, plan: &Plan, run: &mut Run) -> Result<(), FilesError> {
+    let known = run.requests.iter().any(|row| row.index.is_some());
+    if !plan.trace || known || !plan.counts_entries() || !dir.join(NAME).is_file() {
+        return Ok(());
+    }
+    let mut counter = EntryCounter::new(plan.nodes);
+    let mut indices = BTreeMap::new();
+    read_events(dir, plan, |_, event| {
+        if let (Some(index), Some(node)) = (counter.take(&event), event.node) {
+            indices.insert((node, event.time_ns), index);
+        }
+        Ok(())
+    })?;
+    for row in &mut run.requests {
+        let entered = row.entered_ns.map(|at_ns| (row.node, at_ns));
+        row.index = entered.and_then(|entry| indices.get(&entry).copied());
+    }
+    Ok(())
+}
+
 /// Where the events say something else than the tables, one sentence each. Without a trace there is
 /// nothing to compare.
 pub fn compare_events(dir: &Path, plan: &Plan, run: &Run) -> Result<Vec<String>, FilesError> {
     if !plan.trace {
         return Ok(Vec::new());
     }
-    let mut counted = Counted::default();
+    let mut counted = Counted::new(plan);
     let mut lines = 0;
     read_events(dir, plan, |_, event| {
         counted.count(&event);
@@ -195,12 +218,12 @@ pub fn compare_events(dir: &Path, plan: &Plan, run: &Run) -> Result<Vec<String>,
 }
 
 /// What the events say that tables say too.
-#[derive(Default)]
 struct Counted {
     /// Messages by sender, receiver and kind.
     messages: BTreeMap<(NodeId, NodeId, String), Fates>,
-    /// Each entry: the member and when it entered.
-    entries: BTreeSet<(NodeId, u64)>,
+    /// Each entry: the member and when it entered, with its index where entries have one.
+    entries: BTreeMap<(NodeId, u64), Option<u32>>,
+    counter: Option<EntryCounter>,
 }
 
 /// What became of messages, in numbers.
@@ -212,10 +235,20 @@ struct Fates {
 }
 
 impl Counted {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            messages: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            counter: plan.counts_entries().then(|| EntryCounter::new(plan.nodes)),
+        }
+    }
+
     fn count(&mut self, event: &Event) {
         let Some(node) = event.node else {
             return;
         };
+        let counter = self.counter.as_mut();
+        let index = counter.and_then(|counter| counter.take(event));
         match &event.what {
             What::Send { to, letter, .. } => self.link(node, *to, &letter.kind).sent += 1,
             // What a member posts to itself is in no table.
@@ -226,7 +259,7 @@ impl Counted {
             What::Lose { to, .. } if *to == node => {}
             What::Lose { to, kind, .. } => self.link(node, *to, kind).lost += 1,
             What::Enter { .. } => {
-                self.entries.insert((node, event.time_ns));
+                self.entries.insert((node, event.time_ns), index);
             }
             _ => {}
         }
@@ -261,18 +294,29 @@ impl Counted {
 
     fn compare_entries(&self, run: &Run) -> Vec<String> {
         let rows = run.requests.iter();
-        let rows: BTreeSet<_> = rows
-            .filter_map(|row| row.entered_ns.map(|at_ns| (row.node, at_ns)))
+        let rows: BTreeMap<_, _> = rows
+            .filter_map(|row| row.entered_ns.map(|at_ns| ((row.node, at_ns), row.index)))
             .collect();
-        let difference = |&(node, at_ns): &(NodeId, u64)| {
-            let (says, silent) = match rows.contains(&(node, at_ns)) {
-                true => ("entries.csv", NAME),
-                false => (NAME, "entries.csv"),
+        let either: BTreeSet<_> = self.entries.keys().chain(rows.keys()).collect();
+        let word = |index: Option<u32>| index.map_or("none".to_owned(), |index| index.to_string());
+        let difference = |entry: &(NodeId, u64)| {
+            let (node, at_ns) = entry;
+            let (says, silent) = match (self.entries.get(entry), rows.get(entry)) {
+                (Some(here), Some(there)) if here == there => return None,
+                (Some(here), Some(there)) => {
+                    let (here, there) = (word(*here), word(*there));
+                    return Some(format!(
+                        "{NAME}: {node} enters at {at_ns} ns with index {here}; entries.csv says {there}"
+                    ));
+                }
+                (Some(_), None) => (NAME, "entries.csv"),
+                (None, _) => ("entries.csv", NAME),
             };
-            format!("{says}: {node} enters at {at_ns} ns, of which {silent} knows nothing")
+            Some(format!(
+                "{says}: {node} enters at {at_ns} ns, of which {silent} knows nothing"
+            ))
         };
-        let either = self.entries.symmetric_difference(&rows);
-        either.map(difference).collect()
+        either.into_iter().filter_map(difference).collect()
     }
 }
 
@@ -307,6 +351,7 @@ mod tests {
                 fence: None,
                 invited: true,
                 witness: None,
+                index: None,
             },
         }
     }
@@ -360,6 +405,7 @@ mod tests {
             ..enter(0, 11)
         });
         let mut run = served([(0, 1, 10, 11), (1, 1, 12, 13)]);
+        run.requests[0].index = Some(7);
         events
             .finish(&traced(), &mut run)
             .expect("it can be written");
@@ -367,6 +413,7 @@ mod tests {
         let expected = [
             "events.jsonl: PRIVILEGE from 0 to 1: 0 sent, 0 received, 1 lost; messages.csv says \
              0 sent, 0 received, 0 lost",
+            "events.jsonl: 0 enters at 10 ns with index 1; entries.csv says 7",
             "entries.csv: 1 enters at 12 ns, of which events.jsonl knows nothing",
         ];
         assert_eq!(found, expected);

@@ -127,9 +127,10 @@ impl State {
             (End::Failed, None) => Self::Failed { why: String::new() },
             (End::Interrupted, None) => Self::Interrupted,
             (End::Abandoned, None) => Self::Abandoned,
-            (End::Finished | End::Deadlock | End::LiveLock | End::TimeLimit, None) => {
-                Self::Complete
-            }
+            (
+                End::Finished | End::Deadlock | End::LiveLock | End::TimeLimit | End::ProgramFailed,
+                None,
+            ) => Self::Complete,
         }
     }
 

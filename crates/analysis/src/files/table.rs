@@ -18,7 +18,14 @@ pub(super) struct Table {
 }
 
 /// Columns that runs of earlier versions do not have.
-const ADDED: [&str; 5] = ["overtaken", "remark", "step", "unsent", "overflowed"];
+const ADDED: [&str; 6] = [
+    "overtaken",
+    "remark",
+    "step",
+    "unsent",
+    "overflowed",
+    "index",
+];
 
 /// The same, for all columns that begin so.
 const ADDED_KIND: &str = "rejected_";

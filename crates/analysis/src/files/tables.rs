@@ -5,7 +5,7 @@ use std::path::Path;
 
 use algorithms::NodeId;
 use model::plan::Plan;
-use model::run::{Engine, MessageRow, NoteRow, RequestRow, Run, TransportRow, UsageRow};
+use model::run::{Engine, HostClock, MessageRow, NoteRow, RequestRow, Run, TransportRow, UsageRow};
 use safe_io::input;
 use transport::frame::Rejected;
 
@@ -29,6 +29,7 @@ pub const ENTRY_COLUMNS: &[&str] = &[
     "registered",
     "witness_refused",
     "overtaken",
+    "index",
 ];
 
 const ENTRIES: Table = Table {
@@ -93,7 +94,66 @@ const NODES: Table = Table {
     ],
 };
 
+pub(super) const CLOCKS_NAME: &str = "clocks.csv";
+
+const CLOCKS: Table = Table {
+    name: CLOCKS_NAME,
+    columns: &[
+        "host",
+        "offset_before_ns",
+        "offset_after_ns",
+        "bound_ns",
+        "drift_ppm",
+    ],
+};
+
 pub(super) const SUMMARY: &str = "summary.csv";
+
+/// Writes what the clocks of the hosts showed, where there were several.
+pub(super) fn write_clocks(dir: &Path, plan: &Plan, run: &Run) -> Result<(), FilesError> {
+    if plan.placement.is_none() {
+        return Ok(());
+    }
+    let row = |clock: &HostClock| {
+        [
+            known(&clock.name),
+            known(&clock.offset_before_ns),
+            maybe(clock.offset_after_ns),
+            known(&clock.bound_ns),
+            maybe(clock.drift_ppm.map(|ppm| format!("{ppm:.3}"))),
+        ]
+    };
+    CLOCKS.write(dir, run.clocks.iter().map(row))
+}
+
+pub(super) fn read_clocks(dir: &Path, plan: &Plan) -> Result<Vec<HostClock>, FilesError> {
+    let Some(placement) = &plan.placement else {
+        return Ok(Vec::new());
+    };
+    let clocks = CLOCKS.read(dir, |row| {
+        Ok(HostClock {
+            name: row.text("host").to_owned(),
+            offset_before_ns: row.number("offset_before_ns")?,
+            offset_after_ns: row.optional("offset_after_ns")?,
+            bound_ns: row.number("bound_ns")?,
+            drift_ppm: row.optional("drift_ppm")?,
+        })
+    })?;
+    let hosts = clocks.iter().map(|clock| &clock.name);
+    match hosts.eq(&placement.hosts) {
+        true => Ok(clocks),
+        // A run that failed before the clocks were read has none.
+        false if clocks.is_empty() => Ok(clocks),
+        false => Err(FilesError::Line {
+            path: dir.join(CLOCKS.name),
+            line: 1,
+            why: format!(
+                "its hosts are not those of run.json: {}",
+                placement.hosts.join(", ")
+            ),
+        }),
+    }
+}
 
 pub(super) fn write_entries(dir: &Path, run: &Run) -> Result<(), FilesError> {
     let witnessed = run.engine == Engine::Cluster;
@@ -113,6 +173,7 @@ pub(super) fn write_entries(dir: &Path, run: &Run) -> Result<(), FilesError> {
             maybe(row.registered),
             maybe((witnessed && row.entered_ns.is_some()).then(|| u8::from(row.witness_refused))),
             maybe(overtaken),
+            maybe(row.index),
         ]
     };
     let overtaken = order::overtaken(run);
@@ -139,6 +200,7 @@ pub(super) fn read_entries(
             uninvited: row.text("outcome") == "uninvited",
             messages: row.optional("messages")?,
             registered: row.optional("registered")?,
+            index: row.optional("index")?,
         };
         check_times(row, &request, run)?;
         let outcome = outcome(&request);
@@ -205,7 +267,7 @@ pub(super) fn write_messages(dir: &Path, run: &Run) -> Result<(), FilesError> {
 pub(super) type Messages = BTreeMap<(NodeId, Option<NodeId>, &'static str), MessageRow>;
 
 pub(super) fn read_messages(dir: &Path, plan: &Plan) -> Result<Messages, FilesError> {
-    let kinds = (plan.info().machine)(&plan.params, &plan.printed).kinds();
+    let kinds = plan.info().machine(&plan.params, &plan.printed).kinds();
     let mut messages = BTreeMap::new();
     MESSAGES.read(dir, |row| {
         let from = row.member("from", plan)?;

@@ -1,9 +1,5 @@
 //! What the children say, and that they ended.
 
-use std::io;
-use std::path::Path;
-use std::process::ExitStatus;
-
 use algorithms::NodeId;
 use member::faults::processes::Sighting;
 use node::control::{FromMember, ToMember};
@@ -11,7 +7,8 @@ use tokio::time::Instant;
 
 use super::Supervisor;
 use super::seat::Life;
-use crate::child::{Heard, Output, last_lines};
+use crate::child::{Ended, Heard, Output};
+use crate::place::Place;
 use crate::proxy;
 use crate::settled::Finding;
 use model::engine::EngineError;
@@ -25,7 +22,8 @@ impl Supervisor<'_> {
                 incarnation,
                 what,
             } => (from, incarnation, what),
-            Heard::Proxy(what) => return self.hear_proxy(what).map(|()| None),
+            Heard::Proxy { host, what } => return self.hear_proxy(host, what).map(|()| None),
+            Heard::Lost { host, why } => return Err(self.lose(host, &why)),
         };
         let seat = &mut self.seats[from.index()];
         if incarnation != seat.incarnation {
@@ -35,17 +33,11 @@ impl Supervisor<'_> {
             Output::Message(report) => report,
             Output::Unparsable(line) => {
                 return Err(EngineError::Testbed(format!(
-                    "member {from} sent a line that is not a report: {line}"
+                    "{} sent a line that is not a report: {line}",
+                    self.place.who(from)
                 )));
             }
-            Output::Ended(status) => {
-                let died = Death {
-                    node: from,
-                    incarnation,
-                    status,
-                };
-                return self.ended(died).map(|()| None);
-            }
+            Output::Ended(ended) => return self.ended(from, ended).map(|()| None),
         };
         match report {
             FromMember::Hello { port } => {
@@ -57,9 +49,8 @@ impl Supervisor<'_> {
             FromMember::Ready => {
                 seat.ready = true;
                 if seat.life == Life::Revived {
-                    seat.tell(ToMember::Go {
-                        zero_ns: self.zero_ns,
-                    });
+                    let zero = self.zero_of(from);
+                    self.seats[from.index()].tell(ToMember::Go { zero });
                 }
             }
             FromMember::Idle => {
@@ -82,50 +73,78 @@ impl Supervisor<'_> {
                     token_since_ns,
                 });
             }
-            FromMember::Done { state_bytes, usage } => seat.done = Some((state_bytes, usage)),
+            FromMember::Seen(glance) => self.seen(from, *glance),
+            FromMember::Done {
+                state_bytes,
+                peak_state_bytes,
+                usage,
+            } => seat.done = Some((state_bytes, peak_state_bytes, usage)),
+            FromMember::ProgramFailed => self.program_failed = true,
             FromMember::Failed { why } => {
-                return Err(EngineError::Testbed(format!("member {from} failed: {why}")));
+                let who = self.place.who(from);
+                return Err(EngineError::Testbed(format!("{who} failed: {why}")));
             }
         }
         Ok(None)
     }
 
     /// Takes in what the proxy said, or that it ended.
-    fn hear_proxy(&mut self, what: Output<proxy::FromProxy>) -> Result<(), EngineError> {
-        let Some(proxy) = &mut self.proxy else {
+    fn hear_proxy(
+        &mut self,
+        host: usize,
+        what: Output<proxy::FromProxy>,
+    ) -> Result<(), EngineError> {
+        let who = self.place.proxy_name(host);
+        let Some(proxy) = self.proxies.get_mut(host) else {
             return Ok(());
         };
         match what {
             Output::Message(report) => {
                 if let Some(step) = proxy.hear(report) {
-                    self.in_force(step);
+                    self.enacted(step);
                 }
                 Ok(())
             }
             Output::Unparsable(line) => Err(EngineError::Testbed(format!(
-                "the proxy sent a line that is not a report: {line}"
+                "{who} sent a line that is not a report: {line}"
             ))),
             Output::Ended(_) if proxy.did.is_some() || proxy.given_up => {
                 proxy.ended = true;
                 Ok(())
             }
-            Output::Ended(status) => {
+            Output::Ended(ended) => {
                 proxy.ended = true;
-                let stderr_log = self.launcher.proxy_stderr_log();
-                Err(died_unasked("the proxy", status, &stderr_log))
+                Err(died_unasked(&who, ended))
             }
         }
     }
 
+    /// A host is lost: nobody waits any more for what is on it.
+    fn lose(&mut self, host: usize, why: &str) -> EngineError {
+        for node in self.place.members(host) {
+            let seat = &mut self.seats[node.index()];
+            seat.child = None;
+            seat.given_up = true;
+        }
+        if let Some(proxy) = self.proxies.get_mut(host) {
+            proxy.ended = true;
+            proxy.given_up = true;
+        }
+        let Place::Hosts { fleet, .. } = &mut self.place else {
+            return EngineError::Testbed(why.to_owned());
+        };
+        fleet.lose(host);
+        EngineError::Testbed(format!("host {} is lost: {why}", fleet.name(host)))
+    }
+
     /// A child has been reaped: as it should, or unasked.
-    fn ended(&mut self, death: Death) -> Result<(), EngineError> {
-        let Death {
-            node,
-            incarnation,
-            status,
-        } = death;
+    fn ended(&mut self, node: NodeId, ended: Ended) -> Result<(), EngineError> {
         let seat = &mut self.seats[node.index()];
-        seat.child = None;
+        if let Some(child) = seat.child.take()
+            && self.plan.info().program().is_some()
+        {
+            child.end_programs();
+        }
         match seat.life {
             Life::Killed(revive_after_ns) => {
                 seat.life = Life::Dead;
@@ -135,26 +154,19 @@ impl Supervisor<'_> {
             _ if seat.done.is_some() || seat.given_up => Ok(()),
             _ => {
                 self.died_unasked(node);
-                let stderr_log = self.launcher.stderr_log(node, incarnation);
-                Err(died_unasked(&format!("member {node}"), status, &stderr_log))
+                Err(died_unasked(&self.place.who(node), ended))
             }
         }
     }
 }
 
-/// A child that has been reaped.
-struct Death {
-    node: NodeId,
-    incarnation: u32,
-    status: io::Result<ExitStatus>,
-}
-
 /// What there is to say of a child that should have lived.
-fn died_unasked(who: &str, status: io::Result<ExitStatus>, stderr_log: &Path) -> EngineError {
+fn died_unasked(who: &str, ended: Ended) -> EngineError {
+    let Ended { status, stderr_end } = ended;
     let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-    let last_words = match last_lines(stderr_log).as_str() {
+    let reported = match stderr_end.as_str() {
         "" => "it wrote nothing to stderr".to_owned(),
         words => format!("the end of its stderr:\n{words}"),
     };
-    EngineError::Testbed(format!("{who} died unexpectedly ({status}); {last_words}"))
+    EngineError::Testbed(format!("{who} died unexpectedly ({status}); {reported}"))
 }

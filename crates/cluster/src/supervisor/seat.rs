@@ -15,7 +15,7 @@ pub(crate) struct Seat {
     pub(crate) port: u16,
     pub(crate) ready: bool,
     pub(crate) idle: bool,
-    pub(crate) done: Option<(u64, UsageRow)>,
+    pub(crate) done: Option<(u64, Option<u64>, UsageRow)>,
     /// Since when it stands still though nobody asked for that.
     pub(crate) stopped_ns: Option<u64>,
     /// A fault let it go on, and it has not been seen running since.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use algorithms::NodeId;
 use model::run::End;
 use node::control::ToMember;
 use rustix::process::Signal;
@@ -31,16 +32,21 @@ impl Supervisor<'_> {
         }
         let patience = match watched {
             Ok(End::Interrupted | End::Failed | End::Abandoned) | Err(_) => SHORT_PATIENCE,
-            Ok(End::Finished | End::Deadlock | End::LiveLock | End::TimeLimit) => PATIENCE,
+            Ok(
+                End::Finished | End::Deadlock | End::LiveLock | End::TimeLimit | End::ProgramFailed,
+            ) => PATIENCE,
         };
         let patience = patience + PATIENCE_PER_MEMBER * self.seats.len() as u32;
         self.tell_all(&ToMember::Finish);
         let mut failed = self.reap(patience, Self::late_member).await;
-        if let Some(proxy) = &self.proxy {
-            proxy.tell(proxy::ToProxy::Finish);
+        if !self.proxies.is_empty() {
+            for proxy in &self.proxies {
+                proxy.tell(proxy::ToProxy::Finish);
+            }
             let late = |supervisor: &Self| {
-                let late = supervisor.proxy.as_ref().is_some_and(|proxy| !proxy.ended);
-                late.then(|| "the proxy".to_owned())
+                let mut proxies = supervisor.proxies.iter();
+                let late = proxies.position(|proxy| !proxy.ended);
+                late.map(|host| supervisor.place.proxy_name(host))
             };
             failed = failed.and(self.reap(patience, late).await);
         }
@@ -83,7 +89,7 @@ impl Supervisor<'_> {
             seat.given_up = true;
             seat.signal(Signal::KILL);
         }
-        if let Some(proxy) = &mut self.proxy {
+        for proxy in &mut self.proxies {
             proxy.give_up();
         }
         let deadline = Instant::now() + SHORT_PATIENCE;
@@ -99,6 +105,6 @@ impl Supervisor<'_> {
 
     fn late_member(&self) -> Option<String> {
         let late = self.seats.iter().position(|seat| seat.child.is_some());
-        late.map(|node| format!("member {node}"))
+        late.map(|node| self.place.who(NodeId(node as u32)))
     }
 }

@@ -28,6 +28,7 @@ impl Supervisor<'_> {
         let limit_ns = self.plan.time_limit_ns.unwrap_or(u64::MAX);
         loop {
             let (next_task, may_ask) = (self.next_task(), self.may_ask());
+            let next_turn = self.next_turn();
             tokio::select! {
                 heard = self.heard.recv() => {
                     let heard = heard.expect("the supervisor keeps a sender of its own");
@@ -38,12 +39,14 @@ impl Supervisor<'_> {
                     }
                 }
                 () = sleep_until(self.ask_at), if may_ask => self.ask(),
-                () = sleep_until(next_task) => {
-                    let now_ns = self.now_ns();
-                    while let Some(task) = self.faults.queue.due(now_ns) {
-                        self.perform(task)?;
-                    }
+                () = sleep_until(next_turn.unwrap_or(next_task)), if next_turn.is_some() => {
+                    self.turn();
+                    self.perform_due()?;
                 }
+                () = sleep_until(next_task) => self.perform_due()?,
+            }
+            if self.program_failed {
+                return Ok(End::ProgramFailed);
             }
             self.look_for_stops();
             let progress = Progress {
@@ -58,6 +61,14 @@ impl Supervisor<'_> {
                 return Ok(End::TimeLimit);
             }
         }
+    }
+
+    fn perform_due(&mut self) -> Result<(), EngineError> {
+        let now_ns = self.now_ns();
+        while let Some(task) = self.faults.queue.due(now_ns) {
+            self.perform(task)?;
+        }
+        Ok(())
     }
 
     /// When the next task is due, or else when to look up again.
@@ -95,6 +106,16 @@ impl Supervisor<'_> {
 
     /// What a completed round of answers means for the run.
     fn judge(&mut self, finding: Finding) -> Option<End> {
+        let end = self.end_by(finding)?;
+        if self.waits_for_the_person() {
+            self.ask_at = Instant::now() + ASK_EVERY;
+            return None;
+        }
+        Some(end)
+    }
+
+    /// How the run ends, by a completed round of answers.
+    fn end_by(&mut self, finding: Finding) -> Option<End> {
         let Finding {
             still,
             settled,

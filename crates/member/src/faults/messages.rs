@@ -149,7 +149,8 @@ impl MessageFaults {
                 Effect::Post { .. }
                 | Effect::Arm { .. }
                 | Effect::Hit { .. }
-                | Effect::Lose { .. } => effects.push(effect),
+                | Effect::Lose { .. }
+                | Effect::Fail => effects.push(effect),
             }
         }
     }

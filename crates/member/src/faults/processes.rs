@@ -16,7 +16,7 @@ mod token_trail;
 use algorithms::NodeId;
 use chaos::language::Who;
 use chaos::process_fault::ProcessEffect;
-use chaos::timeline::{Begin, FaultAction, Timeline};
+use chaos::timeline::{Begin, FaultAction, Step, Timeline};
 use chaos::{Draw, Member};
 
 use model::plan::Plan;
@@ -122,6 +122,20 @@ impl ProcessFaults {
             outcomes: Vec::new(),
             pauses: Vec::new(),
         }
+    }
+
+    /// The faults, with those that joined them.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// Another step, behind those that there are: its number.
+    pub fn extend(&mut self, step: Step) -> usize {
+        self.timeline.steps.push(step);
+        self.begun.push(0);
+        self.struck.push(false);
+        self.awaits_entry.push(false);
+        self.timeline.steps.len() - 1
     }
 
     /// What has a moment of its own: when each such step first begins.
@@ -302,18 +316,7 @@ mod tests {
     use model::run::FaultKind;
 
     fn process_faults(faults: &[&str]) -> ProcessFaults {
-        let read = |_: &str| Err(String::new());
-        let group = chaos::timeline::Group {
-            nodes: 5,
-            edges: chaos::partition::Edges::Complete { nodes: 5 },
-            kinds: None,
-            token: Some(true),
-            seed: 7,
-            read: &read,
-        };
-        let entries = faults.iter().map(|text| text.parse().unwrap());
-        let entries = entries.collect::<Vec<_>>();
-        ProcessFaults::new(&Timeline::resolve(&entries, &group).unwrap())
+        ProcessFaults::new(&crate::sample::faults(faults))
     }
 
     fn seen(node: u32, inside_since_ns: Option<u64>, token_since_ns: Option<u64>) -> Sighting {

@@ -5,11 +5,17 @@ use model::workload::{Ask, Batch, Closed, OneAtATime, Open, PerNode, Quota, Span
 const ZERO: NodeId = NodeId(0);
 const ONE: NodeId = NodeId(1);
 const ARRIVED: What = What::Arrive { priority: 0 };
-const ENTERED: What = What::Enter {
-    fence: None,
-    invited: true,
-    witness: None,
-};
+const ENTERED: What = entered(1);
+
+/// A client that asked is let in, as the entry with this index.
+const fn entered(index: u32) -> What {
+    What::Enter {
+        fence: None,
+        invited: true,
+        witness: None,
+        index: Some(index),
+    }
+}
 
 fn closed(think_ns: u64, clients: u32, quota: Quota) -> Plan {
     let mut plan = crate::sample::plan();
@@ -87,7 +93,7 @@ fn several_clients_wait_in_the_members_own_queue() {
             Effect::Tell(What::Release),
             arm(10, Alarm::Arrive(ZERO)),
             Effect::Tell(What::Request { priority: 0 }),
-            Effect::Tell(ENTERED),
+            Effect::Tell(entered(2)),
             arm(20, Alarm::Leave(ZERO)),
         ]
     );
@@ -152,12 +158,62 @@ fn whoever_is_told_to_stay_leaves_when_told() {
     plan.workload.arrivals = OneAtATime.into();
     let mut members = members(&plan);
     assert_eq!(members.opening(), []);
-    let entered = handle(&mut members, 5, ZERO, Event::Cue(Cue::Ask { stay: true }));
-    assert_eq!(entered.last(), Some(&Effect::Tell(ENTERED)));
+    let asked = handle(&mut members, 5, ZERO, Event::Cue(Cue::Ask { stay: true }));
+    assert_eq!(asked.last(), Some(&Effect::Tell(ENTERED)));
     assert_eq!(members.armed(), 0);
     let left = handle(&mut members, 90, ZERO, Event::Cue(Cue::Leave));
     assert_eq!(left, [Effect::Tell(What::Release)]);
     assert_eq!(handle(&mut members, 91, ZERO, Event::Cue(Cue::Leave)), []);
+}
+
+/// Each who was to stay is told by itself; letting go lets all of them go.
+#[test]
+fn several_who_are_to_stay_leave_one_by_one_or_all_at_once() {
+    let mut members = members(&closed(0, 1, Quota::PerNode(9)));
+    let cue = |members: &mut Members, now_ns, cue| handle(members, now_ns, ZERO, Event::Cue(cue));
+    let entries = |effects: &[Effect]| {
+        let enters = |effect: &&Effect| matches!(effect, Effect::Tell(What::Enter { .. }));
+        effects.iter().filter(enters).count()
+    };
+    let leaves_by_itself = |effects: &[Effect]| {
+        let mut effects = effects.iter();
+        effects.any(|effect| {
+            matches!(
+                effect,
+                Effect::Arm {
+                    alarm: Alarm::Leave(_),
+                    ..
+                }
+            )
+        })
+    };
+    assert_eq!(entries(&cue(&mut members, 5, Cue::Ask { stay: true })), 1);
+    for _ in 0..3 {
+        assert_eq!(entries(&cue(&mut members, 6, Cue::Ask { stay: true })), 0);
+    }
+    let second = cue(&mut members, 7, Cue::Leave);
+    assert_eq!((entries(&second), leaves_by_itself(&second)), (1, false));
+    let third = cue(&mut members, 8, Cue::LetGo);
+    assert_eq!((entries(&third), leaves_by_itself(&third)), (1, true));
+}
+
+/// Who slows a run down lets clients stay and think longer, from now on.
+#[test]
+fn stretched_clients_stay_and_think_longer() {
+    let mut members = members(&closed(100, 1, Quota::PerNode(9)));
+    members.opening();
+    members.stretch(3.0);
+    let hold_ns = match arrive(&mut members, 100, ZERO)[..] {
+        [.., Effect::Arm { at_ns, .. }] => at_ns - 100,
+        ref other => panic!("{other:?}"),
+    };
+    let left = leave(&mut members, 100 + hold_ns, ZERO);
+    let thinks = Effect::Arm {
+        at_ns: 100 + hold_ns + 300,
+        alarm: Alarm::Arrive(ZERO),
+    };
+    assert!(left.contains(&thinks), "{left:?}");
+    assert_eq!(hold_ns % 3, 0);
 }
 
 #[test]
@@ -204,6 +260,7 @@ fn an_uninvited_client_holds_and_leaves_as_usual() {
         fence: None,
         invited: false,
         witness: None,
+        index: Some(1),
     };
     assert_eq!(
         effects,
@@ -216,4 +273,27 @@ fn an_uninvited_client_holds_and_leaves_as_usual() {
         [Effect::Tell(What::ProtocolError { .. })]
     ));
     assert_eq!(leave(&mut members, 13, ONE), [Effect::Tell(What::Release)]);
+}
+
+/// What a message carries is what its sender knew when it made it; a copy of it carries the same.
+#[test]
+fn a_copy_carries_what_its_original_does() {
+    let mut members = members(&closed(0, 1, Quota::PerNode(3)));
+    let made = |members: &mut Members| members.group_mut().decode(&[1]).unwrap();
+    let first = made(&mut members);
+    members.came(first, 0, 41);
+    let copy = members.duplicate(first);
+    assert_eq!((members.known(first), members.known(copy)), (41, 41));
+    let unknown = made(&mut members);
+    assert_eq!(members.known(unknown), 0);
+    for (message, from) in [(copy, ZERO), (unknown, ZERO)] {
+        handle(&mut members, 0, ONE, Event::Message { from, message });
+    }
+    let mut effects = Vec::new();
+    members.enter(3, ONE, None, &mut effects);
+    let index = effects.iter().find_map(|effect| match effect {
+        Effect::Tell(What::Enter { index, .. }) => *index,
+        _ => None,
+    });
+    assert_eq!(index, Some(42));
 }

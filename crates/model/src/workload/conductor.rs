@@ -36,6 +36,8 @@ pub enum Cue {
         /// Stay inside until told to leave.
         stay: bool,
     },
-    /// Leave now, if you stayed inside; from now on leave as the workload says.
+    /// Leave now, if you stayed inside; if not, the next that was to stay leaves as the workload says.
     Leave,
+    /// Leave now, if you stayed inside; nobody is to stay from now on.
+    LetGo,
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use algorithms::NodeId;
+use algorithms::view::fields;
 use model::event::What;
 use serde::Serialize;
 
@@ -87,26 +88,6 @@ pub(super) fn changes(before: &str, after: &str) -> Vec<String> {
         }
         _ => vec![format!("{before} -> {after}")],
     }
-}
-
-/// The fields of `Name { a: 1, b: [2, 3] }`, if that is what it looks like.
-fn fields(words: &str) -> Option<Vec<&str>> {
-    let (_, inner) = words.split_once(" { ")?;
-    let inner = inner.strip_suffix(" }")?;
-    let (mut depth, mut start, mut fields) = (0_i32, 0, Vec::new());
-    for (place, character) in inner.char_indices() {
-        match character {
-            '{' | '[' | '(' => depth += 1,
-            '}' | ']' | ')' => depth -= 1,
-            ',' if depth == 0 => {
-                fields.push(inner[start..place].trim());
-                start = place + 1;
-            }
-            _ => {}
-        }
-    }
-    fields.push(inner[start..].trim());
-    Some(fields)
 }
 
 #[cfg(test)]

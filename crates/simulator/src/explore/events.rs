@@ -161,6 +161,7 @@ impl Walk<'_> {
                         fence,
                         invited,
                         witness: None,
+                        index: None,
                     }
                 }
                 // When it goes off is open; from now on it may.
@@ -175,7 +176,7 @@ impl Walk<'_> {
                     value,
                     charge,
                 },
-                Effect::ProtocolError { why } => What::ProtocolError { why },
+                Effect::ProtocolError { why } | Effect::Fail { why } => What::ProtocolError { why },
             };
             events.push(self.event(Some(node), what));
         }
@@ -276,23 +277,7 @@ pub(super) fn in_words(what: &What) -> Option<String> {
         What::Note { name, value, .. } => format!("notes {name} = {value}"),
         What::ProtocolError { why } if why == ALREADY_INSIDE => "enters".to_owned(),
         What::ProtocolError { why } => format!("protocol error: {why}"),
-        What::Arrive { .. }
-        | What::Request { .. }
-        | What::Release
-        | What::Retire
-        | What::Hold { .. }
-        | What::Receive { .. }
-        | What::Lose { .. }
-        | What::Timer { .. }
-        | What::PeerDown { .. }
-        | What::PeerUp { .. }
-        | What::LinkDown { .. }
-        | What::LinkUp { .. }
-        | What::Tamper { .. }
-        | What::Suspect { .. }
-        | What::Stall { .. }
-        | What::Fault { .. }
-        | What::FaultOver { .. } => return None,
+        _ => return None,
     })
 }
 

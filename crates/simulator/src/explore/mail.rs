@@ -73,22 +73,25 @@ mod tests {
         }
     }
 
+    /// The link on which these were sent, one after another.
+    fn sent(messages: &[u32], order: LinkOrder) -> Queue {
+        let mut link = Queue::new();
+        for &message in messages {
+            put(&mut link, mail(message), order);
+        }
+        link
+    }
+
     #[test]
     fn an_ordered_link_delivers_its_oldest_message_only() {
-        let mut link = Queue::new();
-        for message in [5, 3, 5] {
-            put(&mut link, mail(message), LinkOrder::Fifo);
-        }
+        let link = sent(&[5, 3, 5], LinkOrder::Fifo);
         assert_eq!(link, queue(&[5, 3, 5]));
         assert!(next_places(&link, LinkOrder::Fifo).eq([0]));
     }
 
     #[test]
     fn an_unordered_link_delivers_any_but_equal_messages_once() {
-        let mut link = Queue::new();
-        for message in [5, 3, 5] {
-            put(&mut link, mail(message), LinkOrder::Any);
-        }
+        let link = sent(&[5, 3, 5], LinkOrder::Any);
         assert_eq!(link, queue(&[3, 5, 5]));
         assert!(next_places(&link, LinkOrder::Any).eq([0, 1]));
     }

@@ -89,11 +89,9 @@ pub fn replay(
     options: &Options,
     schedule: &Schedule,
 ) -> Result<Outcome, ReplayError> {
-    options.fit(setting.nodes())?;
-    options.after.fits(setting)?;
     schedule.fits(setting)?;
-    let options = with_room_for(&options.after.then(schedule), options);
-    let kinds = (info.machine)(&setting.params, &setting.printed).kinds();
+    let options = fitting(options, setting, &options.after.then(schedule))?;
+    let kinds = info.machine(&setting.params, &setting.printed).kinds();
     let mut world = World::new(info, setting, &options);
     let (mut walk, before) = set_out(&mut world, kinds, &options.after)?;
     let (mut told, mut findings) = (Vec::new(), Vec::new());
@@ -151,6 +149,37 @@ pub(super) fn set_out<'w>(
     Ok((walk, events))
 }
 
+/// A world at the place where a search of it, or a map, begins.
+pub(super) struct Beginning {
+    pub(super) world: World,
+    /// What may happen, with room for what has happened before.
+    pub(super) options: Options,
+    /// The kinds of messages.
+    pub(super) kinds: &'static [&'static str],
+    pub(super) state: Vec<u32>,
+}
+
+impl Beginning {
+    pub(super) fn of(
+        info: &AlgorithmInfo,
+        setting: &Setting,
+        options: &Options,
+    ) -> Result<Self, ReplayError> {
+        let options = fitting(options, setting, &options.after)?;
+        let kinds = info.machine(&setting.params, &setting.printed).kinds();
+        let mut world = World::new(info, setting, &options);
+        let (walk, _) = set_out(&mut world, kinds, &options.after)?;
+        let mut state = walk.state;
+        world.renumber(&mut state);
+        Ok(Self {
+            world,
+            options,
+            kinds,
+            state,
+        })
+    }
+}
+
 impl ReplayError {
     fn impossible(number: usize, step: &Step, why: String) -> Self {
         let step = step.to_string();
@@ -206,8 +235,19 @@ fn is_trapped(world: &mut World, state: &[u32]) -> bool {
     true
 }
 
+/// The options with room for a schedule, if they are of this group.
+fn fitting(
+    options: &Options,
+    setting: &Setting,
+    schedule: &Schedule,
+) -> Result<Options, ReplayError> {
+    options.fit(setting.nodes())?;
+    options.after.fits(setting)?;
+    Ok(with_room_for(schedule, options))
+}
+
 /// The options, with at least what the schedule needs.
-pub(super) fn with_room_for(schedule: &Schedule, options: &Options) -> Options {
+fn with_room_for(schedule: &Schedule, options: &Options) -> Options {
     let mut options = options.clone();
     let mut wants = vec![0; options.wants.len()];
     let (mut lose, mut duplicate, mut crash, mut cut) = (0, 0, 0, 0);

@@ -141,6 +141,20 @@ impl Schedule {
 }
 
 impl Step {
+    /// The node that the step happens to, if it is one.
+    pub fn node(&self) -> Option<NodeId> {
+        match self {
+            Step::Request(node) | Step::Release(node) | Step::Timer { node, .. } => Some(*node),
+            Step::Deliver(named) => Some(named.to),
+            Step::Lose(named) | Step::Duplicate(named) => Some(named.from),
+            Step::Crash { victim, .. } => Some(*victim),
+            Step::Down { told, .. } | Step::LinkDown { told, .. } | Step::LinkUp { told, .. } => {
+                Some(*told)
+            }
+            Step::Tick | Step::Cut(..) | Step::Heal(..) => None,
+        }
+    }
+
     /// Who does what, in words: `1 receives REQUEST from 2`.
     pub fn in_words(&self) -> String {
         let what =

@@ -6,13 +6,13 @@ use algorithms::Setting;
 use algorithms::registry::AlgorithmInfo;
 
 use super::graph::{Graph, Met};
-use super::replay::{ReplayError, set_out, with_room_for};
+use super::replay::{Beginning, ReplayError, set_out};
 use super::schedule::Schedule;
 use super::world::{Successors, World};
 use super::{Finding, Kind, MOST_NODES, Options, Progress, Report, Unfit};
 
 /// How many states are looked at between two glances of the watcher.
-const WATCHED_EVERY: usize = 1 << 16;
+const WATCHED_EVERY: usize = 1 << 12;
 
 /// Explores every schedule of a small world, until something bad is found or all is seen. Now and
 /// then `watch` is told how far it has come, and may end it.
@@ -22,16 +22,14 @@ pub fn explore(
     options: &Options,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Report, ReplayError> {
-    options.fit(setting.nodes())?;
-    options.after.fits(setting)?;
-    let options = with_room_for(&options.after, options);
-    let kinds = (info.machine)(&setting.params, &setting.printed).kinds();
-    let mut world = World::new(info, setting, &options);
-    let (walk, _) = set_out(&mut world, kinds, &options.after)?;
-    let mut start = walk.state;
-    world.renumber(&mut start);
+    let Beginning {
+        world,
+        options,
+        kinds,
+        state,
+    } = Beginning::of(info, setting, options)?;
     let mut search = Search::new(world, &options);
-    let bad = search.forwards(&start, watch);
+    let bad = search.forwards(&state, watch);
     let bad = match bad {
         None if search.complete => search.backwards(),
         bad => bad,

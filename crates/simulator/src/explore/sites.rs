@@ -503,7 +503,7 @@ impl Sites {
                 }
                 Effect::CancelTimer { timer } => next.timers.retain(|set| set.timer != *timer),
                 Effect::Note { .. } => {}
-                Effect::ProtocolError { why } => {
+                Effect::ProtocolError { why } | Effect::Fail { why } => {
                     wrong.get_or_insert(Wrong::ProtocolError(format!("{}: {why}", site.node)));
                 }
             }

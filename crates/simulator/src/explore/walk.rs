@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 use algorithms::erased::MessageId;
 use algorithms::{NodeId, Timer};
 
-use super::TakenStep;
 use super::ending::{Ending, Waiting, changes};
 use super::schedule::{MessageName, Schedule, Step};
 use super::sites::{SiteId, SiteStep};
 use super::world::{Act, Successors, Transition, World};
+use super::{Kind, TakenStep};
 
 /// A state of a world, with the memory of the steps that led there.
 pub(super) struct Walk<'w> {
@@ -35,6 +35,10 @@ pub(super) struct UnderWay {
     pub(super) number: u64,
     pub(super) message: MessageId,
 }
+
+/// Something that can happen next as others are told of it: the step, the state after it, and what is wrong
+/// with it.
+pub(super) type Next = (Step, Vec<u32>, Option<(Kind, String)>);
 
 /// Something that can happen next, and the state that it leads to.
 struct Successor {
@@ -103,6 +107,17 @@ impl<'w> Walk<'w> {
         let successors = self.successors();
         let steps = successors.iter().map(|successor| self.step(successor));
         steps.collect()
+    }
+
+    /// Everything that could happen next, with what comes of it.
+    pub(super) fn possible_next(&mut self) -> Vec<Next> {
+        let successors = self.successors().into_iter();
+        let told = successors.map(|successor| {
+            let wrong = successor.transition.wrong;
+            let wrong = wrong.map(|number| self.world.wrong(number));
+            (self.step(&successor), successor.next, wrong)
+        });
+        told.collect()
     }
 
     /// The state one has come to, by these steps.

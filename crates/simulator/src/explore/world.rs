@@ -117,7 +117,7 @@ impl Spent {
 impl World {
     pub(super) fn new(info: &AlgorithmInfo, setting: &Setting, options: &Options) -> Self {
         let nodes = setting.nodes() as usize;
-        let machine = (info.machine)(&setting.params, &setting.printed);
+        let machine = info.machine(&setting.params, &setting.printed);
         let priorities = match options.priorities.as_slice() {
             [] => vec![0; nodes],
             given => given.to_vec(),

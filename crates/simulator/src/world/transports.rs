@@ -14,7 +14,7 @@ use model::plan::Plan;
 use model::run::{FaultOutcome, RoundTrips, TransportRow};
 use transport::failure_detector::FailureDetector;
 use transport::frame::{Key, Seal};
-use transport::header;
+use transport::header::{Carried, Stamp};
 use transport::{Config, Identity, Overflow, Transport};
 
 use super::{Due, World};
@@ -232,6 +232,7 @@ impl World<'_> {
         let sent_ns = self.now_ns - self.held_ns(message);
         let kind = self.members.group().kind(message);
         let number = self.members.number(message);
+        let known = self.members.known(message);
         let is_over = self.is_over(to);
         let faults = self.faults.as_mut().expect("it has a transport");
         let transports = faults.transports.as_mut().expect("it has a transport");
@@ -239,7 +240,12 @@ impl World<'_> {
         let transport = transport.expect("only the living send");
         // The time it was sent travels with it, as on a cluster.
         let bytes = &mut transports.message;
-        header::write(sent_ns, None, bytes);
+        let stamp = Stamp {
+            sent_ns,
+            known,
+            number,
+        };
+        carried(self.plan).write(stamp, bytes);
         self.members.group().encode(message, bytes);
         self.members.group_mut().discard(message);
         let arrives = transport.is_up(to) && !is_over;
@@ -432,6 +438,7 @@ impl World<'_> {
             return;
         };
         let (group, traced) = (self.members.group_mut(), self.plan.trace);
+        let carried = carried(self.plan);
         let mut heard = Vec::new();
         let mut sink = |event: transport::Event<'_>| match event {
             transport::Event::Message { from, bytes } => {
@@ -439,14 +446,15 @@ impl World<'_> {
                     true => bytes.to_vec(),
                     false => Vec::new(),
                 };
-                let sent = header::read(bytes, false);
-                let (sent_ns, _, bytes) = sent.expect("only members of this build speak here");
+                let (stamp, bytes) = carried
+                    .read(bytes)
+                    .expect("only members of this build speak here");
                 let message = group.decode(bytes);
                 let message = message.expect("only members of this build speak here");
                 heard.push(Heard::Message {
                     from,
                     message,
-                    sent_ns,
+                    stamp,
                     stamped,
                 });
             }
@@ -489,7 +497,7 @@ impl World<'_> {
             Heard::Message {
                 from,
                 message,
-                sent_ns,
+                stamp,
                 stamped,
             } => {
                 if self.is_over(node) {
@@ -498,9 +506,9 @@ impl World<'_> {
                 }
                 let kind = self.members.group().kind(message);
                 let (number, counted) = self.transports().hand_over((from, node), kind, &stamped);
-                self.members.set_number(message, number);
+                self.members.came(message, number, stamp.known);
                 self.under_way += usize::from(!counted);
-                self.remember(message, from, node, sent_ns);
+                self.remember(message, from, node, stamp.sent_ns);
                 Due::Message(message)
             }
             Heard::Link(peer, change) => {
@@ -523,12 +531,21 @@ impl World<'_> {
     }
 }
 
+/// What travels in front of messages. Numbers do not: a simulated message is found by its bytes, so that
+/// datagrams are as long with a trace as without.
+fn carried(plan: &Plan) -> Carried {
+    Carried {
+        known: plan.certificate,
+        number: false,
+    }
+}
+
 /// What a transport brings.
 enum Heard {
     Message {
         from: NodeId,
         message: MessageId,
-        sent_ns: u64,
+        stamp: Stamp,
         /// The bytes as they travelled; empty without a trace.
         stamped: Vec<u8>,
     },

@@ -145,7 +145,7 @@ enum Action {
 
 impl World {
     fn new(info: &AlgorithmInfo, setting: &Setting, options: &Options) -> Self {
-        let machine = (info.machine)(&setting.params, &setting.printed);
+        let machine = info.machine(&setting.params, &setting.printed);
         Self {
             atlas: Mutex::new(machine.atlas(setting.clone())),
             options: options.clone(),
@@ -192,7 +192,7 @@ impl World {
                     node.timers.remove(&timer);
                 }
                 Effect::Note { .. } => {}
-                Effect::ProtocolError { why } => panic!("{why}"),
+                Effect::ProtocolError { why } | Effect::Fail { why } => panic!("{why}"),
             }
         }
         for (to, message) in sent {

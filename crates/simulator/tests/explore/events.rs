@@ -10,7 +10,7 @@ use model::event::{Event, What};
 use simulator::explore::{Ending, Options, Outcome, Schedule, TakenStep, explore, replay};
 
 use crate::registry::setting_of;
-use crate::toys;
+use crate::{toys, wrong};
 
 /// Gives the events to fresh machines, which must do the same and end in the same states.
 fn assert_the_same_comes_out<'a>(
@@ -20,7 +20,7 @@ fn assert_the_same_comes_out<'a>(
     ending: &Ending,
 ) {
     let name = info.name;
-    let machine = (info.machine)(&setting.params, &setting.printed);
+    let machine = info.machine(&setting.params, &setting.printed);
     let mut machines = Replay::of_machine(machine, setting);
     let mut last_ns = 0;
     for event in events {
@@ -41,24 +41,9 @@ fn assert_the_same_comes_out<'a>(
 
 #[test]
 fn a_counter_example_is_events_out_of_which_the_same_comes() {
-    let nothing = |_: &mut Options| ();
-    let lose = |options: &mut Options| options.lose = 1;
-    let double = |options: &mut Options| options.duplicate = 1;
-    let crash = |options: &mut Options| (options.wants, options.crash) = (vec![0, 1, 1], 1);
-    type Change<'a> = &'a dyn Fn(&mut Options);
-    let found = |name: &str| registry::find(name).expect("it is registered");
-    let cases: [(&AlgorithmInfo, u32, Change<'_>); 9] = [
-        (&toys::RECKLESS, 2, &nothing),
-        (&toys::GENEROUS, 3, &nothing),
-        (&toys::HASTY, 2, &nothing),
-        (&toys::HEIR, 3, &crash),
-        (&toys::PEDANT, 2, &nothing),
-        (&toys::POSTAL, 1, &lose),
-        (&toys::POSTAL, 1, &double),
-        (found("ricart-agrawala"), 3, &lose),
-        (found("suzuki-kasami"), 3, &double),
-    ];
-    for (info, nodes, change) in cases {
+    let doubled = registry::find("suzuki-kasami").expect("it is registered");
+    let doubled = (doubled, 3, wrong::DOUBLE);
+    for (info, nodes, change) in wrong::worlds().chain([doubled]) {
         let setting = setting_of(info, nodes);
         let mut options = Options::new(info, nodes);
         change(&mut options);

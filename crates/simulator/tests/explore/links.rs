@@ -251,3 +251,18 @@ fn cuts_and_overtaking_go_together() {
         assert_fine(name, shape, &search(name, &setting, &options));
     }
 }
+
+/// A link that was not there at the start: both ends know, and it may appear at any moment or never. Without
+/// it the ring around it is the only way.
+#[test]
+fn a_link_that_was_not_there_may_appear_at_any_moment() {
+    for name in ["lfrt", "lfrt-p"] {
+        let (setting, mut options) = world(name, "edges:2>0,2>1,1>0", &[0, 1, 1]);
+        (options.order, options.cut, options.heal) = (LinkOrder::Fifo, 1, true);
+        let absent = "cut 0-2; link-down 2@0; link-down 0@2";
+        options.after = absent.parse().expect("the schedule is well written");
+        let report = search(name, &setting, &options);
+        assert_fine(name, "a link that appears", &report);
+        assert!(report.states > 100, "{name}: {}", report.states);
+    }
+}

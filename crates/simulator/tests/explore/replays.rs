@@ -12,27 +12,13 @@ use simulator::explore::{
 
 use crate::registry::{finite, once, setting_of};
 use crate::toys;
+use crate::wrong::{self, Change};
 
 #[test]
 fn what_the_explorer_finds_replays_to_the_same_end() {
     let lamport = registry::find("lamport").expect("it is registered");
-    let ricart_agrawala = registry::find("ricart-agrawala").expect("it is registered");
-    let crash = |options: &mut Options| (options.wants, options.crash) = (vec![0, 1, 1], 1);
-    let lose = |options: &mut Options| options.lose = 1;
-    let nothing = |_: &mut Options| ();
-    type Change<'a> = &'a dyn Fn(&mut Options);
-    let cases: [(&AlgorithmInfo, u32, Change<'_>); 9] = [
-        (&toys::RECKLESS, 2, &nothing),
-        (&toys::GENEROUS, 3, &nothing),
-        (&toys::HASTY, 2, &nothing),
-        (&toys::HEIR, 3, &crash),
-        (&toys::PEDANT, 2, &nothing),
-        (&toys::POSTAL, 1, &lose),
-        (&toys::POSTAL, 1, &|options| options.duplicate = 1),
-        (ricart_agrawala, 3, &lose),
-        (lamport, 3, &|options| options.order = LinkOrder::Any),
-    ];
-    for (info, nodes, change) in cases {
+    let any_order: Change = |options| options.order = LinkOrder::Any;
+    for (info, nodes, change) in wrong::worlds().chain([(lamport, 3, any_order)]) {
         let name = info.name;
         let mut options = Options::new(info, nodes);
         change(&mut options);
@@ -199,7 +185,7 @@ struct Members {
 
 impl Members {
     fn new(info: &AlgorithmInfo, setting: &Setting) -> Self {
-        let machine = (info.machine)(&setting.params, &setting.printed);
+        let machine = info.machine(&setting.params, &setting.printed);
         Self {
             group: machine.group(setting, 0..setting.nodes()),
             kinds: machine.kinds(),

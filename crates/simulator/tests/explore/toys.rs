@@ -6,7 +6,9 @@ use algorithms::contract::{Invariant, Snapshot};
 use algorithms::erased::{Machine, Of};
 use algorithms::params::Params;
 use algorithms::printed::Printed;
-use algorithms::registry::{AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, More};
+use algorithms::registry::{
+    AlgorithmInfo, Family, Graph, LinkContract, LinkOrder, MachineSource, More,
+};
 use algorithms::{
     After, Algorithm, Change, Message, NodeId, Outbox, Request, Setting, Setup, Timer, Topology,
 };
@@ -59,7 +61,7 @@ pub(crate) const fn info(
         link_contract: LinkContract::Patient,
         token: None,
         state_bytes: |_| 8,
-        machine,
+        machine: MachineSource::Rules(machine),
         more: More::NONE,
     }
 }

@@ -2,10 +2,34 @@
 
 use std::ops::ControlFlow;
 
-use algorithms::registry::{AlgorithmInfo, LinkOrder, More};
+use algorithms::registry::{self, AlgorithmInfo, LinkOrder, More};
 use simulator::explore::{Finding, Kind, Options, Report, Timers, explore};
 
 use crate::toys;
+
+/// What is different from a world in which everybody asks once and nothing fails.
+pub(crate) type Change = fn(&mut Options);
+
+pub(crate) const DOUBLE: Change = |options| options.duplicate = 1;
+
+/// Worlds in which something goes wrong, in various ways: what runs, how many nodes, what is different.
+pub(crate) fn worlds() -> impl Iterator<Item = (&'static AlgorithmInfo, u32, Change)> {
+    let ricart_agrawala = registry::find("ricart-agrawala").expect("it is registered");
+    let nothing: Change = |_| ();
+    let lose: Change = |options| options.lose = 1;
+    let crash: Change = |options| (options.wants, options.crash) = (vec![0, 1, 1], 1);
+    let worlds: [(&AlgorithmInfo, u32, Change); 8] = [
+        (&toys::RECKLESS, 2, nothing),
+        (&toys::GENEROUS, 3, nothing),
+        (&toys::HASTY, 2, nothing),
+        (&toys::HEIR, 3, crash),
+        (&toys::PEDANT, 2, nothing),
+        (&toys::POSTAL, 1, lose),
+        (&toys::POSTAL, 1, DOUBLE),
+        (ricart_agrawala, 3, lose),
+    ];
+    worlds.into_iter()
+}
 
 #[test]
 fn two_inside_are_found_by_the_shortest_way() {

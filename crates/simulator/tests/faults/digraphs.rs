@@ -126,3 +126,24 @@ fn a_cut_tree_waits_and_goes_on() {
         }
     }
 }
+
+/// A link that is cut from the beginning is one that was not there: when it is whole it appears. Two links
+/// of each graph do so, one after the other; requests that depend on them wait until then.
+#[test]
+fn links_that_appear_are_used_and_until_then_nobody_is_lost() {
+    for algorithm in ["lfrt", "lfrt-p"] {
+        for seed in 0..20 {
+            let nodes = 3 + (seed % 6) as u32;
+            let edges = plan(algorithm, nodes, seed, &[]).build_topology();
+            let edges = edges.expect("the usual shape always fits");
+            let edges: Vec<_> = edges.edges().collect();
+            let later = |place: u64, at: u64| {
+                let (a, b) = edges[(seed + place) as usize % edges.len()];
+                format!("at 0s cut {a}-{b} until {at}s")
+            };
+            let [first, second] = [later(0, 5), later(1, 9)];
+            let plan = failing(algorithm, seed, &[&first, &second]);
+            assert_all_served(&plan, &simulate(&plan));
+        }
+    }
+}

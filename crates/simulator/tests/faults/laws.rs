@@ -1,12 +1,23 @@
 //! What is true of every registered algorithm on bad links.
 
+use std::collections::BTreeSet;
+
 use algorithms::NodeId;
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
+use analysis::Certified;
 use model::plan::Plan;
 use model::run::End;
 use model::workload::{PerNode, Quota, Span};
 
 use crate::scenes::{MS, fault, judge, plan, simulate};
+
+/// Entries that exclude each other do so by messages, where one may be inside.
+fn expected(plan: &Plan) -> Certified {
+    match (plan.info().more.admits)(&plan.params) {
+        1 => Certified::Yes,
+        _ => Certified::NotExercised,
+    }
+}
 
 /// A small size that the algorithm admits, and has somebody to be parted from.
 fn small(info: &AlgorithmInfo) -> u32 {
@@ -17,7 +28,7 @@ fn small(info: &AlgorithmInfo) -> u32 {
         .unwrap_or_else(|| panic!("{} admits none of {sizes:?}", info.name))
 }
 
-fn bad_links(info: &AlgorithmInfo, seed: u64, faults: &[&str]) -> Plan {
+pub(crate) fn bad_links(info: &AlgorithmInfo, seed: u64, faults: &[&str]) -> Plan {
     let nodes = small(info);
     let mut plan = plan(info.name, nodes, seed, faults);
     plan.holder = NodeId(seed as u32 % nodes);
@@ -41,6 +52,7 @@ fn loss_and_a_partition_that_heals_only_delay() {
             let judgement = judge(&plan, &run);
             assert_eq!(run.end, End::Finished, "{plan:?}");
             assert!(judgement.safety.holds(), "{judgement:?}: {plan:?}");
+            assert_eq!(judgement.summary.certified, expected(&plan), "{plan:?}");
             assert!(judgement.liveness.holds(), "{judgement:?}: {plan:?}");
             assert!(
                 !judgement.well_formedness.is_violated(),
@@ -95,6 +107,7 @@ fn whatever_goes_wrong_nobody_meets_inside_and_every_run_ends() {
         seeds.parse().expect("TURNSTILE_SEEDS is a number")
     });
     let mut acted = 0;
+    let mut seen = BTreeSet::new();
     for info in registry::ALL {
         for seed in 0..seeds {
             let chosen = FAULTS.iter().enumerate();
@@ -104,8 +117,14 @@ fn whatever_goes_wrong_nobody_meets_inside_and_every_run_ends() {
             let run = simulate(&plan);
             let admitted = (plan.info().more.admits)(&plan.params);
             assert!(run.most_inside <= Some(admitted), "{plan:?}");
+            let judgement = judge(&plan, &run);
+            assert!(!judgement.safety.is_violated(), "{judgement:?}: {plan:?}");
+            let certified = judgement.summary.certified;
+            assert_ne!(certified, Certified::No, "{judgement:?}: {plan:?}");
+            seen.insert((certified, admitted));
             acted += run.faults.iter().filter(|row| row.acted > 0).count();
         }
     }
     assert!(acted > 2_000, "only {acted} faults acted");
+    assert!(seen.contains(&(Certified::Yes, 1)), "{seen:?}");
 }

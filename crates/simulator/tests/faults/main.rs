@@ -2,6 +2,8 @@
 
 mod banta;
 mod cells;
+#[path = "../common/variants.rs"]
+mod common;
 mod digraphs;
 mod laws;
 mod links;
@@ -10,4 +12,5 @@ mod news;
 mod recovery;
 mod scenes;
 mod silence;
+mod variants;
 mod votes;

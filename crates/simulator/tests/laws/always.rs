@@ -92,6 +92,20 @@ fn messages_are_charged_to_requests_or_not_at_all() {
     });
 }
 
+/// Each entry knows of the exit of the one before it, by messages alone.
+#[test]
+fn where_one_may_be_inside_the_entries_of_a_run_are_certified() {
+    every_world(|plan, run, _| {
+        let mut indices = run.requests.iter().map(|row| row.index).collect::<Vec<_>>();
+        indices.sort_unstable();
+        let expected = match (plan.info().more.admits)(&plan.params) {
+            1 => (1..=indices.len() as u32).map(Some).collect(),
+            _ => vec![None; indices.len()],
+        };
+        assert_eq!(indices, expected, "{plan:?}");
+    });
+}
+
 /// Shows every small world of every algorithm to a law.
 fn every_world(law: impl Fn(&Plan, &Run, Option<u64>)) {
     let mut tried = 0;

@@ -4,6 +4,8 @@
 mod always;
 mod bursts;
 mod cells;
+#[path = "../common/variants.rs"]
+mod common;
 mod costs;
 mod ends;
 mod orders;
@@ -14,5 +16,7 @@ mod tables;
 mod token_queues;
 mod toys;
 mod trees;
+mod variants;
+mod views;
 mod workloads;
 mod worlds;

@@ -13,7 +13,7 @@ use model::workload::Span;
 use crate::worlds::{closed, plan};
 
 /// A traced plan in which members wait for each other, overtake each other and think.
-fn traced(info: &AlgorithmInfo, seed: u64) -> Plan {
+pub(crate) fn traced(info: &AlgorithmInfo, seed: u64) -> Plan {
     let nodes = (4..).find(|&nodes| info.admits_size(nodes));
     let mut plan = plan(info.name, nodes.expect("it admits some size"), seed);
     plan.trace = true;
@@ -25,7 +25,7 @@ fn traced(info: &AlgorithmInfo, seed: u64) -> Plan {
     plan
 }
 
-fn events(plan: &Plan) -> Vec<Event> {
+pub(crate) fn events(plan: &Plan) -> Vec<Event> {
     let mut events = Vec::<Event>::new();
     simulator::run(plan, &mut events).unwrap_or_else(|stuck| panic!("{stuck}: {plan:?}"));
     events

@@ -9,7 +9,7 @@ use crate::commands::list::family;
 
 pub(super) fn text(info: &AlgorithmInfo) -> String {
     let defaults = info.defaults();
-    let kinds = (info.machine)(&defaults, &Printed::repaired()).kinds();
+    let kinds = info.machine(&defaults, &Printed::repaired()).kinds();
     let notes = info.more.notes.iter();
     let notes = notes.map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
     let defects = info.more.defects.iter().map(|defect| {

@@ -122,7 +122,8 @@ pub(super) fn shown(
     } else if exit == Exit::Interrupted {
         text.push_str("  because it was interrupted before every state was looked at\n");
     } else if !report.complete {
-        text.push_str("  because not every state was looked at; --max-states allows more\n");
+        text.push_str("  because not every state was looked at; --max-states allows more, and where timers are set\n          \
+             --timers patient leaves fewer\n");
     }
     text
 }
@@ -174,28 +175,42 @@ pub(super) fn replayed(world: &World, outcome: &Outcome, exit: Exit, states: boo
     text
 }
 
+/// The schedule of a finding, a line for each step, however long.
+pub(crate) fn steps_of(finding: &Finding) -> Vec<String> {
+    let lines = led(&finding.told).into_iter();
+    lines.map(|(lead, words)| lead + &words).collect()
+}
+
 /// The steps of a schedule, a line for each: the step as it is written, and who does what; with its
 /// states, also what that changed.
 fn numbered(told: &[TakenStep], states: bool) -> String {
-    let steps: Vec<_> = told.iter().map(|told| told.step.to_string()).collect();
-    let width = steps.iter().map(String::len).max().unwrap_or(0);
     let mut text = String::new();
-    for (number, (step, told)) in (1..).zip(steps.iter().zip(told)) {
-        let lead = format!("  {number:>3}  {step:<width$}  ");
-        let mut words = told.step.in_words();
-        let effects = told.effects();
-        if !effects.is_empty() {
-            words.push_str(&format!(": {}", effects.join(", ")));
-        }
-        text.push_str(&indented(&lead, &words));
+    for ((lead, words), told) in led(told).iter().zip(told) {
+        text.push_str(&indented(lead, words));
         if states {
-            let lead = format!("{:width$}  ", "", width = 7 + width);
+            let lead = " ".repeat(lead.chars().count());
             for change in &told.changed {
                 text.push_str(&indented(&format!("{lead}| "), change));
             }
         }
     }
     text
+}
+
+/// Of each step its number and how it is written, and who does what.
+fn led(told: &[TakenStep]) -> Vec<(String, String)> {
+    let steps: Vec<_> = told.iter().map(|told| told.step.to_string()).collect();
+    let width = steps.iter().map(String::len).max().unwrap_or(0);
+    let numbered = (1..).zip(steps.iter().zip(told));
+    let led = numbered.map(|(number, (step, told))| {
+        let mut words = told.step.in_words();
+        let effects = told.effects();
+        if !effects.is_empty() {
+            words.push_str(&format!(": {}", effects.join(", ")));
+        }
+        (format!("  {number:>3}  {step:<width$}  "), words)
+    });
+    led.collect()
 }
 
 /// Why it goes no further where somebody is stuck; with the states, that of every node.

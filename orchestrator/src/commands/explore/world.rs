@@ -3,18 +3,19 @@
 use std::fmt;
 use std::path::Path;
 
-use algorithms::Setting;
 use algorithms::registry::{AlgorithmInfo, LinkContract, LinkOrder};
+use algorithms::{Setting, external};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Deserialize;
-use simulator::explore::{Options, Schedule, Timers, Unfit};
+use simulator::explore::{Finding, Options, Schedule, Timers, Unfit};
+use toml::Table;
 
 use super::show::headline;
 use crate::repeat_line::joined;
 use crate::scenario::{
-    AsPrinted, Assignment, Layers, Resolved, Scenario, ShapeSpec, assignments, find_algorithm,
-    maybe_a_word, named, params, usual_size, whole, whole_in_file,
+    AsPrinted, Assignment, Layers, Resolved, Scenario, ShapeSpec, Time, assignments,
+    find_algorithm, maybe_a_word, named, params, usual_size, whole, whole_in_file,
 };
 
 /// How many states a search looks at by default.
@@ -60,6 +61,31 @@ pub(crate) struct WorldSpec {
     #[arg(long, value_name = "IDS", help_heading = "Group", num_args = 0..=1,
           require_equals = true, default_missing_value = "all")]
     as_printed: Option<AsPrinted>,
+
+    /// external: program that is the algorithm, and its arguments; it must answer `save` and `load`
+    #[arg(last = true, value_name = "PROGRAM", help_heading = "Group")]
+    #[serde(default)]
+    program: Vec<String>,
+
+    /// external: time in which the program must answer each line, such as 500ms [default: 5s]
+    #[arg(long, value_name = "TIME", help_heading = "Group")]
+    #[serde(default)]
+    answer_within: Option<Time>,
+
+    /// external: memory that each program may take, in MiB [default: no limit]
+    #[arg(long, value_name = "MIB", help_heading = "Group", value_parser = whole::<u64>)]
+    #[serde(default)]
+    program_memory: Option<u64>,
+
+    /// external: processes that each program may be, with all that it starts [default: no limit]
+    #[arg(long, value_name = "NUMBER", help_heading = "Group", value_parser = whole::<u32>)]
+    #[serde(default)]
+    program_processes: Option<u32>,
+
+    /// What the program is, where it does not say so itself; only in a file.
+    #[arg(skip)]
+    #[serde(default)]
+    declares: Table,
 
     /// How often each node wants in, such as 1,1,2; one number: each node that often [default: 1]
     #[arg(long, value_name = "NUMBERS", help_heading = "World", value_delimiter = ',',
@@ -148,13 +174,13 @@ pub(crate) struct WorldSpec {
 
 /// A small world, ready to be explored.
 pub(crate) struct World {
-    pub(super) info: &'static AlgorithmInfo,
-    pub(super) setting: Setting,
+    pub(crate) info: &'static AlgorithmInfo,
+    pub(crate) setting: Setting,
     pub(super) options: Options,
     /// The only schedule to look at, if there is one.
     pub(super) replay: Option<Schedule>,
     /// What the world is, in one line.
-    pub(super) headline: String,
+    pub(crate) headline: String,
 }
 
 /// The flags that mean this world, as they stand after `orchestrator explore`.
@@ -214,14 +240,29 @@ impl fmt::Display for WorldSpec {
             words.push(flag.to_owned());
             words.extend((!value.is_empty()).then_some(value));
         }
+        if !self.program.is_empty() {
+            words.push("--".to_owned());
+            words.extend(self.program.iter().cloned());
+        }
         f.write_str(&joined(&words))
     }
 }
 
 impl WorldSpec {
+    /// The same world with the schedule of a finding to be replayed.
+    pub(crate) fn replaying(&self, finding: &Finding) -> Self {
+        Self {
+            replay: Some(finding.schedule.clone()),
+            ..self.clone()
+        }
+    }
+
     /// The world that this means, or what is wrong with it.
     pub(crate) fn world(&self) -> Result<World, String> {
-        let info = find_algorithm(&self.algorithm)?;
+        let info = match self.algorithm.as_str() {
+            external::NAME => self.program_info()?,
+            name => find_algorithm(name)?,
+        };
         if self.cut > 0 && info.link_contract == LinkContract::Patient {
             return Err(format!(
                 "--cut: on the links of {} a cut only delays, and every delay is explored anyhow; \
@@ -297,9 +338,41 @@ impl WorldSpec {
             params: self.params.clone(),
             as_printed: self.as_printed.clone(),
             seed: Some(self.seed),
-            ..Scenario::default()
+            ..self.program_keys()
         };
         Layers::new(info.name, flags)?.resolve()
+    }
+
+    /// What is said of the program, where the algorithm is one.
+    fn program_keys(&self) -> Scenario {
+        Scenario {
+            program: self.program.clone(),
+            answer_within: self.answer_within,
+            program_memory: self.program_memory,
+            program_processes: self.program_processes,
+            declares: self.declares.clone(),
+            ..Scenario::default()
+        }
+    }
+
+    /// What the program says of itself, if it can be explored.
+    fn program_info(&self) -> Result<&'static AlgorithmInfo, String> {
+        let flags = Scenario {
+            nodes: self
+                .nodes
+                .or((self.wants.len() > 1).then_some(self.wants.len() as u32)),
+            params: self.params.clone(),
+            ..self.program_keys()
+        };
+        let info = Layers::new(external::NAME, flags)?.resolve()?.plan.info();
+        match info.program() {
+            Some(program) if !program.declares.saves => Err(format!(
+                "{}: it does not declare `\"saves\": true`, and only a program that answers save and load \
+                 can be explored (docs/protocol.md)",
+                program.command.join(" ")
+            )),
+            _ => Ok(info),
+        }
     }
 
     /// How many nodes there are by default.

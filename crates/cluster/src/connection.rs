@@ -1,0 +1,143 @@
+//! A sealed connection over TCP, as messages: what both ends of it have in common.
+
+use std::io;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::time::timeout;
+
+use crate::sealed::{Handshake, Opener, Sealer};
+
+/// How often either side says something, if only that it is there.
+pub(crate) const BEAT: Duration = Duration::from_secs(1);
+/// After how many beats without a word the other side is taken for lost. A process that did not run
+/// for a while itself has missed one of them only.
+const MISSED: u32 = 5;
+/// How long the other side is silent until it is taken for lost.
+pub(crate) const SILENCE: Duration = Duration::from_secs(MISSED as u64);
+
+/// What arrives.
+pub(crate) struct Incoming {
+    half: OwnedReadHalf,
+    opener: Opener,
+    missed: u32,
+    bytes: Vec<u8>,
+}
+
+/// What leaves.
+pub(crate) struct Outgoing {
+    half: OwnedWriteHalf,
+    sealer: Sealer,
+}
+
+/// Writes a message of the handshake.
+pub(crate) async fn say(
+    stream: &mut TcpStream,
+    handshake: &mut Handshake,
+    words: &impl Serialize,
+) -> Result<(), String> {
+    let words = postcard::to_stdvec(words).map_err(|error| error.to_string())?;
+    let sealed = handshake.say(&words).map_err(|error| error.to_string())?;
+    stream
+        .write_all(&sealed)
+        .await
+        .map_err(|error| error.to_string())
+}
+
+/// Reads a message of the handshake; none if the other side has closed the connection.
+pub(crate) async fn hear<T: DeserializeOwned>(
+    stream: &mut TcpStream,
+    handshake: &mut Handshake,
+) -> Result<Option<T>, String> {
+    let mut length = [0; 2];
+    match stream.read_exact(&mut length).await {
+        Ok(_) => {}
+        Err(error) if is_end(&error) => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    }
+    let mut sealed = vec![0; usize::from(u16::from_be_bytes(length))];
+    match stream.read_exact(&mut sealed).await {
+        Ok(_) => {}
+        Err(error) if is_end(&error) => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    }
+    let words = handshake.hear(&sealed).map_err(|error| error.to_string())?;
+    postcard::from_bytes(&words)
+        .map(Some)
+        .map_err(|error| format!("it is sealed well and not understood: {error}"))
+}
+
+fn is_end(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
+    )
+}
+
+/// The two directions of a connection whose handshake is over.
+pub(crate) fn split(
+    stream: TcpStream,
+    handshake: Handshake,
+) -> Result<(Outgoing, Incoming), String> {
+    let (sealer, opener) = handshake.finish().map_err(|error| error.to_string())?;
+    // Small messages shall not wait for others.
+    stream
+        .set_nodelay(true)
+        .map_err(|error| error.to_string())?;
+    let (read, write) = stream.into_split();
+    let outgoing = Outgoing {
+        half: write,
+        sealer,
+    };
+    let incoming = Incoming {
+        half: read,
+        opener,
+        missed: 0,
+        bytes: vec![0; 1 << 16],
+    };
+    Ok((outgoing, incoming))
+}
+
+impl Outgoing {
+    /// Sends a message.
+    pub(crate) async fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
+        let message = postcard::to_stdvec(message).map_err(io::Error::other)?;
+        let mut sealed = Vec::with_capacity(message.len() + 64);
+        self.sealer.seal(&message, &mut sealed);
+        self.half.write_all(&sealed).await
+    }
+}
+
+impl Incoming {
+    /// The next message; none if the other side closed the connection. An error says why nothing more
+    /// will come.
+    pub(crate) async fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, String> {
+        loop {
+            let message = self.opener.open().map_err(|error| error.to_string())?;
+            if let Some(message) = message {
+                return postcard::from_bytes(&message)
+                    .map(Some)
+                    .map_err(|error| format!("a message is not understood: {error}"));
+            }
+            match timeout(BEAT, self.half.read(&mut self.bytes)).await {
+                Ok(Ok(0)) => return Ok(None),
+                Ok(Ok(read)) => {
+                    self.missed = 0;
+                    self.opener.take_in(&self.bytes[..read]);
+                }
+                Ok(Err(error)) if is_end(&error) => return Ok(None),
+                Ok(Err(error)) => return Err(error.to_string()),
+                Err(_) => {
+                    self.missed += 1;
+                    if self.missed >= MISSED {
+                        return Err(format!("nothing was heard for {SILENCE:?}"));
+                    }
+                }
+            }
+        }
+    }
+}

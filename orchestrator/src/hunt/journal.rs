@@ -1,0 +1,212 @@
+//! What a hunt has done so far, on disk: what was tried, and what was found.
+
+use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use safe_io::input;
+use serde::{Deserialize, Serialize};
+
+use super::failure::Failure;
+use super::trial::Done;
+use super::tried::Tried;
+use super::{Engines, Hunt, keep, shrink};
+use crate::scenario::Scenario;
+use crate::{Failure as Refusal, results};
+
+/// The table of what was tried, in the directory of a hunt.
+pub(crate) const TRIED: &str = "tried.csv";
+/// Where a hunt goes on.
+const STATE: &str = "state.json";
+/// The folder of scenario files that fail.
+const FOUND: &str = "found";
+
+/// How far a hunt has come, and what decides how it goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct State {
+    version: String,
+    algorithms: Vec<String>,
+    as_printed: Vec<String>,
+    engines: Engines,
+    seed: u64,
+    /// The run that comes next.
+    pub(crate) next: u64,
+    pub(crate) tried: Tried,
+    pub(crate) found: Vec<Finding>,
+}
+
+/// One sort of failure of one algorithm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Finding {
+    pub(crate) algorithm: String,
+    pub(crate) failure: Failure,
+    /// How many runs failed in that way.
+    pub(crate) times: u64,
+    /// The first of these runs.
+    pub(crate) first: u64,
+    /// Whether the scenario is as small as it gets; not where the hunt was interrupted meanwhile.
+    small: bool,
+    /// The file of the smallest scenario that fails so.
+    pub(crate) file: String,
+}
+
+/// The directory of a hunt.
+pub(super) struct Journal {
+    directory: PathBuf,
+    pub(super) state: State,
+    simulated: bool,
+    as_printed: Vec<String>,
+    /// The directory, locked: two hunts in it would count each other's runs.
+    _lock: File,
+}
+
+impl Journal {
+    /// Opens the directory, new or left by the same hunt.
+    pub(super) fn open(hunt: &Hunt, directory: &Path) -> Result<Self, Refusal> {
+        let shown = directory.display();
+        let refuse = |error: std::io::Error| {
+            Refusal::Usage(format!(
+                "cannot write results to {shown}: {error}; name another directory with --out"
+            ))
+        };
+        fs::create_dir_all(directory).map_err(refuse)?;
+        let lock = File::open(directory).map_err(refuse)?;
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            return Err(Refusal::Usage(format!(
+                "another hunt is at work in {shown}; wait until it is over, or name another \
+                 directory with --out"
+            )));
+        }
+        let fresh = State {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            algorithms: hunt
+                .algorithms
+                .iter()
+                .map(|info| info.name.to_owned())
+                .collect(),
+            as_printed: hunt.as_printed.clone(),
+            engines: hunt.engines,
+            seed: hunt.seed,
+            next: 0,
+            tried: Tried::default(),
+            found: Vec::new(),
+        };
+        let state = match input::read(&directory.join(STATE), input::DOCUMENT_BYTES) {
+            Err(error) if error.kind() == ErrorKind::NotFound => fresh,
+            Err(error) => return Err(refuse(error)),
+            Ok(bytes) => {
+                let state = serde_json::from_slice::<State>(&bytes).ok();
+                let state = state.filter(|state| state.is_of(&fresh));
+                state.ok_or_else(|| {
+                    Refusal::Usage(format!(
+                        "{shown} holds another hunt; give the flags that it was begun with, or name \
+                         another directory with --out"
+                    ))
+                })?
+            }
+        };
+        Ok(Self {
+            directory: directory.to_owned(),
+            state,
+            simulated: hunt.is_simulated(),
+            as_printed: hunt.as_printed.clone(),
+            _lock: lock,
+        })
+    }
+
+    /// Adds a run. What is found for the first time is made small and kept.
+    pub(super) fn take(
+        &mut self,
+        nth: u64,
+        scenario: &Scenario,
+        done: &Done,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<(), Refusal> {
+        let algorithm = scenario.algorithm.clone().unwrap_or_default();
+        self.state.next = nth + 1;
+        self.state.tried.add(&algorithm, done);
+        let Some(failure) = &done.failure else {
+            return Ok(());
+        };
+        let mut found = self.state.found.iter_mut();
+        if let Some(known) = found.find(|known| super::same(known, &algorithm, failure)) {
+            known.times += 1;
+            return Ok(());
+        }
+        let (smallest, failure) = match self.simulated {
+            true => {
+                let shrunk = shrink::shrink(scenario.clone(), failure.clone(), stopped);
+                (shrunk.scenario, shrunk.failure)
+            }
+            false => (scenario.clone(), failure.clone()),
+        };
+        let file = self.keep(&algorithm, &smallest, &failure)?;
+        self.state.found.push(Finding {
+            algorithm,
+            failure,
+            times: 1,
+            first: nth,
+            small: !self.simulated || !stopped(),
+            file,
+        });
+        Ok(())
+    }
+
+    /// Makes small what was found when the hunt was interrupted the last time.
+    pub(super) fn finish_earlier(
+        &mut self,
+        hunt: &Hunt,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<(), Refusal> {
+        for place in 0..self.state.found.len() {
+            let found = &self.state.found[place];
+            if found.small {
+                continue;
+            }
+            let (scenario, _) = hunt.draw(found.first);
+            let shrunk = shrink::shrink(scenario, found.failure.clone(), stopped);
+            let file = self.keep(&found.algorithm, &shrunk.scenario, &shrunk.failure)?;
+            let found = &mut self.state.found[place];
+            found.failure = shrunk.failure;
+            found.file = file;
+            found.small = !stopped();
+        }
+        Ok(())
+    }
+
+    /// Writes a scenario that fails as a file.
+    fn keep(
+        &self,
+        algorithm: &str,
+        scenario: &Scenario,
+        failure: &Failure,
+    ) -> Result<String, Refusal> {
+        let folder = self.directory.join(FOUND);
+        fs::create_dir_all(&folder).map_err(|error| {
+            Refusal::Testbed(format!("cannot write {}: {error}", folder.display()))
+        })?;
+        let name = keep::name(algorithm, &self.as_printed, failure);
+        let path = folder.join(format!("{name}.toml"));
+        results::replace(&path, &keep::file(&name, scenario, failure))?;
+        Ok(path.display().to_string())
+    }
+
+    /// Writes down how far the hunt has come.
+    pub(super) fn write(&self) -> Result<(), Refusal> {
+        let state = serde_json::to_string_pretty(&self.state);
+        let state = state.map_err(|error| Refusal::Testbed(error.to_string()))?;
+        results::replace(&self.directory.join(TRIED), &self.state.tried.to_csv())?;
+        results::replace(&self.directory.join(STATE), &(state + "\n"))
+    }
+}
+
+impl State {
+    /// Whether this is the same hunt as a fresh one, further on.
+    fn is_of(&self, fresh: &Self) -> bool {
+        self.version == fresh.version
+            && self.algorithms == fresh.algorithms
+            && self.as_printed == fresh.as_printed
+            && self.engines == fresh.engines
+            && self.seed == fresh.seed
+    }
+}

@@ -1,0 +1,112 @@
+//! What was tried: how often each fault was in a run of each algorithm, and what came of it.
+
+use std::collections::BTreeMap;
+
+use analysis::Verdict;
+use serde::{Deserialize, Serialize};
+
+use super::trial::Done;
+
+/// A fault of the language, as it was tried on one algorithm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    /// Runs that asked for it.
+    pub(crate) runs: u64,
+    /// Runs in which it did something.
+    pub(crate) acted: u64,
+    pub(crate) holds: u64,
+    pub(crate) violated: u64,
+    pub(crate) inconclusive: u64,
+    /// Runs that failed as no run may.
+    pub(crate) failed: u64,
+    /// Entries of these runs.
+    pub(crate) entries: u64,
+}
+
+impl Row {
+    fn add(&mut self, done: &Done, acted: bool) {
+        self.runs += 1;
+        self.acted += u64::from(acted);
+        match done.verdict {
+            Verdict::Holds => self.holds += 1,
+            Verdict::Violated => self.violated += 1,
+            Verdict::Inconclusive => self.inconclusive += 1,
+        }
+        self.failed += u64::from(done.failure.is_some());
+        self.entries += done.entries;
+    }
+}
+
+/// All that was tried.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Tried {
+    /// Each algorithm with all of its runs together.
+    pub(crate) algorithms: BTreeMap<String, Row>,
+    /// Each algorithm with each fault.
+    pub(crate) cells: BTreeMap<String, BTreeMap<String, Row>>,
+    /// Runs that were replayed.
+    pub(crate) replayed: u64,
+}
+
+impl Tried {
+    /// Adds a run of an algorithm.
+    pub(crate) fn add(&mut self, algorithm: &str, done: &Done) {
+        let row = self.algorithms.entry(algorithm.to_owned()).or_default();
+        let mut words = done.faults.iter();
+        row.add(done, words.any(|(word, acted)| *acted && *word != "none"));
+        let cells = self.cells.entry(algorithm.to_owned()).or_default();
+        for (word, acted) in &done.faults {
+            cells
+                .entry((*word).to_owned())
+                .or_default()
+                .add(done, *acted);
+        }
+        self.replayed += u64::from(done.replayed);
+    }
+
+    /// All runs together.
+    pub(crate) fn all(&self) -> Row {
+        let mut all = Row::default();
+        for row in self.algorithms.values() {
+            all.runs += row.runs;
+            all.acted += row.acted;
+            all.holds += row.holds;
+            all.violated += row.violated;
+            all.inconclusive += row.inconclusive;
+            all.failed += row.failed;
+            all.entries += row.entries;
+        }
+        all
+    }
+
+    /// How many cells there are, and in how many of them the fault acted in at least so many runs.
+    pub(crate) fn well_tried(&self, least: u64) -> (usize, usize) {
+        let cells = self.cells.values().flat_map(BTreeMap::values);
+        let well = cells.clone().filter(|row| row.acted >= least);
+        (cells.clone().count(), well.count())
+    }
+
+    /// The table as CSV: a row for each algorithm and fault.
+    pub(crate) fn to_csv(&self) -> String {
+        let mut text =
+            "algorithm,fault,runs,acted,holds,violated,inconclusive,failed,entries\n".to_owned();
+        for (algorithm, cells) in &self.cells {
+            for (word, row) in cells {
+                let Row {
+                    runs,
+                    acted,
+                    holds,
+                    violated,
+                    inconclusive,
+                    failed,
+                    entries,
+                } = row;
+                text += &format!(
+                    "{algorithm},{word},{runs},{acted},{holds},{violated},{inconclusive},{failed},\
+                     {entries}\n"
+                );
+            }
+        }
+        text
+    }
+}

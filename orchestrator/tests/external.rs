@@ -1,0 +1,602 @@
+//! Programs as algorithms: good ones are run, checked and explored as our own are, and bad ones get one clear
+//! report, the right exit code, and leave nothing running.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use common::{Finished, Place, assert_contains, row, words};
+use serde_json::Value;
+
+const PYTHON: &str = "python3 ROOT/examples/ricart_agrawala.py";
+
+/// What is wrong with a program, how the run ends, and what its report says.
+type Bad = (&'static str, i32, &'static [&'static str]);
+
+/// Wrong before the run begins: the command is refused, as a bad scenario is.
+const REFUSED: [Bad; 13] = [
+    (
+        "dies at once",
+        2,
+        &["exit status: 3", "{\"init\":", "nothing to stderr"],
+    ),
+    (
+        "raises at once",
+        2,
+        &["exit status: 1", "ValueError: no idea"],
+    ),
+    (
+        "hangs at once",
+        2,
+        &["no answer to {\"init\":", "within 30s", "--answer-within"],
+    ),
+    ("garbage at once", 2, &["`hello`", "no answer"]),
+    ("banner", 2, &["`Welcome!`", "no answer"]),
+    ("effect at once", 2, &["before the first event"]),
+    ("unknown declaration", 2, &["unknown field `colour`"]),
+    (
+        "token is no kind",
+        2,
+        &["the token 'TOKEN' is not among the kinds"],
+    ),
+    ("kind twice", 2, &["the kind 'A' is there twice"]),
+    ("nobody admitted", 2, &["k is 0"]),
+    ("terminal kind", 2, &["\\u001b", "letters, digits"]),
+    (
+        "MISSING",
+        2,
+        &["No such file or directory", "no-such-program"],
+    ),
+    ("FORBIDDEN", 2, &["Permission denied"]),
+];
+
+/// Wrong while the run goes on: the algorithm under test has failed.
+const FAILED: [Bad; 34] = [
+    (
+        "dies on request",
+        1,
+        &["member", "exit status: 7", "{\"request\":"],
+    ),
+    ("dies inside", 1, &["exit status: 9", "{\"release\":{}}"]),
+    ("segfaults", 1, &["signal: 11"]),
+    (
+        "hangs on request",
+        1,
+        &[
+            "no answer to {\"request\":",
+            "within 4s",
+            "it wrote nothing",
+        ],
+    ),
+    ("hangs inside", 1, &["no answer to {\"release\":{}}"]),
+    ("ignores SIGTERM", 1, &["no answer to {\"request\":"]),
+    (
+        "garbage on request",
+        1,
+        &["line 2", "`lock acquired :-)`", "no answer"],
+    ),
+    ("empty line", 1, &["line 2", "``", "no answer"]),
+    ("not text", 1, &["line 2", "no answer"]),
+    ("terminal", 1, &["\\u001b[31mred"]),
+    ("no end of line", 1, &["longer than 16 MiB", "xxxx"]),
+    (
+        "half a line",
+        1,
+        &["it wrote `{\"do\":` and no end of line"],
+    ),
+    (
+        "other answer",
+        1,
+        &["`{\"state\":{}}`", "missing field `do`"],
+    ),
+    ("list", 1, &["`[]`", "no answer"]),
+    ("deep", 1, &["line 2", "no answer"]),
+    ("twice", 1, &["a line that nobody asked for: {\"do\":[]}"]),
+    ("enters twice", 1, &["lets a client in that is inside"]),
+    ("everybody enters", 1, &["safety", "violated"]),
+    ("nobody enters", 1, &["liveness", "deadlock"]),
+    ("uninvited", 1, &["entered without having asked"]),
+    (
+        "to nobody",
+        1,
+        &["line 2", "it sends to 99, and the members are 0 to 2"],
+    ),
+    ("to less than nobody", 1, &["invalid value", "-1"]),
+    ("undeclared kind", 1, &["'REQEUST'", "REQUEST, REPLY"]),
+    ("no kind", 1, &["without a kind", "REQUEST, REPLY"]),
+    ("unknown effect", 1, &["unknown variant `sned`", "`send`"]),
+    ("unknown field", 1, &["unknown field `massage`"]),
+    ("declares late", 1, &["only the answer to init"]),
+    ("timer in the past", 1, &["no timer goes off after -1 ms"]),
+    ("many names", 1, &["one name of a timer or a note too many"]),
+    ("charges nobody", 1, &["there is no member 17 to charge"]),
+    ("talks to itself", 1, &["more than 10000 messages in a row"]),
+    ("complains", 1, &["I do not like it"]),
+    ("closes stdout", 1, &["closed its stdout"]),
+    ("floods stderr", 0, &["verdict: holds"]),
+];
+
+/// Strange, but none of our business: what they start ends with them.
+const STRANGE: [Bad; 2] = [
+    ("forks", 0, &["verdict: holds"]),
+    ("forks a daemon", 0, &["verdict: holds"]),
+];
+
+/// Those that are tried as processes as well.
+const ON_A_CLUSTER: [&str; 8] = [
+    "dies on request",
+    "dies inside",
+    "hangs on request",
+    "garbage on request",
+    "no end of line",
+    "to nobody",
+    "everybody enters",
+    "forks a daemon",
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// Runs a line; all that it starts is marked, so that what is left of it can be found.
+fn run(place: &Place, line: &str) -> Finished {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let number = RUNS.fetch_add(1, Ordering::Relaxed);
+    let mark = format!("TURNSTILE_TEST={}.{number}", std::process::id());
+    let line = line.replace("ROOT", root().to_str().unwrap());
+    let mut command = place.command(words(&line));
+    let (name, value) = mark.split_once('=').unwrap();
+    command.env(name, value);
+    let output = command.output().unwrap();
+    let left = left_running(&mark);
+    assert!(left.is_empty(), "{line}\nleft running: {left:?}");
+    Finished {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// The commands of all processes with this variable in their environment.
+fn left_running(mark: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap();
+    let left = processes.filter_map(|process| {
+        let process = process.ok()?.path();
+        let environment = fs::read(process.join("environ")).ok()?;
+        let mut variables = environment.split(|&byte| byte == 0);
+        variables.find(|one| *one == mark.as_bytes())?;
+        let command = fs::read(process.join("cmdline")).ok()?;
+        Some(String::from_utf8_lossy(&command).replace('\0', " "))
+    });
+    left.collect()
+}
+
+fn try_bad((wrong, code, says): Bad, engine: &str) -> Result<(), String> {
+    let place = Place::new();
+    let program = match wrong {
+        "MISSING" => "no-such-program".to_owned(),
+        "FORBIDDEN" => "ROOT/Cargo.toml".to_owned(),
+        wrong => format!("python3 ROOT/orchestrator/tests/programs/bad.py '{wrong}'"),
+    };
+    // Nobody waits for long where that is the point; elsewhere a busy machine does no harm.
+    let patience = match wrong {
+        "hangs at once" | "hangs on request" | "hangs inside" | "ignores SIGTERM"
+        | "half a line" => "4s",
+        _ => "60s",
+    };
+    // A message takes longer than all need to ask, so that they do so at the same time.
+    let line = format!(
+        "run external -n 3 --engine {engine} --seed 1 --entries 1 --think 0 --delay 5ms \
+         --answer-within {patience} -- {program}"
+    );
+    let finished = run(&place, &line);
+    let told = format!("{}{}", finished.stdout, finished.stderr);
+    // The table folds long lines.
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let missing = says.iter().find(|words| !told.contains(**words));
+    match (finished.code == code, missing) {
+        (true, None) => Ok(()),
+        (_, missing) => Err(format!(
+            "{wrong}: exit code {} and not {code}, or no {missing:?} in\n{}{}",
+            finished.code, finished.stdout, finished.stderr
+        )),
+    }
+}
+
+/// Tries a table of bad programs, several at a time, and tells all that surprised.
+fn try_all(table: &[Bad], engine: &str) {
+    const AT_ONCE: usize = 3;
+    let next = AtomicU32::new(0);
+    let surprises = std::thread::scope(|scope| {
+        let workers = (0..AT_ONCE).map(|_| {
+            scope.spawn(|| {
+                let mut surprises = Vec::new();
+                while let Some(bad) = table.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+                    surprises.extend(try_bad(*bad, engine).err());
+                }
+                surprises
+            })
+        });
+        let workers = workers.collect::<Vec<_>>().into_iter();
+        workers
+            .flat_map(|worker| worker.join().unwrap())
+            .collect::<Vec<_>>()
+    });
+    assert!(surprises.is_empty(), "{}", surprises.join("\n\n"));
+}
+
+#[test]
+fn a_program_that_does_not_begin_is_refused() {
+    try_all(&REFUSED, "sim");
+}
+
+#[test]
+fn a_program_that_goes_wrong_is_reported() {
+    try_all(&FAILED, "sim");
+}
+
+#[test]
+fn what_a_program_starts_ends_with_it() {
+    try_all(&STRANGE, "sim");
+}
+
+#[test]
+fn bad_programs_are_reported_by_processes_as_well() {
+    let all = FAILED.iter().chain(&STRANGE);
+    let some = all
+        .filter(|(wrong, ..)| ON_A_CLUSTER.contains(wrong))
+        .copied();
+    let some = some.collect::<Vec<_>>();
+    assert_eq!(some.len(), ON_A_CLUSTER.len());
+    try_all(&some, "cluster");
+}
+
+#[test]
+fn python_costs_exactly_what_the_paper_says_in_both_engines() {
+    for engine in ["sim", "cluster"] {
+        let place = Place::new();
+        let line = format!(
+            "run external -n 5 --engine {engine} --seed 1 --entries 5 --out here -- {PYTHON}"
+        );
+        let finished = run(&place, &line);
+        assert_eq!(finished.code, 0, "{}{}", finished.stdout, finished.stderr);
+        let summary = row(&place.path().join("here/summary.csv"));
+        assert_eq!(
+            summary["messages"], "200",
+            "{engine}: 25 entries, 2(N-1) each"
+        );
+        assert_eq!(summary["verdict"], "holds", "{engine}");
+    }
+}
+
+#[test]
+fn a_traced_run_of_a_program_can_be_checked_and_replayed() {
+    let place = Place::new();
+    let line = format!(
+        "run external -n 3 --engine sim --seed 1 --entries 3 --loss 20% --trace --out here -- {PYTHON}"
+    );
+    let finished = run(&place, &line);
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+    assert_eq!(run(&place, "check here").code, 0);
+    let replayed = run(&place, "replay here");
+    assert_eq!(replayed.code, 0, "{}", replayed.stderr);
+    assert_contains(&replayed.stdout, &["came out of them", "verdict: holds"]);
+    // The same seed and a program that decides nothing by chance: the same run.
+    let again = run(&place, &line.replace("--out here", "--out again"));
+    assert_eq!(again.code, 0);
+    let events = |dir: &str| fs::read(place.path().join(dir).join("events.jsonl")).unwrap();
+    assert_eq!(events("here"), events("again"));
+}
+
+#[test]
+fn python_survives_loss_and_a_partition_as_processes() {
+    let place = Place::new();
+    let line = format!(
+        "run external -n 4 --seed 3 --entries 4 --loss 20% \
+         --fault 'at 50ms partition halves for 200ms' -- {PYTHON}"
+    );
+    let finished = run(&place, &line);
+    assert_eq!(finished.code, 0, "{}{}", finished.stdout, finished.stderr);
+}
+
+/// Pausing a member pauses its program, killing it kills its program.
+#[test]
+fn a_program_is_paused_and_killed_with_its_member() {
+    let place = Place::new();
+    let line = format!(
+        "run external -n 3 --seed 1 --duration 600ms --fault 'at 100ms pause 1 for 200ms' \
+         --fault 'at 400ms kill 2' -- {PYTHON}"
+    );
+    let finished = run(&place, &line);
+    // With a member dead the others wait for its reply; the algorithm tolerates no crash.
+    assert_eq!(finished.code, 3, "{}{}", finished.stdout, finished.stderr);
+    assert_contains(&finished.stdout, &["pause", "kill on 2"]);
+}
+
+#[test]
+fn python_is_explored_with_as_many_states_as_ours() {
+    let place = Place::new();
+    let states = |line: &str| {
+        let finished = run(&place, line);
+        assert_eq!(finished.code, 0, "{}{}", finished.stdout, finished.stderr);
+        let report: Value = serde_json::from_str(&finished.stdout).unwrap();
+        let report = &report["report"];
+        assert_eq!(report["complete"], true);
+        (
+            report["states"].clone(),
+            report["edges"].clone(),
+            report["depth"].clone(),
+        )
+    };
+    let ours = states("explore ricart-agrawala -n 3 --json");
+    let theirs = states(&format!("explore external -n 3 --json -- {PYTHON}"));
+    assert_eq!(theirs, ours);
+}
+
+/// A program beside ours in one table: the same messages, from the same seeds.
+#[test]
+fn a_program_is_compared_with_ours() {
+    let place = Place::new();
+    let line = "compare ricart-agrawala external -n 3 --entries 2 --repetitions 2 --out here";
+    let finished = run(&place, &format!("{line} -- {PYTHON}"));
+    assert_eq!(finished.code, 0, "{}{}", finished.stdout, finished.stderr);
+    let rows = finished
+        .stdout
+        .lines()
+        .filter(|line| line.contains("4.000"));
+    let rows = rows.collect::<Vec<_>>();
+    assert!(
+        rows.len() == 2 && rows[1].contains("ricart_agrawala.py"),
+        "{}",
+        finished.stdout
+    );
+    for (line, says) in [
+        (
+            "compare ricart-agrawala raymond -- true",
+            "external -- python3 lock.py",
+        ),
+        (
+            "compare ricart-agrawala external",
+            "external runs a program",
+        ),
+    ] {
+        let refused = run(&place, line);
+        assert_eq!(refused.code, 2, "{line}");
+        assert_contains(&refused.stderr, &[says]);
+    }
+}
+
+/// A sweep over the size with a program beside its file.
+#[test]
+fn a_sweep_takes_a_program() {
+    let place = Place::new();
+    let source = root().join("examples/ricart_agrawala.py");
+    fs::create_dir(place.path().join("some")).unwrap();
+    fs::copy(source, place.path().join("some/lock.py")).unwrap();
+    let sweep = "repetitions = 2\n[scenario]\nalgorithm = \"external\"\nengine = \"sim\"\nentries = 2\n\
+                 program = [\"python3\", \"lock.py\"]\n[grid]\nnodes = [2, 4]\n";
+    place.file("some/sizes.toml", sweep);
+    let finished = run(&place, "sweep some/sizes.toml --out here");
+    assert_eq!(finished.code, 0, "{}{}", finished.stdout, finished.stderr);
+    let cells = common::rows(&place.path().join("here/aggregate.csv"));
+    let of = |nodes: &str| {
+        let mut cells = cells
+            .iter()
+            .filter(|row| row["metric"] == "messages_per_entry");
+        cells.find(|row| row["nodes"] == nodes).unwrap()["mean"].clone()
+    };
+    assert_eq!(
+        [of("2"), of("4")].map(|mean| mean.parse::<f64>().unwrap()),
+        [2.0, 6.0]
+    );
+    place.file("some/sizes.toml", &sweep.replace("lock.py", "none.py"));
+    let refused = run(&place, "sweep some/sizes.toml --out there");
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert_contains(&refused.stderr, &["none.py"]);
+}
+
+#[test]
+fn a_program_that_cannot_save_is_not_explored() {
+    let place = Place::new();
+    let line = "explore external -n 3 -- python3 ROOT/orchestrator/tests/programs/bad.py nothing";
+    let finished = run(&place, line);
+    assert_eq!(finished.code, 2);
+    assert_contains(&finished.stderr, &["saves", "docs/protocol.md"]);
+}
+
+#[test]
+fn a_scenario_file_names_a_program_and_says_what_it_is() {
+    let place = Place::new();
+    let source = root().join("examples/ricart_agrawala.py");
+    fs::create_dir(place.path().join("some")).unwrap();
+    fs::copy(source, place.path().join("some/lock.py")).unwrap();
+    let scenario = "algorithm = \"external\"\nprogram = [\"python3\", \"lock.py\"]\nnodes = 3\n\
+                    entries = 2\nengine = \"sim\"\n[declares]\norder = \"fifo\"\n";
+    place.file("some/one.toml", scenario);
+    let finished = run(&place, "run some/one.toml --seed 1");
+    assert_eq!(finished.code, 0, "{}", finished.stderr);
+    let any = run(&place, "run some/one.toml --links any");
+    assert_eq!(any.code, 2);
+    assert_contains(&any.stderr, &["keep the order"]);
+    place.file("some/two.toml", &scenario.replace("order", "ordre"));
+    let wrong = run(&place, "run some/two.toml");
+    assert_eq!(wrong.code, 2);
+    assert_contains(&wrong.stderr, &["ordre", "two.toml:6"]);
+}
+
+#[test]
+fn a_program_without_external_and_external_without_a_program_are_refused() {
+    let place = Place::new();
+    let finished = run(&place, "run raymond -- python3 lock.py");
+    assert_eq!(finished.code, 2);
+    assert_contains(&finished.stderr, &["raymond is no program"]);
+    let finished = run(&place, "run external");
+    assert_eq!(finished.code, 2);
+    assert_contains(&finished.stderr, &["-- python3 lock.py"]);
+}
+
+/// The examples, each with what it needs: a compiler and what to call it with, and how it is run.
+const EXAMPLES: [(&str, &str, &str, &str); 6] = [
+    (
+        "python3",
+        "",
+        "python3 ROOT/examples/ricart_agrawala.py",
+        "8.000",
+    ),
+    ("python3", "", "python3 ROOT/examples/suzuki_kasami.py", ""),
+    ("node", "", "node ROOT/examples/lamport.js", "12.000"),
+    (
+        "javac",
+        "javac -d HERE ROOT/examples/Centralised.java",
+        "java -cp HERE Centralised",
+        "",
+    ),
+    (
+        "cc",
+        "cc -O2 -Wall -Werror -o HERE/token_ring ROOT/examples/token_ring.c",
+        "HERE/token_ring",
+        "",
+    ),
+    (
+        "rustc",
+        "rustc -O --edition 2021 -o HERE/raymond ROOT/examples/raymond.rs",
+        "HERE/raymond",
+        "",
+    ),
+];
+
+#[test]
+fn the_examples_hold_in_both_engines_and_keep_to_the_protocol() {
+    for (needs, build, program, messages_per_entry) in EXAMPLES {
+        let place = Place::new();
+        let here = place.path().to_str().unwrap().to_owned();
+        let placed = |line: &str| {
+            let line = line.replace("ROOT", root().to_str().unwrap());
+            line.replace("HERE", &here)
+        };
+        let is_there = std::process::Command::new(needs)
+            .arg("--version")
+            .output()
+            .is_ok();
+        if !is_there {
+            eprintln!("SKIPPED: {program}: there is no {needs} on this machine");
+            continue;
+        }
+        if !build.is_empty() {
+            let build = words(&placed(build));
+            let built = std::process::Command::new(&build[0])
+                .args(&build[1..])
+                .output()
+                .unwrap();
+            let why = String::from_utf8_lossy(&built.stderr);
+            assert!(built.status.success(), "{program}: {why}");
+        }
+        let program = placed(program);
+        for engine in ["sim", "cluster"] {
+            let line = format!(
+                "run external -n 5 --engine {engine} --seed 1 --entries 4 --answer-within 60s -- {program}"
+            );
+            let finished = run(&place, &line);
+            assert_eq!(
+                finished.code, 0,
+                "{line}\n{}{}",
+                finished.stdout, finished.stderr
+            );
+            assert_contains(&finished.stdout, &["verdict: holds", messages_per_entry]);
+        }
+        let checked = run(
+            &place,
+            &format!("external --check --answer-within 60s -- {program}"),
+        );
+        assert_eq!(
+            checked.code, 0,
+            "{program}\n{}{}",
+            checked.stdout, checked.stderr
+        );
+    }
+}
+
+#[test]
+fn examples_are_short_and_need_nothing_of_ours() {
+    for folder in ["examples", "examples/broken"] {
+        let files = fs::read_dir(root().join(folder)).unwrap();
+        for path in files
+            .map(|file| file.unwrap().path())
+            .filter(|path| path.is_file())
+        {
+            let text = fs::read_to_string(&path).unwrap();
+            let lines = text.lines().count();
+            let most = if folder == "examples" { 80 } else { 100 };
+            assert!(lines < most, "{} has {lines} lines", path.display());
+        }
+    }
+}
+
+/// Five classic mistakes, with how many nodes it takes to see them and what is found.
+const BROKEN: [(&str, u32, &str); 5] = [
+    ("no_tie_break", 2, "exclusion"),
+    ("reply_while_inside", 2, "exclusion"),
+    ("lost_wake_up", 3, "deadlock"),
+    ("token_twice", 2, "uninvited"),
+    ("busy_polling", 2, "exclusion"),
+];
+
+#[test]
+fn the_broken_examples_are_found_in_few_steps() {
+    let place = Place::new();
+    for (name, nodes, kind) in BROKEN {
+        let program = format!("python3 ROOT/examples/broken/{name}.py");
+        let finished = run(
+            &place,
+            &format!("explore external -n {nodes} --json -- {program}"),
+        );
+        assert_eq!(
+            finished.code, 1,
+            "{name}\n{}{}",
+            finished.stdout, finished.stderr
+        );
+        let report: Value = serde_json::from_str(&finished.stdout).unwrap();
+        let finding = &report["report"]["finding"];
+        assert_eq!(finding["kind"], kind, "{name}: {finding}");
+        let steps = finding["told"].as_array().unwrap().len();
+        assert!(steps <= 15, "{name}: {steps} steps");
+    }
+}
+
+#[test]
+fn what_a_program_does_not_do_is_said_line_by_line() {
+    let place = Place::new();
+    let checked = |wrong: &str| {
+        let program = format!("python3 ROOT/orchestrator/tests/programs/bad.py '{wrong}'");
+        run(
+            &place,
+            &format!("external --check --answer-within 4s -- {program}"),
+        )
+    };
+    let finished = checked("dies inside");
+    assert_eq!(finished.code, 1, "{}", finished.stdout);
+    assert_contains(
+        &finished.stdout,
+        &[
+            "yes       answers init",
+            "no        answers a release that comes without an entry",
+            "exit status: 9",
+            "need not  saves and loads",
+        ],
+    );
+    let finished = checked("forgets to save");
+    assert_eq!(finished.code, 1);
+    let says = "`save` does not say all it knows";
+    let told = finished.stdout.split_whitespace().collect::<Vec<_>>();
+    assert_contains(&told.join(" "), &["no saves and loads", says]);
+    let finished = checked("raises at once");
+    assert_eq!(finished.code, 1);
+    assert_contains(
+        &finished.stdout,
+        &["no        answers init", "ValueError", "1 thing"],
+    );
+}
