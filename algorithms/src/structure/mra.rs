@@ -43,7 +43,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
     name: "mra", title: "Modified Raymond (MRA)", paper: kanrar!("sections 3.1 and 3.2"),
     cost: "2 x distance alone; no less under load",
     family Structure, graph Tree, order Fifo, links Patient, token Some("TOKEN"),
-    more: { notes: &[REGISTERED], defects: defects::MRA, forms: &[LIGHT] },
+    more: { notes: &[REGISTERED, RETURN], defects: defects::MRA, forms: &[LIGHT] },
     explanation: EXPLANATION,
     // LDQ has an entry for everybody who waits behind this site: few on average, in a tree.
     state_bytes: |_| (size_of::<Mra>() + 8 * size_of::<machine::Waiting>()) as u64,
@@ -59,6 +59,12 @@ pub(crate) static WITH_PRIORITIES: AlgorithmInfo = with_priorities! {
 pub(crate) const REGISTERED: (&str, &str) = (
     "registered",
     "place of a request in the order in which the holder wrote requests down",
+);
+
+/// The note that tells how often the book asks for the token's return.
+const RETURN: (&str, &str) = (
+    "return",
+    "requests left behind when the token goes; the book then asks for its return, here RQ remembers",
 );
 
 const EXPLANATION: &str = "\

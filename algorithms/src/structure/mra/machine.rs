@@ -246,6 +246,10 @@ impl Mra {
         let via = self.via(next).expect("LDQ has a way to everybody in RQ");
         // What lies that way is known there, or will be: RQ goes with the token.
         self.ldq.retain(|way| way.via != via);
+        if !self.ldq.is_empty() {
+            // In the book's MRA-P a request for the token's return goes after it.
+            out.note("return", self.ldq.len() as u64);
+        }
         self.holder = via;
         let token = self.token.take().expect("it was just here");
         out.send_for(next, via, Message::Token(token));
