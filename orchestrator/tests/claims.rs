@@ -314,6 +314,158 @@ fn no_claim_is_missing() {
     assert_eq!(ids, wanted);
 }
 
+/// A test of a claim that compares with a formula: whose it is, both sides, and how far they may be apart.
+struct Compared {
+    id: String,
+    sides: [String; 2],
+    within: String,
+    /// What the source says; nothing where the statement is ours.
+    quoted: String,
+}
+
+/// The claim files of the repository.
+fn claim_files() -> Vec<toml::Table> {
+    let paths = fs::read_dir(root().join("experiments/claims")).unwrap();
+    let paths = paths.map(|path| path.unwrap().path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    let files = paths.map(|path| toml::from_str(&fs::read_to_string(path).unwrap()).unwrap());
+    files.collect()
+}
+
+/// All of them, as the claim files have them.
+fn compared() -> Vec<Compared> {
+    let mut compared = Vec::new();
+    for file in claim_files() {
+        for claim in file["claim"].as_array().unwrap() {
+            let quoted = match claim.get("quote") {
+                None => String::new(),
+                Some(toml::Value::Array(sentences)) => {
+                    let sentences = sentences.iter().map(|one| one.as_str().unwrap());
+                    sentences.collect::<Vec<_>>().join(" ")
+                }
+                Some(sentence) => sentence.as_str().unwrap().to_owned(),
+            };
+            let tests = claim.get("test").and_then(toml::Value::as_array);
+            for test in tests.into_iter().flatten() {
+                let Some(equals) = test.get("equals") else {
+                    continue;
+                };
+                let plain = |value: &toml::Value| match value.as_str() {
+                    Some(formula) => formula.replace(' ', ""),
+                    None => value.to_string(),
+                };
+                compared.push(Compared {
+                    id: claim["id"].as_str().unwrap().to_owned(),
+                    sides: [plain(&test["value"]), plain(equals)],
+                    within: plain(&test["within"]),
+                    quoted: quoted.clone(),
+                });
+            }
+        }
+    }
+    compared
+}
+
+/// Words by which a source says that its number is not exact.
+const ROUNDED: [&str; 6] = [
+    "about",
+    "approach",
+    "approximately",
+    "example",
+    "on the order of",
+    "tend toward",
+];
+
+/// Tolerances follow from the source's words: where it says *exactly* there is none, and a twentieth is for what it has
+/// rounded, in words or in a table.
+#[test]
+fn a_tolerance_follows_from_the_words_of_the_source() {
+    let compared = compared();
+    assert!(compared.len() > 100, "only {}", compared.len());
+    for Compared {
+        id,
+        sides: [value, equals],
+        within,
+        quoted,
+    } in compared
+    {
+        let quoted = quoted.to_lowercase();
+        if quoted.contains("exactly") {
+            assert_eq!(within, "0", "{id}: {value} = {equals}");
+        }
+        if within == "5%" && !quoted.is_empty() {
+            let rounded = ROUNDED.iter().any(|word| quoted.contains(word));
+            assert!(
+                rounded || equals.starts_with("paper."),
+                "{id}: {value} = {equals}"
+            );
+        }
+    }
+}
+
+/// The same quantity is held against the same formula with the same tolerance, whatever the claim; only words of the
+/// source that make its number exact, or round it, can make it another.
+#[test]
+fn the_same_formula_has_the_same_tolerance() {
+    let mut known = std::collections::BTreeMap::new();
+    for Compared {
+        id,
+        sides,
+        within,
+        quoted,
+    } in compared()
+    {
+        let quoted = quoted.to_lowercase();
+        let mut words = ROUNDED.iter().copied().chain(["exactly"]);
+        if words.any(|word| quoted.contains(word)) {
+            continue;
+        }
+        let (first, tolerance) = known
+            .entry(sides.clone())
+            .or_insert((id.clone(), within.clone()));
+        assert_eq!(*tolerance, within, "{first} and {id}: {sides:?}");
+    }
+}
+
+/// Whether something in this table leaves defects unrepaired.
+fn leaves_defects(table: &toml::Table) -> bool {
+    match table.get("as-printed") {
+        None => false,
+        Some(toml::Value::Boolean(all)) => *all,
+        Some(toml::Value::Array(some)) => !some.is_empty(),
+        Some(shown) => !["", "[]"].contains(&shown.as_str().unwrap()),
+    }
+}
+
+/// A test of printed rules says so in its case, or says what of them is repaired.
+#[test]
+fn what_runs_as_printed_is_labelled() {
+    const LABELS: [&str; 4] = ["as printed", "repaired", "reading", "reconstructed"];
+    let mut labelled = 0;
+    for file in claim_files() {
+        for claim in file["claim"].as_array().unwrap() {
+            let tests = claim.get("test").and_then(toml::Value::as_array);
+            for test in tests.into_iter().flatten() {
+                let test = test.as_table().unwrap();
+                let sweep = test
+                    .get("sweep")
+                    .map(|name| &file["sweep"][name.as_str().unwrap()]);
+                let worlds = test.get("explore").and_then(toml::Value::as_array);
+                let tables = sweep.and_then(|sweep| sweep.get("scenario"));
+                let tables = tables.into_iter().chain(test.get("where"));
+                let mut tables = tables.chain(worlds.into_iter().flatten());
+                if tables.any(|table| leaves_defects(table.as_table().unwrap())) {
+                    let case = test.get("case").map_or("", |case| case.as_str().unwrap());
+                    let told = LABELS.iter().any(|label| case.contains(label));
+                    assert!(told, "{}: {case}", claim["id"]);
+                    labelled += 1;
+                }
+            }
+        }
+    }
+    assert!(labelled > 50, "only {labelled}");
+}
+
 /// The quick claims get the published verdicts, for the published reasons.
 #[test]
 fn quick_claims_are_as_the_published_table_says() {

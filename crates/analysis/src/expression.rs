@@ -7,6 +7,7 @@
 //! A name may carry a choice in brackets, `entry.messages.mean[node=0]`, which is part of the name.
 //! A comparison is 1 or 0.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -16,6 +17,17 @@ use std::vec::IntoIter;
 pub struct Expression {
     text: String,
     root: Term,
+}
+
+/// A comparison of a formula, with the values of its sides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// What stands on the left of the sign.
+    pub left: f64,
+    /// `≤`, `≥`, `<` or `>`.
+    pub sign: &'static str,
+    /// What stands on its right.
+    pub right: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -139,6 +151,30 @@ impl Expression {
             .evaluate(value_of)
             .filter(|value| value.is_finite())
     }
+
+    /// Of the bounds in it, all of which must hold, the one whose sides are nearest to each other;
+    /// `None` if there is none, or one of its sides has no value.
+    pub fn tightest_bound(&self, value_of: &dyn Fn(&str) -> Option<f64>) -> Option<Bound> {
+        let mut bounds = Vec::new();
+        self.root.bounds(value_of, &mut bounds);
+        bounds.into_iter().min_by(Bound::by_room)
+    }
+}
+
+impl Bound {
+    /// How much room there is, as a share of the larger side.
+    fn room(&self) -> f64 {
+        let larger = self.left.abs().max(self.right.abs());
+        match larger > 0.0 {
+            true => (self.left - self.right).abs() / larger,
+            false => 0.0,
+        }
+    }
+
+    /// The tighter of two is the smaller one.
+    pub fn by_room(&self, other: &Self) -> Ordering {
+        self.room().total_cmp(&other.room())
+    }
 }
 
 impl fmt::Display for Expression {
@@ -164,6 +200,28 @@ impl Term {
                 }
             }
         }
+    }
+
+    /// The comparisons that must all hold for this to hold.
+    fn bounds(&self, value_of: &dyn Fn(&str) -> Option<f64>, bounds: &mut Vec<Bound>) {
+        let Term::Both(operator, left, right) = self else {
+            return;
+        };
+        let sign = match operator {
+            Operator::And => {
+                left.bounds(value_of, bounds);
+                right.bounds(value_of, bounds);
+                return;
+            }
+            Operator::Less => "<",
+            Operator::AtMost => "≤",
+            Operator::Greater => ">",
+            Operator::AtLeast => "≥",
+            _ => return,
+        };
+        let sides = left.evaluate(value_of).zip(right.evaluate(value_of));
+        let sides = sides.filter(|(left, right)| left.is_finite() && right.is_finite());
+        bounds.extend(sides.map(|(left, right)| Bound { left, sign, right }));
     }
 
     fn evaluate(&self, value_of: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
@@ -436,6 +494,22 @@ mod tests {
         let step = value("harmonic(10001) - harmonic(10000) - 1/10001").unwrap();
         assert!(step.abs() < 1e-12, "{step}");
         assert!(value("harmonic(4000000000)").unwrap() > 22.0);
+    }
+
+    #[test]
+    fn the_bound_with_the_least_room_is_the_tightest() {
+        let tightest = |text: &str| {
+            let nodes = |name: &str| (name == "nodes").then_some(5.0);
+            let bound = Expression::parse(text).unwrap().tightest_bound(&nodes)?;
+            Some((bound.left, bound.sign, bound.right))
+        };
+        let both = "nodes <= 10 and 2*nodes >= 9 and nodes == 5";
+        assert_eq!(tightest(both), Some((10.0, "≥", 9.0)));
+        assert_eq!(tightest("nodes < 6 and nodes > 0"), Some((5.0, "<", 6.0)));
+        // Of two that need not both hold neither is a bound.
+        assert_eq!(tightest("nodes <= 10 or nodes >= 5"), None);
+        assert_eq!(tightest("nodes == 5"), None);
+        assert_eq!(tightest("beauty <= 10"), None);
     }
 
     #[test]

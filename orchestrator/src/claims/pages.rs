@@ -18,6 +18,10 @@ use crate::figures::Figure;
 /// What the published pages begin with.
 const WRITTEN: &str = "Written by `orchestrator reproduce --engine both --publish`.";
 
+/// What runs where a case does not say, in the pages of the sources.
+const REPAIRED: &str = "Rules are repaired where a case does not say that they are as printed; what is wrong with the \
+                        printed ones stands at the end of the page.";
+
 /// The text of `RESULTS.md`: what was found, counts, and every claim with one number.
 pub(crate) fn overview(results: &[ClaimResult<'_>], findings: &Findings) -> String {
     let is_ours = |one: &&ClaimResult<'_>| one.file.text.is_none();
@@ -97,6 +101,9 @@ fn of_source(name: &str, results: &[&ClaimResult<'_>], figures: &[Figure]) -> St
         text += &format!("\n## {}\n", plain(&file.title));
         if let Some(counting) = &file.counting {
             text += &format!("\nCounted: {}\n", plain(counting));
+        }
+        if file.text.is_some() {
+            text += &format!("\n{REPAIRED}\n");
         }
         for one in results {
             if one.file.source == file.source {

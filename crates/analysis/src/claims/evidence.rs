@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::expression::Expression;
+use crate::expression::{Bound, Expression};
 
 /// Runs, by cell and repetition, with everything that was measured in them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,10 +97,18 @@ impl Evidence {
 
     /// What a formula is in a run.
     pub(super) fn value(&self, row: &Row, formula: &Expression) -> Option<f64> {
-        formula.evaluate(&|name| {
-            let measured = row.values.get(name).copied();
-            measured.or_else(|| self.number(row.cell, name))
-        })
+        formula.evaluate(&|name| self.known(row, name))
+    }
+
+    /// The tightest of the bounds that a formula sets, in a run.
+    pub(super) fn tightest_bound(&self, row: &Row, formula: &Expression) -> Option<Bound> {
+        formula.tightest_bound(&|name| self.known(row, name))
+    }
+
+    /// A quantity of a run, or a number of its cell.
+    fn known(&self, row: &Row, name: &str) -> Option<f64> {
+        let measured = row.values.get(name).copied();
+        measured.or_else(|| self.number(row.cell, name))
     }
 
     /// What a formula is in each run of a cell in which it is anything.

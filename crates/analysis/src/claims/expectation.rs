@@ -2,7 +2,7 @@
 
 use super::ordering;
 use super::{Answer, Evidence, LEVEL, Outcome, Selection};
-use crate::expression::Expression;
+use crate::expression::{Bound, Expression};
 use crate::prose::significant;
 use crate::statistics::{Interval, Moments, clopper_pearson};
 
@@ -342,6 +342,7 @@ pub(super) fn needed(runs: u64, half: f64, room: f64) -> Option<u64> {
 
 fn every_run(evidence: &Evidence, cells: &[usize], so: &Expression, always: bool) -> Outcome {
     let (mut runs, mut hits, mut example) = (0_u64, 0_u64, None);
+    let mut tightest: Option<Bound> = None;
     for &cell in cells {
         for row in evidence.rows(cell) {
             let Some(value) = evidence.value(row, so) else {
@@ -350,6 +351,8 @@ fn every_run(evidence: &Evidence, cells: &[usize], so: &Expression, always: bool
             runs += 1;
             let holds = value != 0.0;
             hits += u64::from(holds);
+            let bound = evidence.tightest_bound(row, so);
+            tightest = tightest.into_iter().chain(bound).min_by(Bound::by_room);
             if holds != always && example.is_none() {
                 example = Some((cell, row.repetition));
             }
@@ -363,10 +366,16 @@ fn every_run(evidence: &Evidence, cells: &[usize], so: &Expression, always: bool
         (true, _) | (false, 0) => Answer::No,
         (false, _) => Answer::Yes,
     };
+    // Of a bound that always holds, how near it was to being passed says how much it is worth.
+    let tightest = tightest.filter(|_| always && answer == Answer::Yes);
+    let tightest = tightest.map_or_else(String::new, |Bound { left, sign, right }| {
+        let (left, right) = (significant(left), significant(right));
+        format!(", tightest {left} {sign} {right}")
+    });
     Outcome {
         answer,
         seen: format!("{so} in {hits} of {runs} runs"),
-        number: format!("{hits} of {runs} runs"),
+        number: format!("{hits} of {runs} runs{tightest}"),
         example,
     }
 }
@@ -509,7 +518,9 @@ mod tests {
     fn a_statement_about_all_runs_falls_with_one() {
         let seen = evidence(&[1.0, 1.0], &[1.0, 2.0]);
         let always = |text| Expectation::Always(formula(text));
-        assert_eq!(answer(&always("messages <= 2"), &seen), Answer::Yes);
+        let outcome = always("messages <= 2").judge(&seen, &Selection::new());
+        assert_eq!(outcome.answer, Answer::Yes);
+        assert_eq!(outcome.number, "4 of 4 runs, tightest 2.000 ≤ 2.000");
         let outcome = always("messages <= 1.8").judge(&seen, &Selection::new());
         assert_eq!(outcome.answer, Answer::No);
         assert_eq!(outcome.example, Some((1, 1)));
