@@ -1,4 +1,4 @@
-//! The member itself: one event after another, each on disk before it shows.
+//! The member itself: one event after another, each on record before it shows.
 //!
 //! Here is its life, from hello to done, and what it is told on the way. [`datagrams`] is what comes and
 //! goes through the socket, [`events`] what happens here and what is done about it, [`looks`] what a live
@@ -24,7 +24,7 @@ use crate::control::{Counts, FromMember, Group, Start, ToMember};
 use crate::record::Record;
 use crate::recorder::Recorder;
 use crate::usage::{cpu_ms, usage};
-use crate::witness::Witness;
+use crate::witness::{Life, Witness};
 use member::members::{Alarm, Effect, Event, Members};
 use member::timer_queue::TimerQueue;
 use model::run::UsageRow;
@@ -100,6 +100,10 @@ fn finished_early(control: &ControlChannel) -> Result<(), String> {
         usage: UsageRow::default(),
     });
     Ok(())
+}
+
+fn cannot_write(error: io::Error) -> String {
+    format!("cannot write the records: {}", explained(error))
 }
 
 /// One member and everything its process owns.
@@ -193,7 +197,12 @@ impl Member {
         let members = (incarnation == 0)
             .then(|| Members::new(&plan, &plan.setting(topology), me.0..me.0 + 1));
         let files = dir.join("members");
-        let records = files.join(format!("{me}.{incarnation}.rec"));
+        let life = Life {
+            node: me,
+            incarnation,
+        };
+        let records = life.records(&files);
+        let at_most = (info.more.admits)(&plan.params).min(plan.nodes);
         Ok(Self {
             me,
             zero: Moment::START,
@@ -203,7 +212,7 @@ impl Member {
             transport: Transport::new(config, Seal::new(plan.algorithm.name, run, key), identity),
             detector,
             members,
-            witness: Witness::open(&files, (info.more.admits)(&plan.params).min(plan.nodes))
+            witness: Witness::open(&files, plan.witness, (at_most, plan.nodes), life)
                 .map_err(|error| format!("cannot open the witness files: {error}"))?,
             recorder: Recorder::create(&records)
                 .map_err(|error| format!("cannot make {}: {error}", records.display()))?,
@@ -357,9 +366,7 @@ impl Member {
     }
 
     fn flush(&mut self) -> Result<(), String> {
-        self.recorder
-            .flush()
-            .map_err(|error| format!("cannot write the records: {}", explained(error)))
+        self.recorder.flush().map_err(cannot_write)
     }
 
     fn look_out(&mut self, now_ns: u64) {
@@ -458,7 +465,7 @@ impl Member {
         let now_ns = self.now_ns();
         let counts = self.wire_counts();
         self.recorder.add(now_ns, &Record::Counters(counts));
-        self.flush()?;
+        self.recorder.close().map_err(cannot_write)?;
         let state_bytes = self
             .members
             .as_ref()

@@ -25,6 +25,7 @@
 
 pub mod control;
 pub mod record;
+pub use witness::FILES as WITNESS_FILES;
 
 mod barrier;
 mod event_loop;

@@ -1,16 +1,18 @@
 //! The records of a member, as bytes: one file per life of a member.
 //!
 //! A record is its time since the one before, in nanoseconds, and what happened; both in postcard's
-//! variable-length form, so that a token's whole visit takes some twenty bytes. There is no footer
-//! and no index: whatever was written before a `kill -9` can be read.
+//! variable-length form, so that a token's whole visit takes some twenty bytes. In a member's file they are the
+//! contents of a [`MappedLog`](wire::mapped::MappedLog): whatever was added before a `kill -9` can be read.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read, Take};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use model::event::What;
 use model::run::TransportRow;
+use wire::mapped::HEAD_BYTES;
 
 /// One record of a member's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +63,7 @@ pub struct RecordError {
     why: String,
 }
 
-/// Reads a member's file, one record after another, however long it is.
+/// Reads a member's records, one after another, however many there are.
 ///
 /// The last one may be cut off, as a kill in the middle of a write would leave it; anything else
 /// that does not decode is an error.
@@ -79,8 +81,17 @@ pub struct RecordReader<R> {
 /// How many bytes are read from the file at a time; a record may be longer.
 const READ_BYTES: usize = 16 * 1024;
 
+/// Reads the file of a member's records.
+pub fn read_file(mut file: File) -> io::Result<RecordReader<Take<File>>> {
+    let mut head = Vec::new();
+    (&mut file).take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    // A member that died as it made its file has recorded nothing.
+    let counts = head.try_into().map_or(0, u64::from_le_bytes);
+    Ok(RecordReader::new(file.take(counts)))
+}
+
 impl<R: Read> RecordReader<R> {
-    /// A reader at the beginning of a file.
+    /// A reader of records, at the beginning of the first.
     pub fn new(source: R) -> Self {
         Self {
             source,

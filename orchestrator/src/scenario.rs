@@ -25,7 +25,7 @@ use chaos::{Delay, FaultSpec};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser};
 use cluster::hosts::spec::{HostsSpec, PlaceSpec};
-use model::plan::{Schedule, UseTransport};
+use model::plan::{Schedule, UseTransport, WitnessKind};
 use model::run::Engine;
 use model::workload::{KeyError, Span, Urgency};
 use serde::{Deserialize, Serialize};
@@ -335,6 +335,14 @@ pub struct Scenario {
     #[arg(long, value_name = "BOOL", help_heading = "Run", num_args = 0..=1,
           require_equals = true, default_missing_value = "true")]
     pub trace: Option<bool>,
+
+    /// What shows that processes are inside together, without a clock: memory or kernel [default: memory]
+    ///
+    /// memory: words that the members of a host share. kernel: locks on files, which take two calls of the
+    /// kernel for every entry; who was refused one is not seen by those who enter later.
+    #[arg(long, value_name = "WITNESS", help_heading = "Run",
+          value_parser = PossibleValuesParser::new(["memory", "kernel"]).try_map(values::named::<WitnessKind>))]
+    pub witness: Option<WitnessKind>,
 }
 
 /// A value of a scenario that a layer may have, and the layer below it as well.
@@ -432,7 +440,7 @@ keys! {
     priority clients
     delay links bound schedule
     loss duplicate reorder fault detector detect_after silence transport
-    hosts place engine seed time_limit warm_up trace
+    hosts place engine seed time_limit warm_up trace witness
 }
 
 /// The flags that describe one run: the scenario, and the engine that runs it.

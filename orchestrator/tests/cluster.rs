@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use algorithms::registry::{self, Graph};
-use common::processes::{Guarded, state, udp_port, udp_queue, wait_until};
+use common::processes::{Guarded, recorded, state, udp_port, udp_queue, wait_until};
 use common::{Place, row, rows, words};
 use rustix::process::{Signal, kill_process};
 
@@ -414,9 +414,8 @@ fn ctrl_c_keeps_what_was_recorded() {
     let members = orchestrator.members(3);
     wait_until("much is recorded", || {
         let begun = fs::read_dir(place.path()).unwrap().flatten();
-        let records = begun.map(|dir| dir.path().join("members/0.0.rec"));
-        let mut sizes = records.flat_map(fs::metadata).map(|file| file.len());
-        sizes.any(|bytes| bytes > 10_000)
+        let mut records = begun.map(|dir| dir.path().join("members/0.0.rec"));
+        records.any(|file| recorded(&file) > 10_000)
     });
     kill_process(orchestrator.pid(), Signal::INT).unwrap();
     assert_eq!(orchestrator.code(), 130);

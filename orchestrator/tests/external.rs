@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use common::{Finished, Place, assert_contains, row, words};
+use common::{Finished, Place, Row, assert_contains, row, rows, words};
 use serde_json::Value;
 
 const PYTHON: &str = "python3 ROOT/examples/ricart_agrawala.py";
@@ -599,4 +599,39 @@ fn what_a_program_does_not_do_is_said_line_by_line() {
         &finished.stdout,
         &["no        answers init", "ValueError", "1 thing"],
     );
+}
+
+/// Whoever enters while somebody else stays for long enough is refused by the witness, whether that one was
+/// refused or not.
+#[test]
+fn the_witness_refuses_all_who_enter_beside_somebody() {
+    // The soak asks for more of them.
+    let wanted = std::env::var("TURNSTILE_DOUBLES").map_or(30, |wanted| wanted.parse().unwrap());
+    // Of four entries about three are for long enough beside another.
+    let entries = wanted * 2 / 3;
+    let place = Place::new();
+    let line = format!(
+        "run external -n 3 --entries {entries} --think uniform:0..50ms --hold 120ms --time-limit 10m --out run -- \
+         python3 ROOT/orchestrator/tests/programs/greedy.py"
+    );
+    let finished = run(&place, &line);
+    assert_eq!(finished.code, 1, "{}{}", finished.stdout, finished.stderr);
+    let entries = rows(&place.path().join("run/entries.csv"));
+    let ns = |row: &Row, column: &str| row[column].parse::<u64>().unwrap();
+    // A process may lose the processor between looking at the clock and entering.
+    let margin_ns = 25_000_000;
+    let is_beside = |one: &Row, other: &Row| {
+        let since_ns = ns(one, "enter_ns").saturating_sub(ns(other, "enter_ns"));
+        let left_ns = ns(other, "exit_ns").saturating_sub(ns(one, "enter_ns"));
+        one["node"] != other["node"] && since_ns > margin_ns && left_ns > margin_ns
+    };
+    let double = entries
+        .iter()
+        .filter(|one| entries.iter().any(|other| is_beside(one, other)));
+    let double = double.collect::<Vec<_>>();
+    let missed = double.iter().filter(|row| row["witness_refused"] != "1");
+    let missed = missed.collect::<Vec<_>>();
+    assert!(missed.is_empty(), "{missed:?}");
+    println!("{} double entries, each refused", double.len());
+    assert!(double.len() >= wanted, "{}", double.len());
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use common::processes::{Guarded, children, state, udp_port, wait_until};
+use common::processes::{Guarded, children, recorded, state, udp_port, wait_until};
 use common::{Place, assert_contains, rows, words};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -23,10 +23,9 @@ fn begun(place: &Place, line: &str, processes: usize) -> (Guarded, Vec<Pid>) {
     let orchestrator = Guarded::start(place.command(words(line)));
     let members = orchestrator.members(processes);
     wait_until("much is recorded", || {
-        drafts(place.path()).iter().any(|draft| {
-            let record = fs::metadata(draft.join("members/0.0.rec"));
-            record.is_ok_and(|record| record.len() > 5_000)
-        })
+        drafts(place.path())
+            .iter()
+            .any(|draft| recorded(&draft.join("members/0.0.rec")) > 5_000)
     });
     (orchestrator, members)
 }

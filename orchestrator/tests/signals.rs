@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use common::processes::{Guarded, catches, cpu_ticks, state, wait_until};
+use common::processes::{self, Guarded, catches, cpu_ticks, state, wait_until};
 use common::{Place, rows, words};
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
@@ -39,7 +39,7 @@ fn begun_after(before: &str, place: &Place) -> Guarded {
 fn recorded(place: &Place) -> u64 {
     let dirs = fs::read_dir(place.path()).unwrap().flatten();
     let records = dirs.map(|dir| dir.path().join("members/0.0.rec"));
-    let sizes = records.flat_map(fs::metadata).map(|file| file.len());
+    let sizes = records.map(|file| processes::recorded(&file));
     sizes.max().unwrap_or(0)
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn check(
     if let Some(row) = run.requests.iter().find(|row| row.witness_refused) {
         let at_ns = row.entered_ns.unwrap_or(row.arrived_ns);
         return Property::violated(format!(
-            "the witness refused node {}, which entered at {}: every lock was taken by others{}",
+            "the witness refused node {}, which entered at {}: as many others were inside as may be{}",
             row.node,
             exact_ns(at_ns),
             suspicion::before(run, at_ns),

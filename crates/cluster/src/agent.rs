@@ -29,8 +29,9 @@ use tokio::time::{Instant, interval, sleep, timeout};
 use wire::{Bind, Moment, Overflows};
 
 use crate::THIS_PROGRAM;
-use crate::child::{Ended, Launcher, Process, Raw, allow_files};
+use crate::child::{Ended, Launcher, Process, Raw};
 use crate::connection::{self, BEAT, Incoming, Outgoing};
+use crate::limits;
 use crate::sealed::{Handshake, Secret};
 use words::{Answer, FromAgent, Hello, Probed, ToAgent, Welcome, Who};
 
@@ -177,7 +178,7 @@ impl Post {
                     .ok_or_else(|| format!("--bind: no address here lies in {network}"))?
             }
         };
-        allow_files(welcome.members as usize).map_err(|error| error.to_string())?;
+        limits::allow(welcome.members as usize, true).map_err(|error| error.to_string())?;
         let dir = tempfile::Builder::new()
             .prefix("turnstile-agent-")
             .tempdir()
@@ -362,7 +363,7 @@ impl Post {
             for file in fs::read_dir(&self.launcher.members)? {
                 let file = file?;
                 let name = file.file_name().to_string_lossy().into_owned();
-                if name.starts_with("witness.") {
+                if name.starts_with(node::WITNESS_FILES) {
                     continue;
                 }
                 files += 1;

@@ -23,7 +23,6 @@ use tokio::sync::mpsc;
 use wire::{Bind, ChildArgs};
 
 use crate::hosts::Remote;
-use model::engine::EngineError;
 
 /// What is heard of the children, all in one place.
 #[derive(Debug)]
@@ -374,79 +373,6 @@ pub fn be(arguments: ChildArgs, serve: impl Future<Output = Result<(), String>>)
         Err(why) => {
             safe_io::to_stderr(&format!("error: {why}\n"));
             ExitCode::from(4)
-        }
-    }
-}
-
-/// Descriptors that one member takes here: its stdin, its stdout, and the one by which it is reaped.
-const FILES_PER_MEMBER: u64 = 3;
-
-/// What this process opens besides, generously reckoned: the run's files, the runtime, the proxy.
-const OTHER_FILES: u64 = 64;
-
-/// Raises the limit of open files where this number of members needs it; the usual limit is 1 024.
-pub(crate) fn allow_files(members: usize) -> Result<(), EngineError> {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let Some(needed) = missing_files(members, limit.current, limit.maximum)? else {
-        return Ok(());
-    };
-    let raised = Rlimit {
-        current: Some(needed),
-        maximum: limit.maximum,
-    };
-    setrlimit(Resource::Nofile, raised).map_err(|error| {
-        EngineError::Testbed(format!("cannot raise the limit of open files: {error}"))
-    })
-}
-
-/// The limit of open files that this number of members needs, if the present one is lower.
-fn missing_files(
-    members: usize,
-    soft: Option<u64>,
-    hard: Option<u64>,
-) -> Result<Option<u64>, EngineError> {
-    let needed = FILES_PER_MEMBER * members as u64 + OTHER_FILES;
-    if soft.is_none_or(|soft| soft >= needed) {
-        return Ok(None);
-    }
-    match hard {
-        Some(hard) if hard < needed => Err(EngineError::Plan(format!(
-            "{members} members need {needed} open files, and this user may have {hard}; raise the \
-             hard limit (ulimit -Hn {needed}) or run at most {} members",
-            hard.saturating_sub(OTHER_FILES) / FILES_PER_MEMBER
-        ))),
-        _ => Ok(Some(needed)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_limit_of_open_files_is_raised_when_three_for_each_member_do_not_fit() {
-        let missing = |members, soft, hard| missing_files(members, soft, hard).ok();
-        assert_eq!(missing(320, Some(1_024), None), Some(None));
-        assert_eq!(missing(321, Some(1_024), None), Some(Some(1_027)));
-        assert_eq!(missing(1_000, Some(1_024), Some(4_096)), Some(Some(3_064)));
-        assert_eq!(missing(1_000, None, None), Some(None));
-    }
-
-    #[test]
-    fn a_hard_limit_that_is_too_low_is_named_with_what_would_do() {
-        let refused = missing_files(400, Some(1_024), Some(1_100)).expect_err("1,264 are needed");
-        let told = match refused {
-            EngineError::Plan(told) => told,
-            other => panic!("{other:?}"),
-        };
-        for words in [
-            "1264 open files",
-            "may have 1100",
-            "ulimit -Hn 1264",
-            "345 members",
-        ] {
-            assert!(told.contains(words), "{words}: {told}");
         }
     }
 }

@@ -32,6 +32,7 @@ pub mod child;
 mod connection;
 mod faults;
 pub mod hosts;
+mod limits;
 pub mod live;
 mod merge;
 mod place;
@@ -129,8 +130,8 @@ impl Cluster {
             supervisor.play().await
         })?;
         let run = merge::merge(plan, &members, played, observer)?;
-        // Empty files do no harm.
-        let _ = remove_empty_files(&members);
+        // They do no harm.
+        let _ = remove_passing_files(&members);
         Ok(run)
     }
 }
@@ -145,7 +146,7 @@ impl Cluster {
         observer: &mut dyn Observer,
     ) -> Result<Place, EngineError> {
         let Some((hosts, placement)) = self.hosts.as_ref().zip(plan.placement.as_ref()) else {
-            child::allow_files(plan.nodes as usize)?;
+            limits::allow(plan.nodes as usize, proxy::is_needed(plan))?;
             return Ok(Place::Here {
                 launcher: Launcher {
                     executable: self.executable.clone(),
@@ -198,13 +199,13 @@ pub fn child_main(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitC
 pub fn salvage(plan: &Plan, dir: &Path, observer: &mut dyn Observer) -> Result<Run, EngineError> {
     let members = dir.join("members");
     let run = merge::merge(plan, &members, Played::abandoned(plan), observer)?;
-    let _ = remove_empty_files(&members);
+    let _ = remove_passing_files(&members);
     Ok(run)
 }
 
 /// How long it takes to start this number of members, until each has said hello.
 pub fn launch_time(executable: &Path, dir: &Path, members: usize) -> Result<Duration, EngineError> {
-    child::allow_files(members)?;
+    limits::allow(members, false)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -230,13 +231,14 @@ pub fn launch_time(executable: &Path, dir: &Path, members: usize) -> Result<Dura
     })
 }
 
-/// Removes what only mattered while the run went on: lock files, and logs that nobody wrote to.
-fn remove_empty_files(members: &Path) -> io::Result<()> {
+/// Removes what only mattered while the run went on: the witness, and logs that nobody wrote to.
+fn remove_passing_files(members: &Path) -> io::Result<()> {
     for file in fs::read_dir(members)? {
         let file = file?;
         let name = file.file_name();
-        let empty = file.metadata()?.len() == 0;
-        if empty && !name.to_string_lossy().ends_with(".rec") {
+        let name = name.to_string_lossy();
+        let empty = file.metadata()?.len() == 0 && !name.ends_with(".rec");
+        if empty || name.starts_with(node::WITNESS_FILES) {
             fs::remove_file(file.path())?;
         }
     }

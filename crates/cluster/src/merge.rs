@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::fs::File;
+use std::io::Take;
 use std::path::{Path, PathBuf};
 
 use algorithms::NodeId;
@@ -15,7 +16,7 @@ use member::tally::LINKS_COUNTED_UP_TO;
 use model::event::{Event, What};
 use model::plan::Plan;
 use model::run::{End, Engine, FaultOutcome, MessageRow, Run, deaths, sort_by_time};
-use node::record::{Record, RecordReader};
+use node::record::{self, Record, RecordReader};
 use safe_io::input;
 
 use super::hosts::{Time, corrected_ns};
@@ -74,7 +75,7 @@ pub(crate) fn merge(
 /// What a member has recorded, as far as it has been read.
 struct Records {
     path: PathBuf,
-    reader: RecordReader<File>,
+    reader: RecordReader<Take<File>>,
     /// The next record of the file.
     record: Option<Record>,
     /// What its times have to be corrected by.
@@ -85,12 +86,14 @@ impl Records {
     /// Only a member's first life runs the algorithm; later ones have nothing to tell.
     fn open(members: &Path, node: NodeId) -> Result<Self, EngineError> {
         let path = members.join(format!("{node}.0.rec"));
-        let file = input::open(&path, input::LOG_BYTES).map_err(|error| {
+        let file = input::open(&path, input::LOG_BYTES);
+        let reader = file.and_then(|file| record::read_file(file.into_file()));
+        let reader = reader.map_err(|error| {
             EngineError::Testbed(format!("cannot read {}: {error}", path.display()))
         })?;
         Ok(Self {
             path,
-            reader: RecordReader::new(file.into_file()),
+            reader,
             record: None,
             time: None,
         })
@@ -359,7 +362,8 @@ mod tests {
             let mut writer = RecordWriter::default();
             records.iter().for_each(|record| writer.add(5, record));
             let path = dir.path().join(format!("{node}.0.rec"));
-            fs::write(path, writer.bytes()).expect("a file");
+            let head = (writer.bytes().len() as u64).to_le_bytes();
+            fs::write(path, [&head, writer.bytes()].concat()).expect("a file");
         }
         let played = Played {
             end: End::Finished,

@@ -77,6 +77,9 @@ pub struct Plan {
     /// each other. Only who measures what that costs goes without.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub certificate: bool,
+    /// What the witness of processes looks at.
+    #[serde(default, skip_serializing_if = "WitnessKind::is_usual")]
+    pub witness: WitnessKind,
     /// Which member is on which host, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
@@ -230,6 +233,24 @@ pub enum UseTransport {
     Never,
 }
 
+/// What a process takes as it enters, and cannot take while as many others have it as may be inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WitnessKind {
+    /// A word in memory that the members of a host share.
+    #[default]
+    Memory,
+    /// The kernel's lock on a file.
+    Kernel,
+}
+
+impl WitnessKind {
+    /// Whether nobody asked for another one.
+    pub fn is_usual(&self) -> bool {
+        *self == WitnessKind::Memory
+    }
+}
+
 /// What decides in which order simulated messages arrive: `random`, or `pct:3`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -380,6 +401,7 @@ impl Plan {
             transport: UseTransport::default(),
             schedule: Schedule::default(),
             certificate: true,
+            witness: WitnessKind::default(),
             placement: None,
         }
     }

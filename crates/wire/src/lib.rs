@@ -33,6 +33,7 @@ mod channel;
 mod child;
 mod clock;
 pub mod log;
+pub mod mapped;
 mod overflow;
 mod port;
 

@@ -67,6 +67,7 @@ impl Resolved {
                 .then_some(Time(plan.silence_ns)),
             transport: Some(plan.transport),
             schedule: (!plan.schedule.is_usual()).then_some(plan.schedule),
+            witness: (!plan.witness.is_usual()).then_some(plan.witness),
             detector: Some(Detecting(plan.detector)),
             detect_after: (plan.detector == Detector::Told)
                 .then_some(Between(plan.detect_after_ns.0, plan.detect_after_ns.1)),

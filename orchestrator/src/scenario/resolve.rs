@@ -15,7 +15,8 @@ use chaos::span::LONGEST_NS;
 use cluster::hosts::Hosts;
 use cluster::hosts::spec::{HostsSpec, PlaceSpec};
 use model::plan::{
-    Algorithm, MEMORY_LIMIT_BYTES, Placement, Plan, REQUEST_BYTES, members_bytes, usual_delay,
+    Algorithm, MEMORY_LIMIT_BYTES, Placement, Plan, REQUEST_BYTES, WitnessKind, members_bytes,
+    usual_delay,
 };
 use model::run::Engine;
 use model::workload::{KeyError, Quota, Workload, node_of};
@@ -176,6 +177,7 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
         transport: faults::transport(scenario, engine)?,
         schedule: scenario.schedule.unwrap_or_default(),
         certificate: true,
+        witness: witness(scenario, engine)?,
         placement,
     };
     schedule(&plan, engine)?;
@@ -187,6 +189,17 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
         hosts: scenario.hosts.clone(),
         place: scenario.place.clone(),
     })
+}
+
+/// What the witness of processes looks at.
+fn witness(scenario: &Scenario, engine: Engine) -> Result<WitnessKind, KeyError> {
+    match (scenario.witness, engine) {
+        (Some(_), Engine::Sim) => {
+            let why = "a simulated member takes nothing as it enters; leave it out".to_owned();
+            Err(KeyError::new("witness", why))
+        }
+        (asked, _) => Ok(asked.unwrap_or_default()),
+    }
 }
 
 fn name(

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +12,13 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use super::Finished;
+
+/// How many bytes of records this file of a member has; it is longer than that while the member lives.
+pub(crate) fn recorded(file: &Path) -> u64 {
+    let mut head = [0; 8];
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut head));
+    read.map_or(0, |()| u64::from_le_bytes(head))
+}
 
 /// A process that does not outlive its test.
 pub(crate) struct Guarded {
@@ -151,7 +158,7 @@ pub(crate) fn udp_port(pid: Pid) -> Option<u16> {
         Some(inode)
     };
     let inodes = links.filter_map(inode).collect::<Vec<_>>();
-    let table = BufReader::new(fs::File::open("/proc/net/udp").ok()?);
+    let table = BufReader::new(File::open("/proc/net/udp").ok()?);
     table.lines().map_while(Result::ok).find_map(|line| {
         let fields = line.split_whitespace().collect::<Vec<_>>();
         let mine = inodes
