@@ -48,6 +48,7 @@ use clap::Parser;
 use safe_io::to_stderr;
 
 pub use exit::{Exit, Failure};
+pub use results::commit;
 
 /// Does what the arguments say, the first of which is the program itself.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> Exit {

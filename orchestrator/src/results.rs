@@ -284,7 +284,7 @@ fn unwritable(error: &FilesError) -> Failure {
 }
 
 /// The commit that this program was built from, where that is known.
-pub(crate) fn commit() -> Option<String> {
+pub fn commit() -> Option<String> {
     option_env!("TURNSTILE_COMMIT").map(str::to_owned)
 }
 

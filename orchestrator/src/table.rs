@@ -41,7 +41,7 @@ impl Table {
     }
 
     /// The table as Markdown, or else as text.
-    pub(crate) fn shown(&self, markdown: bool) -> String {
+    pub fn shown(&self, markdown: bool) -> String {
         match markdown {
             true => self.markdown(),
             false => self.show(),

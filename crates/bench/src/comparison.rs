@@ -46,6 +46,11 @@ impl Comparison {
 
 /// The comparisons as a table that a person reads.
 pub(crate) fn show(comparisons: &[Comparison]) -> String {
+    shown(comparisons, false)
+}
+
+/// The same as text, or as Markdown.
+pub(crate) fn shown(comparisons: &[Comparison], markdown: bool) -> String {
     let mut table = Table::new(["what", "product", "limit", "ratio", "range", "wanted", ""]);
     for comparison in comparisons {
         let product = median(&sorted(comparison.pairs.iter().map(|pair| pair.0)));
@@ -65,7 +70,7 @@ pub(crate) fn show(comparisons: &[Comparison]) -> String {
             if comparison.is_met() { "met" } else { "missed" },
         ]);
     }
-    table.show()
+    table.shown(markdown)
 }
 
 /// The directory in which measured runs leave their files.

@@ -6,6 +6,7 @@
 mod comparison;
 mod forwarder;
 mod goodput;
+mod locks;
 mod processes;
 mod programs;
 mod proxy;
@@ -14,13 +15,14 @@ mod sim;
 mod visitor;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::comparison::{Comparison, Wanted};
 use crate::goodput::Goodput;
+use crate::locks::Contest;
 use crate::proxy::{Kept, Punctuality};
 use orchestrator::numbers::{count, decimal};
 use orchestrator::table::Table;
@@ -38,7 +40,7 @@ struct Bench {
     what: What,
 }
 
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Clone, Debug, Subcommand)]
 enum What {
     /// The simulator against a loop that only takes events out of a heap and puts them in
     Sim,
@@ -55,6 +57,16 @@ enum What {
     Chaos,
     /// Asking programs against bare pipes with the same lines, with five of examples/ricart_agrawala.py
     External,
+    /// Ten of our members against locks that people use: Redis, PostgreSQL, etcd, flock, and a bare lock server
+    ///
+    /// Everybody is ten processes that always want in and do nothing inside. What is not installed is left
+    /// out, and named. Redis, PostgreSQL and etcd are started for the occasion on ports of loopback, with
+    /// their usual configuration but for files: Redis saves nothing, and PostgreSQL waits for no disk.
+    Locks {
+        /// Where to write the table as Markdown
+        #[arg(long, value_name = "FILE")]
+        write: Option<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -66,6 +78,7 @@ fn main() -> ExitCode {
         What::Cluster => processes(),
         What::Chaos => chaos(),
         What::External => external(),
+        What::Locks { write } => contest(write.as_deref()),
     };
     let exit = measured.unwrap_or_else(|failure| {
         safe_io::to_stderr(&format!("error: {failure}\n"));
@@ -80,6 +93,16 @@ fn child() -> Option<ExitCode> {
     match arguments.next()?.to_str()? {
         programs::RECORDER => Some(programs::record(arguments)),
         "--child=ring" => Some(ring::child(arguments)),
+        locks::CONTENDER => Some(locks::contend(
+            arguments.map(|word| word.to_string_lossy().into_owned()),
+        )),
+        locks::SERVER => Some(match ChildArgs::from_arguments(arguments) {
+            Ok(arguments) => locks::serve(arguments),
+            Err(why) => {
+                safe_io::to_stderr(&format!("error: {why}\n"));
+                Exit::Usage.into()
+            }
+        }),
         "--child=forwarder" => Some(match ChildArgs::from_arguments(arguments) {
             Ok(arguments) => forwarder::main(arguments),
             Err(why) => {
@@ -243,7 +266,7 @@ fn chaos() -> Result<Exit, Failure> {
 
 fn external() -> Result<Exit, Failure> {
     const PROGRAM: &str = "examples/ricart_agrawala.py";
-    if !std::path::Path::new(PROGRAM).exists() {
+    if !Path::new(PROGRAM).exists() {
         let why = format!("{PROGRAM} is not here; measure in a clone of the repository");
         return Err(Failure::Usage(why));
     }
@@ -266,6 +289,28 @@ fn external() -> Result<Exit, Failure> {
     print(&text)?;
     Ok(match measured.took.as_secs() < 30 {
         true => exit(&[comparison]),
+        false => Exit::Violated,
+    })
+}
+
+fn contest(write: Option<&Path>) -> Result<Exit, Failure> {
+    let contest = Contest {
+        members: 10,
+        rounds: 5,
+        ours: vec!["naimi-trehel-queue", "naimi-trehel"],
+    };
+    let interrupted = interrupt::flag_on_interrupt()?;
+    let contested = locks::measure(&contest, &this_program()?, &interrupted, &note)?;
+    let comparisons = contested.comparisons();
+    print(&(contested.show(false) + &comparison::show(&comparisons)))?;
+    if let Some(file) = write {
+        let text = contested.page(&contest, &comparisons);
+        std::fs::write(file, text).map_err(|error| {
+            Failure::Testbed(format!("cannot write {}: {error}", file.display()))
+        })?;
+    }
+    Ok(match contested.is_safe() {
+        true => exit(&comparisons),
         false => Exit::Violated,
     })
 }

@@ -76,7 +76,7 @@ pub(crate) fn measure(
             note(&format!("{what}, {nth} of {PAIRS}"));
             pairs.push((
                 bench.saturated(members, &cores, Certificate::Carried)?,
-                bench.ring(members, &cores)?,
+                ring(executable, members, &cores)?,
             ));
         }
         comparisons.push(Comparison {
@@ -223,13 +223,6 @@ impl Bench<'_> {
         entries_per_second(self.run("naimi-trehel", &flags, &[])?)
     }
 
-    fn ring(&self, members: usize, cores: &[usize]) -> Result<f64, Failure> {
-        self.block_on(async {
-            let ring = Ring::start(self.executable, members, cores).await?;
-            ring.hops_per_second(TIME).await
-        })
-    }
-
     /// A group whose every message passes the proxy, which loses some, right after what the proxy alone
     /// can do was measured.
     fn goodput(&self, members: usize, loss_percent: u32) -> Result<Goodput, Failure> {
@@ -257,7 +250,7 @@ impl Bench<'_> {
         let dir = directory()?;
         let members = launch_time(self.executable, dir.path(), processes)?;
         let start = Instant::now();
-        let ring = self.block_on(Ring::start(self.executable, processes, &[]))?;
+        let ring = block_on(Ring::start(self.executable, processes, &[]))?;
         let minimal = start.elapsed();
         drop(ring);
         Ok((members.as_secs_f64() * 1e3, minimal.as_secs_f64() * 1e3))
@@ -287,14 +280,36 @@ impl Bench<'_> {
             false => ControlFlow::Continue(()),
         }
     }
+}
 
-    fn block_on<T>(&self, future: impl Future<Output = std::io::Result<T>>) -> Result<T, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        let done = runtime.and_then(|runtime| runtime.block_on(future));
-        done.map_err(|error| Failure::Testbed(format!("the ring failed: {error}")))
-    }
+/// Hops per second of a datagram round this number of processes.
+pub(crate) fn ring(executable: &Path, members: usize, cores: &[usize]) -> Result<f64, Failure> {
+    block_on(async {
+        let ring = Ring::start(executable, members, cores).await?;
+        ring.hops_per_second(TIME).await
+    })
+}
+
+fn block_on<T>(future: impl Future<Output = std::io::Result<T>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let done = runtime.and_then(|runtime| runtime.block_on(future));
+    done.map_err(|error| Failure::Testbed(format!("the ring failed: {error}")))
+}
+
+/// A run of what these words are on the command line, on processes of this program.
+pub(crate) fn run(
+    executable: &Path,
+    interrupted: &AtomicBool,
+    algorithm: &str,
+    flags: &[&str],
+) -> Result<Run, Failure> {
+    let bench = Bench {
+        executable,
+        interrupted,
+    };
+    bench.run(algorithm, flags, &[])
 }
 
 /// A run that did not fail.

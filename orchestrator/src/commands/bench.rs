@@ -26,6 +26,7 @@ enum What {
     Cluster,
     Chaos,
     External,
+    Locks,
 }
 
 impl Bench {
