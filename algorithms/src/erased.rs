@@ -28,7 +28,7 @@ pub struct MessageId(pub u32);
 
 /// Something that happens to one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Event {
+pub enum Input {
     /// Its client wants in.
     Request(Request),
     /// The local client leaves.
@@ -121,21 +121,21 @@ impl<A: Algorithm> Machine for Of<A> {
 fn happen<A: Algorithm>(
     node: &mut A,
     me: NodeId,
-    event: Event,
+    input: Input,
     out: &mut Outbox<A::Message>,
     look_up: impl FnOnce(MessageId, &mut Outbox<A::Message>) -> A::Message,
 ) {
     out.address(me);
-    match event {
-        Event::Request(request) => node.request(request, out),
-        Event::Release => node.release(out),
-        Event::Receive { from, message } => {
+    match input {
+        Input::Request(request) => node.request(request, out),
+        Input::Release => node.release(out),
+        Input::Receive { from, message } => {
             let message = look_up(message, out);
             node.receive(from, message, out);
         }
-        Event::Timer(timer) => node.timer(timer, out),
-        Event::Peer { peer, change } => node.peer(peer, change, out),
-        Event::Link { neighbour, change } => node.link(neighbour, change, out),
+        Input::Timer(timer) => node.timer(timer, out),
+        Input::Peer { peer, change } => node.peer(peer, change, out),
+        Input::Link { neighbour, change } => node.link(neighbour, change, out),
     }
     while let Some(message) = out.take_own() {
         node.receive(me, message, out);
@@ -215,7 +215,7 @@ mod tests {
         let setting = Setting::new(complete, NodeId(0), none, repaired, bound);
         let mut group = Of::<Talker>::MACHINE.group(&setting, 0..5);
         let mut effects = Vec::new();
-        group.handle(ME, Event::Request(Request { priority: 0 }), &mut effects);
+        group.handle(ME, Input::Request(Request { priority: 0 }), &mut effects);
         let heard = "Talker { heard: [(3, 20), (3, 10), (3, 21), (3, 11)] }";
         assert_eq!(group.describe_state(ME), heard, "first said, first heard");
         let shown = effects.iter().map(|effect| match effect {

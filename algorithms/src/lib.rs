@@ -5,7 +5,7 @@
 //! transcript tests, in the simulator, in the explorer and in a process that speaks UDP.
 //!
 //! ```
-//! use algorithms::erased::Event;
+//! use algorithms::erased::Input;
 //! use algorithms::printed::Printed;
 //! use algorithms::{Effect, NodeId, Request, Setting, Topology, registry};
 //!
@@ -18,7 +18,7 @@
 //!
 //! // Node 1 wants in. Nothing happens by itself: the effects say what a driver is to do.
 //! let mut effects = Vec::new();
-//! group.handle(NodeId(1), Event::Request(Request { priority: 0 }), &mut effects);
+//! group.handle(NodeId(1), Input::Request(Request { priority: 0 }), &mut effects);
 //! let [Effect::Send { to, message, .. }] = effects[..] else { panic!("{effects:?}") };
 //! assert_eq!((to, group.describe(message).as_str()), (NodeId(0), "Request { node: 1, number: 1 }"));
 //! ```

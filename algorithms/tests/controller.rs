@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use algorithms::erased::{Event, Group, MessageId};
+use algorithms::erased::{Group, Input, MessageId};
 use algorithms::params::Params;
 use algorithms::printed::Printed;
 use algorithms::registry::{self, AlgorithmInfo};
@@ -265,13 +265,13 @@ fn play(given: &BTreeMap<String, String>, nodes: u32, requests: &[u32]) -> Outco
         sent: 0,
     };
     for &node in requests {
-        table.happen(NodeId(node), Event::Request(Request { priority: 0 }));
+        table.happen(NodeId(node), Input::Request(Request { priority: 0 }));
     }
     for _ in 0..10_000 {
         if let Some((from, to, message)) = table.flight.pop_front() {
-            table.happen(to, Event::Receive { from, message });
+            table.happen(to, Input::Receive { from, message });
         } else if let Some(node) = table.inside.pop_front() {
-            table.happen(node, Event::Release);
+            table.happen(node, Input::Release);
         } else {
             return (table.order, table.sent);
         }
@@ -288,9 +288,9 @@ struct Table {
 }
 
 impl Table {
-    fn happen(&mut self, node: NodeId, event: Event) {
+    fn happen(&mut self, node: NodeId, input: Input) {
         let mut effects = Vec::new();
-        self.group.handle(node, event, &mut effects);
+        self.group.handle(node, input, &mut effects);
         for effect in effects {
             match effect {
                 Effect::Send { to, message, .. } => {

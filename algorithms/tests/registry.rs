@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use algorithms::erased::{Event, Group, MessageId};
+use algorithms::erased::{Group, Input, MessageId};
 use algorithms::printed::Printed;
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use algorithms::topology::Shape;
@@ -173,9 +173,9 @@ impl Play {
         if choice.is_multiple_of(2) && flight > 0 {
             self.deliver(choice / 2 % flight);
         } else if self.inside.remove(&node) {
-            self.happen(node, Event::Release);
+            self.happen(node, Input::Release);
         } else if self.waiting.insert(node) {
-            self.happen(node, Event::Request(Request { priority: 0 }));
+            self.happen(node, Input::Request(Request { priority: 0 }));
         } else if let Some(&timer) = self.timers.iter().nth(choice % 7) {
             self.ring(timer);
         }
@@ -185,7 +185,7 @@ impl Play {
     fn finish(&mut self) {
         for _ in 0..10_000 {
             if let Some(node) = self.inside.pop_first() {
-                self.happen(node, Event::Release);
+                self.happen(node, Input::Release);
             } else if !self.flight.is_empty() {
                 self.deliver(0);
             } else if let Some(&timer) = self.timers.first() {
@@ -200,7 +200,7 @@ impl Play {
     fn ring(&mut self, (due, node, timer): (Duration, NodeId, Timer)) {
         self.now = self.now.max(due);
         self.timers.remove(&(due, node, timer));
-        self.happen(node, Event::Timer(timer));
+        self.happen(node, Input::Timer(timer));
     }
 
     fn deliver(&mut self, choice: usize) {
@@ -212,12 +212,12 @@ impl Play {
         };
         let (from, to, message) = self.flight.remove(index);
         self.survives_the_wire(message);
-        self.happen(to, Event::Receive { from, message });
+        self.happen(to, Input::Receive { from, message });
     }
 
-    fn happen(&mut self, node: NodeId, event: Event) {
+    fn happen(&mut self, node: NodeId, input: Input) {
         let mut effects = Vec::new();
-        self.group.handle(node, event, &mut effects);
+        self.group.handle(node, input, &mut effects);
         for effect in effects {
             match effect {
                 Effect::Send {
@@ -346,7 +346,7 @@ proptest! {
                 let (from, to) = (NodeId(from % nodes), NodeId(to % nodes));
                 if from != to && let Ok(message) = play.group.decode(&bytes) {
                     play.survives_the_wire(message);
-                    play.happen(to, Event::Receive { from, message });
+                    play.happen(to, Input::Receive { from, message });
                 }
             }
             play.step(choice);
@@ -370,7 +370,7 @@ fn a_message_with_something_behind_it_is_refused() {
     for info in registry::ALL {
         let mut play = Play::new(info, 2);
         play.waiting.insert(NodeId(1));
-        play.happen(NodeId(1), Event::Request(Request { priority: 0 }));
+        play.happen(NodeId(1), Input::Request(Request { priority: 0 }));
         let &(_, _, message) = play.flight.first().expect("node 1 has to ask");
         let mut bytes = Vec::new();
         play.group.encode(message, &mut bytes);

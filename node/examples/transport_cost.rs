@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use algorithms::NodeId;
 use transport::frame::{Header, Key, Seal};
-use transport::{Config, Event, Identity, Transport};
+use transport::{Config, Identity, Notice, Transport};
 
 /// Short enough to fit into one slice of processor time.
 const ROUNDS: u64 = 2_000;
@@ -102,7 +102,7 @@ impl Two {
         let (source, target) = if from == 0 { (a, b) } else { (b, a) };
         source.tick(self.now, &mut |_| {});
         while source.poll_transmit(self.now, &mut self.datagram).is_some() {
-            let mut sink = |event: Event<'_>| {
+            let mut sink = |event: Notice<'_>| {
                 black_box(event);
                 arrived += 1;
             };

@@ -25,7 +25,7 @@ use crate::record::Record;
 use crate::recorder::Recorder;
 use crate::usage::{cpu_ms, usage};
 use crate::witness::{Life, Witness};
-use member::members::{Alarm, Effect, Event, Members};
+use member::members::{Alarm, Effect, Input, Members};
 use member::timer_queue::TimerQueue;
 use model::run::UsageRow;
 use safe_io::explained;
@@ -381,7 +381,7 @@ impl Member {
             return Ok(());
         }
         self.clogged = clogged;
-        self.happen(now_ns, Event::Clogged(clogged))
+        self.happen(now_ns, Input::Clogged(clogged))
     }
 
     fn keep_counters(&mut self, now_ns: u64) {
@@ -405,7 +405,7 @@ impl Member {
     pub(crate) fn obey(&mut self, order: ToMember, control: &ControlChannel) -> Result<(), String> {
         let now_ns = self.now_ns();
         match order {
-            ToMember::Cue { cue } => self.happen(now_ns, Event::Cue(cue)),
+            ToMember::Cue { cue } => self.happen(now_ns, Input::Cue(cue)),
             ToMember::Count { round, dead } => {
                 control.say(&FromMember::Counts {
                     round,
@@ -415,7 +415,7 @@ impl Member {
             }
             ToMember::Down { peer } => self.happen(
                 now_ns,
-                Event::Peer {
+                Input::Peer {
                     peer,
                     change: Change::Down,
                 },

@@ -116,8 +116,8 @@ impl Pending {
             report::write(&page, &directory.join(report::NAME))
         });
         // A user who traced a run that did not end well wants to see where.
-        let troubled = plan.trace && judgement.verdict != Verdict::Holds;
-        let steps = troubled.then(|| afterwards(view::NAME, || view_of(&directory, judgement)));
+        let wanted = plan.trace && judgement.verdict != Verdict::Holds;
+        let steps = wanted.then(|| afterwards(view::NAME, || view_of(&directory, judgement)));
         let warnings = page.into_iter().chain(steps.flatten());
         Ok(Published {
             warnings: warnings.chain(make_latest(&directory)).collect(),
@@ -259,7 +259,7 @@ pub(crate) fn afterwards(what: &str, make: impl FnOnce() -> Result<(), Failure>)
     ))
 }
 
-/// Writes the page that steps through a run, around its trouble.
+/// Writes the page that steps through a run, around its first violation.
 pub(crate) fn view_of(directory: &Path, judgement: &Judgement) -> Result<(), Failure> {
     let contents = files::read(directory).map_err(|error| Failure::Testbed(error.to_string()))?;
     let page = view::of_run(directory, &contents, judgement, &Choice::default());

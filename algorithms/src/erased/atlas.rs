@@ -10,7 +10,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 
 use super::numbered::Numbered;
-use super::{Event, MessageId, happen};
+use super::{Input, MessageId, happen};
 use crate::contract::{Algorithm, Effect, Message, NodeId, Outbox, Snapshot, Visit};
 use crate::setup::{Setting, Setup};
 use crate::view::View;
@@ -43,7 +43,7 @@ pub trait Atlas: Send {
     fn initial(&mut self, node: NodeId) -> StateId;
 
     /// What the event does at this node in this state; worked out once, then remembered.
-    fn step(&mut self, node: NodeId, state: StateId, event: Event) -> &Step;
+    fn step(&mut self, node: NodeId, state: StateId, input: Input) -> &Step;
 
     /// Whether the algorithm has any invariants to check.
     fn has_invariants(&self) -> bool;
@@ -87,7 +87,7 @@ pub(super) struct Interned<A: Algorithm> {
     setting: Setting,
     states: Numbered<A>,
     messages: Numbered<A::Message>,
-    steps: FxHashMap<(NodeId, StateId, Event), Step>,
+    steps: FxHashMap<(NodeId, StateId, Input), Step>,
     out: Outbox<A::Message>,
 }
 
@@ -102,10 +102,10 @@ impl<A: Algorithm> Interned<A> {
         }
     }
 
-    fn work_out(&mut self, node: NodeId, state: StateId, event: Event) -> Step {
+    fn work_out(&mut self, node: NodeId, state: StateId, input: Input) -> Step {
         let mut local = self.states.value(state.0).clone();
         let messages = &mut self.messages;
-        happen(&mut local, node, event, &mut self.out, |message, _| {
+        happen(&mut local, node, input, &mut self.out, |message, _| {
             messages.value(message.0).clone()
         });
         let mut effects = Vec::new();
@@ -141,10 +141,10 @@ impl<A: Algorithm> Atlas for Interned<A> {
         StateId(self.states.number(state))
     }
 
-    fn step(&mut self, node: NodeId, state: StateId, event: Event) -> &Step {
-        let key = (node, state, event);
+    fn step(&mut self, node: NodeId, state: StateId, input: Input) -> &Step {
+        let key = (node, state, input);
         if !self.steps.contains_key(&key) {
-            let step = self.work_out(node, state, event);
+            let step = self.work_out(node, state, input);
             self.steps.insert(key, step);
         }
         &self.steps[&key]

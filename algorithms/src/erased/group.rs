@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Event, MessageId, happen};
+use super::{Input, MessageId, happen};
 use crate::contract::{Algorithm, Effect, Message, NodeId, Outbox};
 use crate::setup::{Setting, Setup};
 use crate::view::View;
@@ -13,7 +13,7 @@ pub trait Group: Send {
     ///
     /// # Panics
     /// If the member is not of this group, or the message is not under way.
-    fn handle(&mut self, member: NodeId, event: Event, effects: &mut Vec<Effect<MessageId>>);
+    fn handle(&mut self, member: NodeId, input: Input, effects: &mut Vec<Effect<MessageId>>);
 
     /// Which kind of message this is, of those its machine lists.
     fn kind(&self, message: MessageId) -> usize;
@@ -95,9 +95,9 @@ impl<A: Algorithm> Members<A> {
 }
 
 impl<A: Algorithm> Group for Members<A> {
-    fn handle(&mut self, member: NodeId, event: Event, effects: &mut Vec<Effect<MessageId>>) {
+    fn handle(&mut self, member: NodeId, input: Input, effects: &mut Vec<Effect<MessageId>>) {
         let node = &mut self.nodes[(member.0 - self.first) as usize];
-        happen(node, member, event, &mut self.out, |message, out| {
+        happen(node, member, input, &mut self.out, |message, out| {
             out.under_way.take(message)
         });
         self.out.pour_into(effects);
@@ -178,7 +178,7 @@ mod tests {
 
     fn ask(group: &mut dyn Group, node: u32) -> Vec<MessageId> {
         let mut effects = Vec::new();
-        let request = Event::Request(Request { priority: 0 });
+        let request = Input::Request(Request { priority: 0 });
         group.handle(NodeId(node), request, &mut effects);
         let sent = effects.into_iter().filter_map(|effect| match effect {
             Effect::Send { message, .. } => Some(message),
@@ -197,7 +197,7 @@ mod tests {
         let from = NodeId(0);
         let mut effects = Vec::new();
         for message in [sent[0], again] {
-            group.handle(NodeId(1), Event::Receive { from, message }, &mut effects);
+            group.handle(NodeId(1), Input::Receive { from, message }, &mut effects);
         }
         assert_eq!(effects.len(), 2, "each was delivered and answered");
     }
@@ -219,7 +219,7 @@ mod tests {
         let message = ask(&mut group, 0)[0];
         group.discard(message);
         let from = NodeId(0);
-        group.handle(NodeId(1), Event::Receive { from, message }, &mut Vec::new());
+        group.handle(NodeId(1), Input::Receive { from, message }, &mut Vec::new());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use algorithms::erased::{Event, Group, MessageId};
+use algorithms::erased::{Group, Input, MessageId};
 use algorithms::params::Params;
 use algorithms::printed::Printed;
 use algorithms::registry;
@@ -138,7 +138,7 @@ impl Cluster {
         if self.inside.contains(&node) || !self.waiting.insert(node) {
             return Err(format!("{node} has asked already"));
         }
-        Ok(self.happen(node, Event::Request(Request { priority })))
+        Ok(self.happen(node, Input::Request(Request { priority })))
     }
 
     fn release(&mut self, node: &str) -> Happened {
@@ -146,7 +146,7 @@ impl Cluster {
         if !self.inside.remove(&node) {
             return Err(format!("{node} is not inside"));
         }
-        Ok(self.happen(node, Event::Release))
+        Ok(self.happen(node, Input::Release))
     }
 
     fn deliver(&mut self, link: &str, index: usize) -> Happened {
@@ -202,7 +202,7 @@ impl Cluster {
     fn arrive(&mut self, (from, to): Link, message: MessageId) -> Vec<String> {
         let what = self.group.describe(message);
         let mut happened = vec![format!("> {to} gets {what} from {from}")];
-        happened.extend(self.happen(to, Event::Receive { from, message }));
+        happened.extend(self.happen(to, Input::Receive { from, message }));
         happened
     }
 
@@ -213,37 +213,37 @@ impl Cluster {
             |(at, timer): &(NodeId, Timer)| (*at, timer.name, timer.tag) == (node, name, tag);
         let due = set.clone().find(named).ok_or("that timer is not set")?;
         self.timers.remove(&due);
-        Ok(self.happen(node, Event::Timer(due.1)))
+        Ok(self.happen(node, Input::Timer(due.1)))
     }
 
     fn change(&mut self, what: &str, peer: &str, node: &str) -> Happened {
         let (peer, node) = (self.node(peer)?, self.node(node)?);
-        let event = match what {
-            "down" => Event::Peer {
+        let input = match what {
+            "down" => Input::Peer {
                 peer,
                 change: Change::Down,
             },
-            "up" => Event::Peer {
+            "up" => Input::Peer {
                 peer,
                 change: Change::Up,
             },
-            "link-down" => Event::Link {
+            "link-down" => Input::Link {
                 neighbour: peer,
                 change: Change::Down,
             },
-            "link-up" => Event::Link {
+            "link-up" => Input::Link {
                 neighbour: peer,
                 change: Change::Up,
             },
             _ => return Err("no such command".to_owned()),
         };
-        Ok(self.happen(node, event))
+        Ok(self.happen(node, input))
     }
 
     /// Lets an event happen and does what the member wants done.
-    fn happen(&mut self, node: NodeId, event: Event) -> Vec<String> {
+    fn happen(&mut self, node: NodeId, input: Input) -> Vec<String> {
         let mut effects = Vec::new();
-        self.group.handle(node, event, &mut effects);
+        self.group.handle(node, input, &mut effects);
         let lines = effects.into_iter();
         lines.map(|effect| self.take_effect(node, effect)).collect()
     }

@@ -41,7 +41,7 @@ use model::plan::Plan;
 use model::run::{Engine, Run};
 
 use crate::{Judgement, Verdict};
-use record::Record;
+use record::RunFile;
 
 /// The files of a run: `run.json`, what follows from the run, and where it is traced its events. A run on
 /// several hosts has `clocks.csv` as well.
@@ -75,7 +75,7 @@ pub fn write_into(
     faults::write(dir, plan, run)?;
     tables::write_summary(dir, &judgement.summary.stamped(provenance))?;
     hlog::write(dir, plan, run, provenance)?;
-    Record::new(plan, run, judgement, provenance).write(dir)
+    RunFile::new(plan, run, judgement, provenance).write(dir)
 }
 
 /// Writes only what says which run this is and how far it came: before it begins, when it counts as
@@ -88,7 +88,7 @@ pub fn write_record(
     provenance: &Provenance,
 ) -> Result<(), FilesError> {
     let judgement = crate::judge(plan, topology, run);
-    Record::new(plan, run, &judgement, provenance).write(dir)
+    RunFile::new(plan, run, &judgement, provenance).write(dir)
 }
 
 /// Removes the tables of a run, whole or not, and leaves what they were made from.
@@ -119,7 +119,7 @@ pub struct Head {
 
 /// Reads only `run.json`.
 pub fn head(dir: &Path) -> Result<Head, FilesError> {
-    let (record, topology) = Record::read(dir)?;
+    let (record, topology) = RunFile::read(dir)?;
     let (engine, state, verdict) = (record.engine(), record.state(), record.verdict.verdict);
     let (plan, provenance) = record.into_plan();
     Ok(Head {
@@ -147,7 +147,7 @@ pub struct Contents {
 
 /// Reads the files of a run back, and refuses what no run could have written.
 pub fn read(dir: &Path) -> Result<Contents, FilesError> {
-    let (record, topology) = Record::read(dir)?;
+    let (record, topology) = RunFile::read(dir)?;
     let run = read_run(dir, &record)?;
     let (plan, provenance) = record.into_plan();
     Ok(Contents {
@@ -158,7 +158,7 @@ pub fn read(dir: &Path) -> Result<Contents, FilesError> {
     })
 }
 
-fn read_run(dir: &Path, record: &Record) -> Result<Run, FilesError> {
+fn read_run(dir: &Path, record: &RunFile) -> Result<Run, FilesError> {
     let mut run = record.run();
     let plan = record.plan();
     run.requests = tables::read_entries(dir, plan, &run)?;

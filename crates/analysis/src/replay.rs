@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use algorithms::erased::{Event as Input, Group, Machine, MessageId};
+use algorithms::erased::{Group, Input, Machine, MessageId};
 use algorithms::view::View;
 use algorithms::{Change, Effect, NodeId, Request, Setting, Timer, Topology};
 

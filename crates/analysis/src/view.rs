@@ -9,8 +9,8 @@
 //!                    └──► view: pointers, queues, token  ──┘
 //! ```
 
-mod trouble;
 mod untraced;
+mod violation;
 
 use algorithms::registry::AlgorithmInfo;
 use algorithms::view::{View, fields};
@@ -20,8 +20,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::replay::Replay;
-pub use trouble::{Trouble, Watch};
 pub use untraced::events_of_tables;
+pub use violation::{Violation, Watch};
 
 /// The most events that a page shows. With more it would no longer follow the hand that scrubs.
 pub const MOST_EVENTS: u64 = 20_000;
@@ -56,10 +56,10 @@ pub struct Recording {
     /// The events that are shown.
     pub events: Vec<Moment>,
     /// What went wrong among them.
-    pub troubles: Vec<Trouble>,
+    pub violations: Vec<Violation>,
     /// Why there are no states from some event on, if so: the machines did something else.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub diverged: Option<Trouble>,
+    pub diverged: Option<Violation>,
 }
 
 /// A member at one moment.
@@ -143,7 +143,7 @@ impl Recorder {
                 first: window.0,
                 start: Vec::new(),
                 events: Vec::new(),
-                troubles: Vec::new(),
+                violations: Vec::new(),
                 diverged: None,
             },
         }
@@ -156,12 +156,12 @@ impl Recorder {
         if self.number == first {
             self.recording.start = self.members.clone();
         }
-        let trouble = self.watch.take(self.number, event);
+        let violation = self.watch.take(self.number, event);
         let (set, view) = self.change(event);
         if !(first..=last).contains(&self.number) {
             return None;
         }
-        self.recording.troubles.extend(trouble);
+        self.recording.violations.extend(violation);
         let event = without_bytes(event);
         self.recording.events.push(Moment { event, set, view });
         self.recording.events.last()
@@ -205,7 +205,7 @@ impl Recorder {
         };
         if let Err(text) = replay.take(event) {
             let event = self.number;
-            self.recording.diverged = Some(Trouble { event, text });
+            self.recording.diverged = Some(Violation { event, text });
             self.replay = None;
             return Default::default();
         }
@@ -250,7 +250,7 @@ impl Phase {
             What::Arrive { .. } | What::Request { .. } if self == Phase::Idle => Phase::Waiting,
             What::Enter { .. } => Phase::Inside,
             What::Release => Phase::Idle,
-            What::Fault { name, .. } if trouble::ends_member(name) => Phase::Dead,
+            What::Fault { name, .. } if violation::ends_member(name) => Phase::Dead,
             _ => self,
         }
     }
@@ -279,11 +279,11 @@ fn without_bytes(event: &Event) -> Map<String, Value> {
     fields
 }
 
-/// The events to show where there are more than a page can: around the first trouble, or the last
+/// The events to show where there are more than a page can: around the first violation, or the last
 /// ones where the run ended badly, or the first ones.
-pub fn usual_window(in_all: u64, trouble: Option<u64>, ended_badly: bool) -> (u64, u64) {
+pub fn usual_window(in_all: u64, violation: Option<u64>, ended_badly: bool) -> (u64, u64) {
     let last_first = in_all.saturating_sub(MOST_EVENTS) + 1;
-    let first = match trouble {
+    let first = match violation {
         Some(event) => event
             .saturating_sub(MOST_EVENTS * 3 / 4)
             .clamp(1, last_first),

@@ -23,7 +23,7 @@ use clap::{Parser, Subcommand};
 use crate::comparison::{Comparison, Wanted};
 use crate::goodput::Goodput;
 use crate::locks::Contest;
-use crate::proxy::{Kept, Punctuality};
+use crate::proxy::{LimitCheck, Punctuality};
 use orchestrator::numbers::{count, decimal};
 use orchestrator::table::Table;
 use orchestrator::{Exit, Failure, interrupt, print};
@@ -233,10 +233,10 @@ fn chaos() -> Result<Exit, Failure> {
                 &format!("{} µs", decimal(late_us, 0)),
                 &format!("< {most_us} µs"),
                 &format!("{} µs", decimal(punctuality.machine_at_us(*percentile), 0)),
-                match punctuality.kept(*percentile, *most_us) {
-                    Kept::Met => "met",
-                    Kept::Missed => "missed",
-                    Kept::Busy => "unknown: the machine is not idle",
+                match punctuality.check(*percentile, *most_us) {
+                    LimitCheck::Met => "met",
+                    LimitCheck::Missed => "missed",
+                    LimitCheck::Busy => "unknown: the machine is not idle",
                 },
             ]);
         }
@@ -253,11 +253,11 @@ fn chaos() -> Result<Exit, Failure> {
         decimal(crowd.late_p99_ms, 1),
     );
     print(&text)?;
-    let kept = measured.punctuality.iter().map(Punctuality::all_kept);
+    let kept = measured.punctuality.iter().map(Punctuality::check_all);
     let kept = kept.collect::<Vec<_>>();
-    Ok(if kept.contains(&Kept::Missed) || !crowd.is_met() {
+    Ok(if kept.contains(&LimitCheck::Missed) || !crowd.is_met() {
         Exit::Violated
-    } else if kept.contains(&Kept::Busy) {
+    } else if kept.contains(&LimitCheck::Busy) {
         Exit::Inconclusive
     } else {
         exit(&measured.comparisons)

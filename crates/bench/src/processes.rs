@@ -44,7 +44,7 @@ const PROXY: [&str; 2] = ["--fault", "at 1h loss 1% on all"];
 const GOODPUT_LIMIT: &str = "30s";
 
 /// All comparisons of the cluster, and what else was measured.
-pub(crate) struct Report {
+pub(crate) struct ClusterFigures {
     pub(crate) comparisons: Vec<Comparison>,
     /// Memory that is a member's alone, in KiB: the largest of a thousand.
     pub(crate) private_kib: u64,
@@ -59,7 +59,7 @@ pub(crate) fn measure(
     executable: &Path,
     interrupted: &AtomicBool,
     note: &dyn Fn(&str),
-) -> Result<Report, Failure> {
+) -> Result<ClusterFigures, Failure> {
     let bench = Bench {
         executable,
         interrupted,
@@ -140,7 +140,7 @@ pub(crate) fn measure(
         }
     }
     let cpu_ms: f64 = idle.usage.values().map(|usage| usage.cpu_ms).sum();
-    Ok(Report {
+    Ok(ClusterFigures {
         comparisons,
         private_kib: largest.unwrap_or(0),
         idle_share: cpu_ms / (idle.ended_ns as f64 / 1e6),

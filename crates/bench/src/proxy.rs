@@ -61,7 +61,7 @@ pub(crate) struct Crowd {
 
 /// Whether a percentile is as low as it should be. The worst comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kept {
+pub(crate) enum LimitCheck {
     Met,
     /// The machine wakes nobody in time, so nothing is known of the proxy.
     Busy,
@@ -78,21 +78,21 @@ impl Punctuality {
         at(&self.machine_us, percentile)
     }
 
-    pub(crate) fn kept(&self, percentile: f64, most_us: f64) -> Kept {
+    pub(crate) fn check(&self, percentile: f64, most_us: f64) -> LimitCheck {
         if self.at_us(percentile) < most_us {
-            Kept::Met
+            LimitCheck::Met
         } else if self.machine_at_us(percentile) < most_us / 2.0 {
-            Kept::Missed
+            LimitCheck::Missed
         } else {
-            Kept::Busy
+            LimitCheck::Busy
         }
     }
 
     /// The worst of all percentiles that are wanted.
-    pub(crate) fn all_kept(&self) -> Kept {
+    pub(crate) fn check_all(&self) -> LimitCheck {
         let wanted = self.wanted_us.iter();
-        let kept = wanted.map(|(percentile, most_us)| self.kept(*percentile, *most_us));
-        kept.max().unwrap_or(Kept::Met)
+        let kept = wanted.map(|(percentile, most_us)| self.check(*percentile, *most_us));
+        kept.max().unwrap_or(LimitCheck::Met)
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Crowd {
 
 /// Every schedule of a small world.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Search {
+pub(crate) struct Explored {
     /// The number of distinct states that were visited.
     pub(crate) states: u64,
     /// How long the search took.
@@ -92,7 +92,7 @@ pub(crate) fn crowd(nodes: u32) -> Crowd {
 
 /// Explores Ricart and Agrawala's algorithm: three nodes, three entries each, with a search for
 /// trapped states.
-pub(crate) fn search() -> Search {
+pub(crate) fn search() -> Explored {
     let entry = registry::find("ricart-agrawala").expect("it is registered");
     let nodes = 3;
     let setting = Setting::new(
@@ -112,14 +112,14 @@ pub(crate) fn search() -> Search {
         &mut |_| ControlFlow::Continue(()),
     )
     .expect("three nodes fit");
-    Search {
+    Explored {
         states: report.states,
         took: start.elapsed(),
         complete: report.complete && report.finding.is_none(),
     }
 }
 
-impl Search {
+impl Explored {
     /// Distinct states per second, on the one core it used.
     pub(crate) fn per_second(&self) -> f64 {
         self.states as f64 / self.took.as_secs_f64()

@@ -23,7 +23,7 @@ pub(crate) struct Faults {
     pub(crate) queue: TimerQueue<Task>,
     /// Who is struck, and what happened.
     pub(crate) process_faults: ProcessFaults,
-    search: Option<Search>,
+    search: Option<VictimSearch>,
     /// Steps that wait for another search to end.
     deferred: Vec<usize>,
     /// Members that stand still until a step is in force.
@@ -36,7 +36,7 @@ pub(crate) struct Faults {
 
 /// A search for the holder or the token: everybody stops and answers.
 #[derive(Debug)]
-struct Search {
+struct VictimSearch {
     step: usize,
     answers: Vec<Sighting>,
     missing: usize,
@@ -156,7 +156,7 @@ impl Supervisor<'_> {
     /// Everybody who can shall stop and answer.
     fn search(&mut self, step: usize) {
         let asked = self.running().collect::<Vec<_>>();
-        self.faults.search = Some(Search {
+        self.faults.search = Some(VictimSearch {
             step,
             answers: Vec::new(),
             missing: asked.len(),
@@ -201,7 +201,7 @@ impl Supervisor<'_> {
     fn end_search(&mut self) {
         let enacting = &self.faults.enacting;
         let pending = |step| enacting.iter().any(|(enacting, _)| *enacting == step);
-        let done = |search: &mut Search| search.concluded && !pending(search.step);
+        let done = |search: &mut VictimSearch| search.concluded && !pending(search.step);
         let Some(search) = self.faults.search.take_if(done) else {
             return;
         };

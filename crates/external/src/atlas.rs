@@ -3,14 +3,14 @@
 //! There is one process for each node. A step puts it into the state, lets the event happen and has it say
 //! what it knows then; the answer is remembered.
 
-use algorithms::erased::{Atlas, Broken, Event, MessageId, Numbered, StateId, Step};
+use algorithms::erased::{Atlas, Broken, Input, MessageId, Numbered, StateId, Step};
 use algorithms::external::External;
 use algorithms::view::View;
 use algorithms::{Effect, NodeId, Setting};
 use rustc_hash::FxHashMap;
 
 use crate::member::{Member, Message, canonical, told};
-use crate::process::{self, Start, Trouble};
+use crate::process::{self, ProgramError, Start};
 
 /// The states, messages and steps of a small world of programs.
 pub(crate) struct Asked {
@@ -22,7 +22,7 @@ pub(crate) struct Asked {
     initial: Vec<Option<StateId>>,
     states: Numbered<Box<str>>,
     messages: Numbered<Message>,
-    steps: FxHashMap<(NodeId, StateId, Event), Step>,
+    steps: FxHashMap<(NodeId, StateId, Input), Step>,
 }
 
 struct Seat {
@@ -50,25 +50,25 @@ impl Asked {
         let place = &mut self.members[node.index()];
         if place.is_none() {
             let member = Member::start(self.of, &self.start, &self.setting, node)
-                .map_err(|trouble| told(self.of, node, 0, &trouble))?;
+                .map_err(|error| told(self.of, node, 0, &error))?;
             *place = Some(Seat { member, now: None });
         }
         Ok(place.as_mut().expect("it was just started"))
     }
 
-    fn work_out(&mut self, node: NodeId, state: StateId, event: Event) -> Result<Step, String> {
+    fn work_out(&mut self, node: NodeId, state: StateId, input: Input) -> Result<Step, String> {
         let text = self.states.value(state.0).clone();
-        let received = match event {
-            Event::Receive { message, .. } => Some(self.messages.value(message.0).clone()),
+        let received = match input {
+            Input::Receive { message, .. } => Some(self.messages.value(message.0).clone()),
             _ => None,
         };
         let seat = self.seat(node)?;
         let mut made = Vec::new();
-        let happened = seat.step(state, &text, event, received.as_ref(), &mut made);
+        let happened = seat.step(state, &text, input, received.as_ref(), &mut made);
         let next = match happened {
             Ok(next) => next,
-            Err(trouble) => {
-                let why = seat.member.told(&trouble);
+            Err(error) => {
+                let why = seat.member.told(&error);
                 // A program that failed may be in any state: another is started when it is needed.
                 self.members[node.index()] = None;
                 return Err(why);
@@ -91,7 +91,7 @@ impl Asked {
     fn first(&mut self, node: NodeId) -> Result<Box<str>, String> {
         let seat = self.seat(node)?;
         let saved = seat.member.save();
-        saved.map_err(|trouble| seat.member.told(&trouble))
+        saved.map_err(|error| seat.member.told(&error))
     }
 }
 
@@ -100,15 +100,15 @@ impl Seat {
         &mut self,
         state: StateId,
         text: &str,
-        event: Event,
+        input: Input,
         received: Option<&Message>,
         effects: &mut Vec<Effect<Message>>,
-    ) -> Result<Box<str>, Trouble> {
+    ) -> Result<Box<str>, ProgramError> {
         if self.now != Some(state) {
             self.member.load(text)?;
         }
         self.now = None;
-        self.member.happen(event, received, effects)?;
+        self.member.happen(input, received, effects)?;
         self.member.save()
     }
 }
@@ -128,10 +128,10 @@ impl Atlas for Asked {
         state
     }
 
-    fn step(&mut self, node: NodeId, state: StateId, event: Event) -> &Step {
-        let key = (node, state, event);
+    fn step(&mut self, node: NodeId, state: StateId, input: Input) -> &Step {
+        let key = (node, state, input);
         if !self.steps.contains_key(&key) {
-            let step = self.work_out(node, state, event);
+            let step = self.work_out(node, state, input);
             let step = step.unwrap_or_else(|why| Step {
                 next: state,
                 effects: vec![Effect::Fail { why }],

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use algorithms::erased::{Event, Group, MessageId};
+use algorithms::erased::{Group, Input, MessageId};
 use algorithms::external::{Declaration, Program, Wanted};
 use algorithms::printed::Printed;
 use algorithms::topology::Shape;
 use algorithms::{Effect, NodeId, Request, Setting, registry};
 use serde_json::Value;
 
-use crate::process::{self, Process, Start, Trouble};
+use crate::process::{self, Process, ProgramError, Start};
 use crate::protocol::{self, Answer, Init, Question, Saved};
 
 /// How many members the little group has.
@@ -296,20 +296,20 @@ impl GroupWalk<'_> {
         /// More than this for one entry is a loop.
         const MOST: u64 = 100_000;
         let limit = *happened + MOST;
-        self.happen(node, Event::Request(Request { priority: 0 }), happened)?;
+        self.happen(node, Input::Request(Request { priority: 0 }), happened)?;
         let mut entered = false;
         while *happened < limit {
             if self.inside == Some(node) {
                 entered = true;
                 self.inside = None;
-                self.happen(node, Event::Release, happened)?;
+                self.happen(node, Input::Release, happened)?;
             } else if let Some((from, to, message)) = self.flight.pop_front() {
                 let message = self.padded(message)?;
-                self.happen(to, Event::Receive { from, message }, happened)?;
+                self.happen(to, Input::Receive { from, message }, happened)?;
             } else if entered {
                 break;
             } else if let Some((node, timer)) = self.timers.pop_front() {
-                self.happen(node, Event::Timer(timer), happened)?;
+                self.happen(node, Input::Timer(timer), happened)?;
             } else {
                 break;
             }
@@ -317,10 +317,10 @@ impl GroupWalk<'_> {
         Ok(entered)
     }
 
-    fn happen(&mut self, node: NodeId, event: Event, happened: &mut u64) -> Result<(), String> {
+    fn happen(&mut self, node: NodeId, input: Input, happened: &mut u64) -> Result<(), String> {
         *happened += 1;
         let mut effects = Vec::new();
-        self.group.handle(node, event, &mut effects);
+        self.group.handle(node, input, &mut effects);
         for effect in effects {
             match effect {
                 Effect::Send { to, message, .. } => {
@@ -388,6 +388,6 @@ fn save(process: &mut Process) -> Result<Box<str>, String> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
-fn text(trouble: Trouble) -> String {
-    trouble.to_string()
+fn text(error: ProgramError) -> String {
+    error.to_string()
 }

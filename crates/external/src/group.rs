@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use algorithms::erased::{DecodeError, Event, Group, MessageId, Shelf};
+use algorithms::erased::{DecodeError, Group, Input, MessageId, Shelf};
 use algorithms::external::External;
 use algorithms::view::View;
 use algorithms::{Effect, NodeId, Setting};
@@ -47,15 +47,15 @@ impl Programs {
             let me = NodeId(me);
             Member::spawn(of, start, setting, me)
                 .map(Box::new)
-                .map_err(|trouble| Some(told(of, me, 0, &trouble)))
+                .map_err(|error| Some(told(of, me, 0, &error)))
                 .map_or_else(Seat::Failed, Seat::Running)
         });
         let mut members = spawned.collect::<Vec<_>>();
         for seat in &mut members {
             if let Seat::Running(member) = seat
-                && let Err(trouble) = member.init(setting)
+                && let Err(error) = member.init(setting)
             {
-                *seat = Seat::Failed(Some(member.told(&trouble)));
+                *seat = Seat::Failed(Some(member.told(&error)));
             }
         }
         Self {
@@ -89,10 +89,10 @@ impl Programs {
 }
 
 impl Group for Programs {
-    fn handle(&mut self, member: NodeId, event: Event, effects: &mut Vec<Effect<MessageId>>) {
+    fn handle(&mut self, member: NodeId, input: Input, effects: &mut Vec<Effect<MessageId>>) {
         let seat = &mut self.members[(member.0 - self.first) as usize];
-        let received = match event {
-            Event::Receive { message, .. } => Some(self.under_way.take(message)),
+        let received = match input {
+            Input::Receive { message, .. } => Some(self.under_way.take(message)),
             _ => None,
         };
         let program = match seat {
@@ -103,15 +103,15 @@ impl Group for Programs {
             }
         };
         let happened = program
-            .happen(event, received.as_ref(), &mut self.effects)
-            .map_err(|trouble| program.told(&trouble));
+            .happen(input, received.as_ref(), &mut self.effects)
+            .map_err(|error| program.told(&error));
         let entered = self
             .effects
             .iter()
             .any(|effect| matches!(effect, Effect::Enter { .. }));
         self.in_vain = if entered { 0 } else { self.in_vain + 1 };
         let happened = happened.and_then(|()| match self.in_vain < MOST_IN_VAIN {
-            true => program.count_uninvited(event, entered),
+            true => program.count_uninvited(input, entered),
             false => Err(format!(
                 "{MOST_IN_VAIN} events and nobody was let in; the last was at member {member}"
             )),

@@ -39,7 +39,7 @@ use algorithms::Setting;
 use algorithms::erased::{Atlas, Group};
 use algorithms::external::{Declaration, Driver, External, Limits};
 
-use process::{Process, Trouble};
+use process::{Process, ProgramError};
 use protocol::{Answer, Init, Question};
 
 pub use process::{START_WITHIN, Start};
@@ -122,22 +122,22 @@ pub fn declaration(
         executable,
         in_our_group: false,
     };
-    let mut process = Process::start(&start).map_err(|trouble| trouble.to_string())?;
+    let mut process = Process::start(&start).map_err(|error| error.to_string())?;
     let declared = declared(&mut process, init);
     process::end_all(vec![process]);
-    let declares = declared.map_err(|trouble| trouble.to_string())?;
+    let declares = declared.map_err(|error| error.to_string())?;
     declares
         .check()
         .map_err(|why| format!("it declares what cannot be: {why}"))?;
     Ok(declares)
 }
 
-pub(crate) fn declared(process: &mut Process, init: &Init) -> Result<Declaration, Trouble> {
+pub(crate) fn declared(process: &mut Process, init: &Init) -> Result<Declaration, ProgramError> {
     let question = Question::Init(init).line();
     let line = process.ask(&question)?;
     let answer: Answer<'_> = protocol::read(&question, &line)?;
     if !answer.effects.is_empty() {
-        return Err(Trouble::Impossible {
+        return Err(ProgramError::Impossible {
             asked: protocol::shown(&question),
             line: protocol::shown(&line),
             why: TOO_EARLY.to_owned(),

@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use algorithms::erased::Event;
+use algorithms::erased::Input;
 use algorithms::external::External;
 use algorithms::params::Value;
 use algorithms::{After, Effect, NodeId, Request, Setting, Setup, Timer};
 use serde_json::value::RawValue;
 
-use crate::process::{Process, Start, Trouble};
+use crate::process::{Process, ProgramError, Start};
 use crate::protocol::{self, Answer, Init, Parameter, Question, Saved, Wish, shown};
 use crate::{TOO_EARLY, names};
 
@@ -46,7 +46,7 @@ impl Member {
         start: &Start,
         setting: &Setting,
         me: NodeId,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, ProgramError> {
         let mut member = Self::spawn(of, start, setting, me)?;
         member.init(setting)?;
         Ok(member)
@@ -58,7 +58,7 @@ impl Member {
         start: &Start,
         setting: &Setting,
         me: NodeId,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, ProgramError> {
         let setup = Setup { me, setting };
         let neighbours: BTreeSet<_> = setup.linked().map(|node| node.0).collect();
         let everybody = neighbours.len() + 1 == setting.nodes() as usize;
@@ -76,7 +76,7 @@ impl Member {
     }
 
     /// Tells the program who it is.
-    pub(crate) fn init(&mut self, setting: &Setting) -> Result<(), Trouble> {
+    pub(crate) fn init(&mut self, setting: &Setting) -> Result<(), ProgramError> {
         let init = init(setting, self.me);
         let line = self.ask(&Question::Init(&init))?;
         let answer: Answer<'_> = protocol::read(&self.question, &line)?;
@@ -90,17 +90,17 @@ impl Member {
     /// Lets an event happen; what the program says to itself happens before this returns.
     pub(crate) fn happen(
         &mut self,
-        event: Event,
+        input: Input,
         received: Option<&Message>,
         effects: &mut Vec<Effect<Message>>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ProgramError> {
         /// So many messages to oneself in one event, and it never ends.
         const MOST_TO_ITSELF: usize = 10_000;
         let raw;
-        let question = match event {
-            Event::Request(Request { priority }) => Question::Request { priority },
-            Event::Release => Question::Release {},
-            Event::Receive { from, .. } => {
+        let question = match input {
+            Input::Request(Request { priority }) => Question::Request { priority },
+            Input::Release => Question::Release {},
+            Input::Receive { from, .. } => {
                 let text = &received.expect("a message that arrives is known").text;
                 raw = raw_value(text);
                 Question::Receive {
@@ -108,12 +108,12 @@ impl Member {
                     message: &raw,
                 }
             }
-            Event::Timer(Timer { name, tag }) => Question::Timer { name, tag },
-            Event::Peer { peer, change } => Question::Peer {
+            Input::Timer(Timer { name, tag }) => Question::Timer { name, tag },
+            Input::Peer { peer, change } => Question::Peer {
                 node: peer.0,
                 change: change.into(),
             },
-            Event::Link { neighbour, change } => Question::Link {
+            Input::Link { neighbour, change } => Question::Link {
                 node: neighbour.0,
                 change: change.into(),
             },
@@ -139,9 +139,9 @@ impl Member {
     }
 
     /// Each entry that nobody asked for is a finding; a program that never stops is ended.
-    pub(crate) fn count_uninvited(&mut self, event: Event, entered: bool) -> Result<(), String> {
+    pub(crate) fn count_uninvited(&mut self, input: Input, entered: bool) -> Result<(), String> {
         const MOST: u32 = 1_000;
-        self.asked |= matches!(event, Event::Request(_));
+        self.asked |= matches!(input, Input::Request(_));
         if !entered || std::mem::take(&mut self.asked) {
             return Ok(());
         }
@@ -156,14 +156,14 @@ impl Member {
     }
 
     /// All that the program knows, in one form for one knowledge.
-    pub(crate) fn save(&mut self) -> Result<Box<str>, Trouble> {
+    pub(crate) fn save(&mut self) -> Result<Box<str>, ProgramError> {
         let line = self.ask(&Question::Save {})?;
         let saved: Saved<'_> = protocol::read(&self.question, &line)?;
         Ok(canonical(saved.state.get()))
     }
 
     /// Puts the program back to what it knew.
-    pub(crate) fn load(&mut self, state: &str) -> Result<(), Trouble> {
+    pub(crate) fn load(&mut self, state: &str) -> Result<(), ProgramError> {
         let raw = raw_value(state);
         let line = self.ask(&Question::Load { state: &raw })?;
         let answer: Answer<'_> = protocol::read(&self.question, &line)?;
@@ -178,12 +178,12 @@ impl Member {
         self.process
     }
 
-    /// What a person is told of trouble with this program.
-    pub(crate) fn told(&self, trouble: &Trouble) -> String {
-        told(self.of, self.me, self.process.lines, trouble)
+    /// What a person is told of an error of this program.
+    pub(crate) fn told(&self, error: &ProgramError) -> String {
+        told(self.of, self.me, self.process.lines, error)
     }
 
-    fn ask(&mut self, question: &Question<'_>) -> Result<Vec<u8>, Trouble> {
+    fn ask(&mut self, question: &Question<'_>) -> Result<Vec<u8>, ProgramError> {
         self.question.clear();
         question.write(&mut self.question);
         self.process.ask(&self.question)
@@ -194,7 +194,7 @@ impl Member {
         line: &[u8],
         effects: &mut Vec<Effect<Message>>,
         to_itself: &mut VecDeque<Box<str>>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ProgramError> {
         let answer: Answer<'_> = protocol::read(&self.question, line)?;
         if answer.declares.is_some() {
             return Err(self.impossible(line, "only the answer to init declares something"));
@@ -284,8 +284,8 @@ impl Member {
         Ok(Message { kind, text })
     }
 
-    fn impossible(&self, line: &[u8], why: &str) -> Trouble {
-        Trouble::Impossible {
+    fn impossible(&self, line: &[u8], why: &str) -> ProgramError {
+        ProgramError::Impossible {
             asked: shown(&self.question),
             line: shown(line),
             why: why.to_owned(),
@@ -293,18 +293,22 @@ impl Member {
     }
 }
 
-/// What a person is told of trouble with the program of a member.
-pub(crate) fn told(of: External, me: NodeId, lines: u64, trouble: &Trouble) -> String {
+/// What a person is told of an error of the program of a member.
+pub(crate) fn told(of: External, me: NodeId, lines: u64, error: &ProgramError) -> String {
     let command = of.program.command.join(" ");
-    let line = match trouble {
-        Trouble::NoAnswer { .. } | Trouble::Impossible { .. } => format!(", line {lines}"),
-        Trouble::Unasked { .. } | Trouble::TooLong { .. } => format!(", line {}", lines + 1),
-        Trouble::Unstarted { .. }
-        | Trouble::Ended { .. }
-        | Trouble::TooMany { .. }
-        | Trouble::Late { .. } => String::new(),
+    let line = match error {
+        ProgramError::NoAnswer { .. } | ProgramError::Impossible { .. } => {
+            format!(", line {lines}")
+        }
+        ProgramError::Unasked { .. } | ProgramError::TooLong { .. } => {
+            format!(", line {}", lines + 1)
+        }
+        ProgramError::Unstarted { .. }
+        | ProgramError::Ended { .. }
+        | ProgramError::TooMany { .. }
+        | ProgramError::Late { .. } => String::new(),
     };
-    format!("the program of member {me} ({command}){line}: {trouble}")
+    format!("the program of member {me} ({command}){line}: {error}")
 }
 
 /// What the program of this member is told first.

@@ -53,7 +53,7 @@ pub struct Start {
 
 /// What went wrong with a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum ProgramError {
     /// It could not be started.
     Unstarted {
         /// The program that was to be started.
@@ -122,15 +122,15 @@ pub(crate) enum Trouble {
     },
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let wrote = |stderr: &str| match stderr {
             "" => "it wrote nothing to stderr".to_owned(),
             lines => format!("the end of its stderr:\n{lines}"),
         };
         match self {
-            Trouble::Unstarted { program, why } => write!(f, "cannot start {program}: {why}"),
-            Trouble::Ended {
+            ProgramError::Unstarted { program, why } => write!(f, "cannot start {program}: {why}"),
+            ProgramError::Ended {
                 asked,
                 status,
                 stderr,
@@ -141,12 +141,12 @@ impl fmt::Display for Trouble {
                 };
                 write!(f, "it {how} and did not answer {asked}; {}", wrote(stderr))
             }
-            Trouble::TooMany { asked, most, found } => write!(
+            ProgramError::TooMany { asked, most, found } => write!(
                 f,
                 "asked {asked} it and what it started were {found} processes, and {most} are allowed \
                  (--program-processes); all were ended"
             ),
-            Trouble::Late {
+            ProgramError::Late {
                 asked,
                 within,
                 begun,
@@ -163,23 +163,23 @@ impl fmt::Display for Trouble {
                     wrote(stderr)
                 )
             }
-            Trouble::TooLong { asked, line } => write!(
+            ProgramError::TooLong { asked, line } => write!(
                 f,
                 "its answer to {asked} is longer than {} MiB and has no end of line: {line}",
                 LONGEST_LINE >> 20
             ),
-            Trouble::Unasked { line } => write!(
+            ProgramError::Unasked { line } => write!(
                 f,
                 "it wrote a line that nobody asked for: {line}; each question has one line of \
                  answer, and anything else goes to stderr"
             ),
-            Trouble::NoAnswer { asked, line, why } => {
+            ProgramError::NoAnswer { asked, line, why } => {
                 write!(
                     f,
                     "asked {asked} it wrote `{line}`, which is no answer: {why}"
                 )
             }
-            Trouble::Impossible { asked, line, why } => {
+            ProgramError::Impossible { asked, line, why } => {
                 write!(f, "asked {asked} it wrote `{line}`: {why}")
             }
         }
@@ -209,14 +209,14 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts a program. Whether it lives is known when it has answered.
-    pub(crate) fn start(start: &Start) -> Result<Self, Trouble> {
+    pub(crate) fn start(start: &Start) -> Result<Self, ProgramError> {
         let [program, arguments @ ..] = start.command.as_slice() else {
-            return Err(Trouble::Unstarted {
+            return Err(ProgramError::Unstarted {
                 program: "nothing".to_owned(),
                 why: "no command is given".to_owned(),
             });
         };
-        let unstarted = |error: io::Error| Trouble::Unstarted {
+        let unstarted = |error: io::Error| ProgramError::Unstarted {
             program: program.clone(),
             why: error.to_string(),
         };
@@ -275,10 +275,10 @@ impl Process {
     }
 
     /// Asks a question, a line with its end, and waits for the answer, a line without it.
-    pub(crate) fn ask(&mut self, question: &[u8]) -> Result<Vec<u8>, Trouble> {
+    pub(crate) fn ask(&mut self, question: &[u8]) -> Result<Vec<u8>, ProgramError> {
         if !self.pending.is_empty() {
             let line = shown(&self.pending);
-            return Err(Trouble::Unasked { line });
+            return Err(ProgramError::Unasked { line });
         }
         let deadline = Instant::now() + self.within();
         let mut rest = question;
@@ -291,15 +291,15 @@ impl Process {
                 let answers = line.trim_ascii_start().starts_with(b"{");
                 return match (rest, self.pending.as_slice()) {
                     ([], more) if answers && !more.is_empty() => {
-                        Err(Trouble::Unasked { line: shown(more) })
+                        Err(ProgramError::Unasked { line: shown(more) })
                     }
                     // A greeting before the answer is shown as what it is: no answer.
                     ([], _) => Ok(line),
-                    (_, _) => Err(Trouble::Unasked { line: shown(&line) }),
+                    (_, _) => Err(ProgramError::Unasked { line: shown(&line) }),
                 };
             }
             if self.pending.len() > LONGEST_LINE {
-                return Err(Trouble::TooLong {
+                return Err(ProgramError::TooLong {
                     asked: shown(question),
                     line: shown(&self.pending[..400]),
                 });
@@ -318,7 +318,7 @@ impl Process {
     }
 
     /// Writes as much as fits, and gives back the rest.
-    fn tell<'a>(&mut self, rest: &'a [u8], question: &[u8]) -> Result<&'a [u8], Trouble> {
+    fn tell<'a>(&mut self, rest: &'a [u8], question: &[u8]) -> Result<&'a [u8], ProgramError> {
         let stdin = self.stdin.as_mut().expect("it is open while it is asked");
         match stdin.write(rest) {
             Ok(written) => Ok(&rest[written..]),
@@ -328,7 +328,7 @@ impl Process {
     }
 
     /// Reads what there is.
-    fn hear(&mut self, question: &[u8]) -> Result<(), Trouble> {
+    fn hear(&mut self, question: &[u8]) -> Result<(), ProgramError> {
         match self.stdout.read(&mut self.chunk) {
             Ok(0) => Err(self.ended(question)),
             Ok(heard) => {
@@ -355,7 +355,7 @@ impl Process {
     }
 
     /// Waits until something can be read, or written where there is something to write.
-    fn wait(&self, writes: bool, deadline: Instant, question: &[u8]) -> Result<(), Trouble> {
+    fn wait(&self, writes: bool, deadline: Instant, question: &[u8]) -> Result<(), ProgramError> {
         let stdin = self.stdin.as_ref().expect("it is open while it is asked");
         let mut both = [
             PollFd::from_borrowed_fd(self.stdout.as_fd(), PollFlags::IN),
@@ -372,7 +372,7 @@ impl Process {
             tv_nsec: left.subsec_nanos().into(),
         };
         match poll(watched, Some(&timeout)) {
-            Ok(0) => Err(Trouble::Late {
+            Ok(0) => Err(ProgramError::Late {
                 asked: shown(question),
                 within: self.within(),
                 begun: shown(&self.pending),
@@ -384,10 +384,10 @@ impl Process {
     }
 
     /// It has closed a pipe: most likely it is gone, or about to be.
-    fn ended(&mut self, question: &[u8]) -> Trouble {
+    fn ended(&mut self, question: &[u8]) -> ProgramError {
         let status = self.end_within(LAST_BREATH);
         if let Some((most, found)) = self.crowd.as_ref().and_then(Crowd::exceeded) {
-            return Trouble::TooMany {
+            return ProgramError::TooMany {
                 asked: shown(question),
                 most,
                 found,
@@ -396,7 +396,7 @@ impl Process {
         if status.is_some() {
             self.listen_to_the_end();
         }
-        Trouble::Ended {
+        ProgramError::Ended {
             asked: shown(question),
             status: status.map(|status| status.to_string()),
             stderr: self.last_lines(),

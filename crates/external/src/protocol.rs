@@ -10,7 +10,7 @@ use algorithms::external::Declaration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::process::Trouble;
+use crate::process::ProgramError;
 
 /// The version of the protocol, which a program finds in `init`.
 pub const VERSION: u32 = 1;
@@ -271,8 +271,11 @@ pub(crate) fn kind_of(message: &RawValue) -> Option<Cow<'_, str>> {
 }
 
 /// Reads an answer, or says what is wrong with it.
-pub(crate) fn read<'a, T: Deserialize<'a>>(question: &[u8], line: &'a [u8]) -> Result<T, Trouble> {
-    serde_json::from_slice(line).map_err(|error| Trouble::NoAnswer {
+pub(crate) fn read<'a, T: Deserialize<'a>>(
+    question: &[u8],
+    line: &'a [u8],
+) -> Result<T, ProgramError> {
+    serde_json::from_slice(line).map_err(|error| ProgramError::NoAnswer {
         asked: shown(question),
         line: shown(line),
         why: error.to_string(),

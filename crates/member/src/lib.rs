@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use algorithms::{NodeId, registry};
-//! use member::members::{Effect, Event, Members};
+//! use member::members::{Effect, Input, Members};
 //! use model::plan::Plan;
 //!
 //! let info = registry::find("naimi-trehel").expect("it is registered");
@@ -17,7 +17,7 @@
 //! // The first client of member 1 arrives. Member 0 has the token, so member 1 asks it.
 //! let (now_ns, alarm) = members.opening()[1];
 //! let mut effects = Vec::new();
-//! members.handle(now_ns, NodeId(1), Event::Alarm(alarm), &mut effects);
+//! members.handle(now_ns, NodeId(1), Input::Alarm(alarm), &mut effects);
 //! assert!(matches!(effects.last(), Some(Effect::Send { to: NodeId(0), .. })));
 //! # Ok::<(), algorithms::topology::TopologyError>(())
 //! ```

@@ -29,7 +29,7 @@ use model::workload::{Cue, Rhythm};
 
 /// Something that happens to one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum Input {
     /// An alarm that was armed goes off.
     Alarm(Alarm),
     /// A message from another member arrives, or one that the member posted to itself.
@@ -265,8 +265,8 @@ impl Members {
     ///
     /// # Panics
     /// If the member is not one of these, or the message is not under way.
-    pub fn handle(&mut self, now_ns: u64, node: NodeId, event: Event, effects: &mut Vec<Effect>) {
-        if let Event::Alarm(Alarm::Held(id)) = event {
+    pub fn handle(&mut self, now_ns: u64, node: NodeId, input: Input, effects: &mut Vec<Effect>) {
+        if let Input::Alarm(Alarm::Held(id)) = input {
             // The message faults have seen this message already, when they held it back.
             let message_faults = self.message_faults.as_mut();
             effects.push(
@@ -277,59 +277,59 @@ impl Members {
             return;
         }
         let first = effects.len();
-        self.react(now_ns, node, event, effects);
+        self.react(now_ns, node, input, effects);
         if let Some(message_faults) = &mut self.message_faults {
             message_faults.apply(now_ns, node, first, effects, &mut self.mail);
         }
     }
 
-    fn react(&mut self, now_ns: u64, node: NodeId, event: Event, effects: &mut Vec<Effect>) {
-        match event {
-            Event::Message { from, message } => {
+    fn react(&mut self, now_ns: u64, node: NodeId, input: Input, effects: &mut Vec<Effect>) {
+        match input {
+            Input::Message { from, message } => {
                 self.happen(
                     now_ns,
                     node,
-                    erased::Event::Receive { from, message },
+                    erased::Input::Receive { from, message },
                     effects,
                 );
             }
-            Event::Alarm(Alarm::Arrive(_)) => {
+            Input::Alarm(Alarm::Arrive(_)) => {
                 self.client_alarms -= 1;
                 self.arrive(now_ns, node, effects);
             }
-            Event::Alarm(Alarm::Leave(_)) => {
+            Input::Alarm(Alarm::Leave(_)) => {
                 self.client_alarms -= 1;
                 self.leave(now_ns, node, effects);
             }
-            Event::Alarm(Alarm::Timer(id)) => {
+            Input::Alarm(Alarm::Timer(id)) => {
                 if let Some(timer) = self.timers.goes_off(id) {
-                    self.happen(now_ns, node, erased::Event::Timer(timer), effects);
+                    self.happen(now_ns, node, erased::Input::Timer(timer), effects);
                 }
             }
-            Event::Alarm(Alarm::Held(_)) => unreachable!("it does not reach the algorithm"),
-            Event::Cue(Cue::Ask { stay }) => {
+            Input::Alarm(Alarm::Held(_)) => unreachable!("it does not reach the algorithm"),
+            Input::Cue(Cue::Ask { stay }) => {
                 self.client(node).stay += u32::from(stay);
                 self.arrive(now_ns, node, effects);
             }
-            Event::Cue(Cue::Leave) => {
+            Input::Cue(Cue::Leave) => {
                 let client = self.client(node);
                 match client.phase {
                     Phase::Staying => self.leave(now_ns, node, effects),
                     _ => client.stay = client.stay.saturating_sub(1),
                 }
             }
-            Event::Cue(Cue::LetGo) => {
+            Input::Cue(Cue::LetGo) => {
                 let client = self.client(node);
                 client.stay = 0;
                 if client.phase == Phase::Staying {
                     self.leave(now_ns, node, effects);
                 }
             }
-            Event::Clogged(clogged) => {
+            Input::Clogged(clogged) => {
                 self.client(node).clogged = clogged;
                 self.ask(now_ns, node, effects);
             }
-            Event::Peer { peer, change } => {
+            Input::Peer { peer, change } => {
                 let hides = |message_faults: &MessageFaults| message_faults.hides(node, peer);
                 if let (Change::Down, Some(tampered)) =
                     (change, self.message_faults.as_ref().and_then(hides))
@@ -337,11 +337,11 @@ impl Members {
                     effects.push(Effect::Tell(tampered));
                     return;
                 }
-                self.happen(now_ns, node, erased::Event::Peer { peer, change }, effects);
+                self.happen(now_ns, node, erased::Input::Peer { peer, change }, effects);
             }
-            Event::Link { neighbour, change } => {
-                let event = erased::Event::Link { neighbour, change };
-                self.happen(now_ns, node, event, effects);
+            Input::Link { neighbour, change } => {
+                let input = erased::Input::Link { neighbour, change };
+                self.happen(now_ns, node, input, effects);
             }
         }
     }
@@ -493,7 +493,7 @@ impl Members {
         client.phase = Phase::Waiting;
         let priority = self.requests.priority(node, u64::from(nth));
         effects.push(Effect::Tell(What::Request { priority }));
-        let request = erased::Event::Request(Request { priority });
+        let request = erased::Input::Request(Request { priority });
         self.happen(now_ns, node, request, effects);
     }
 
@@ -539,7 +539,7 @@ impl Members {
         client.phase = Phase::Outside;
         client.known = client.known.max(client.index);
         effects.push(Effect::Tell(What::Release));
-        self.happen(now_ns, node, erased::Event::Release, effects);
+        self.happen(now_ns, node, erased::Input::Release, effects);
         if invited && matches!(self.requests.rhythm(), Rhythm::AfterLeaving { .. }) {
             self.plan_next_or_retire(now_ns, node, effects);
         }
@@ -551,21 +551,21 @@ impl Members {
         &mut self,
         now_ns: u64,
         node: NodeId,
-        event: erased::Event,
+        input: erased::Input,
         effects: &mut Vec<Effect>,
     ) {
         let traced = self.mail.is_traced();
-        if traced && let Some(input) = trace::of_input(event) {
+        if traced && let Some(input) = trace::of_input(input) {
             effects.push(Effect::Tell(input));
         }
-        if let erased::Event::Receive { message, .. } = event {
+        if let erased::Input::Receive { message, .. } = input {
             let known = self.mail.known(message);
             let client = self.client(node);
             client.known = client.known.max(known);
         }
         let known = self.client(node).known;
         let mut wishes = std::mem::take(&mut self.wishes);
-        self.mail.group.handle(node, event, &mut wishes);
+        self.mail.group.handle(node, input, &mut wishes);
         if let Some(peak) = &mut self.peak_state_bytes {
             *peak = (*peak).max(self.mail.group.state_bytes(node) as u64);
         }

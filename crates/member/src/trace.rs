@@ -66,20 +66,20 @@ pub fn timer_cancelled(Timer { name, tag }: Timer) -> What {
 
 /// What the algorithm is given and only a trace tells: a request and a release are told in any case, and
 /// messages where they arrive.
-pub(crate) fn of_input(event: erased::Event) -> Option<What> {
+pub(crate) fn of_input(event: erased::Input) -> Option<What> {
     Some(match event {
-        erased::Event::Request(_) | erased::Event::Release | erased::Event::Receive { .. } => {
+        erased::Input::Request(_) | erased::Input::Release | erased::Input::Receive { .. } => {
             return None;
         }
-        erased::Event::Timer(Timer { name, tag }) => What::Timer {
+        erased::Input::Timer(Timer { name, tag }) => What::Timer {
             timer: Cow::Borrowed(name),
             tag,
         },
-        erased::Event::Peer { peer, change } => match change {
+        erased::Input::Peer { peer, change } => match change {
             Change::Down => What::PeerDown { peer },
             Change::Up => What::PeerUp { peer },
         },
-        erased::Event::Link { neighbour, change } => match change {
+        erased::Input::Link { neighbour, change } => match change {
             Change::Down => What::LinkDown { neighbour },
             Change::Up => What::LinkUp { neighbour },
         },

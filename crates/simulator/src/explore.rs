@@ -220,7 +220,7 @@ pub struct Progress {
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct Exploration {
     /// Different states of the world.
     pub states: u64,
     /// Steps between them, each as often as it can be taken.

@@ -10,7 +10,7 @@ use algorithms::erased::{Machine, MessageId};
 use algorithms::{NodeId, Topology};
 use chaos::span::HORIZON_NS;
 use member::ledger::Ledger;
-use member::members::{Alarm, Effect, Event, Members};
+use member::members::{Alarm, Effect, Input, Members};
 use member::referee::{self, Referee, Seen, Still};
 use member::tally::Tally;
 use member::trace;
@@ -238,7 +238,7 @@ impl<'a> World<'a> {
         };
         self.referee.got_on(self.sent);
         if self.runs(node) {
-            self.tell(node, Event::Cue(cue));
+            self.tell(node, Input::Cue(cue));
         } else {
             // The dead do not answer, and no time passes until somebody else is called.
             self.pass_time(self.now_ns)?;
@@ -278,7 +278,7 @@ impl<'a> World<'a> {
             Due::Link(change) => self.change_link(change),
             Due::Alarm(alarm) => {
                 let node = self.members.owner(alarm);
-                self.tell(node, Event::Alarm(alarm));
+                self.tell(node, Input::Alarm(alarm));
             }
             Due::Message(message) => {
                 let Flight { from, to, sent_ns } = self.flights[message.0 as usize];
@@ -294,16 +294,16 @@ impl<'a> World<'a> {
                 self.trace(to, |members| {
                     trace::received(members, from, message, delay_ns)
                 });
-                self.tell(to, Event::Message { from, message });
+                self.tell(to, Input::Message { from, message });
             }
         }
     }
 
     /// Lets an event happen to a member and does what it wants done.
-    fn tell(&mut self, node: NodeId, event: Event) {
+    fn tell(&mut self, node: NodeId, input: Input) {
         self.moved_ns = self.now_ns;
         let mut effects = std::mem::take(&mut self.effects);
-        self.members.handle(self.now_ns, node, event, &mut effects);
+        self.members.handle(self.now_ns, node, input, &mut effects);
         for effect in effects.drain(..) {
             match effect {
                 Effect::Send {

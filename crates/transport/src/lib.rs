@@ -8,7 +8,7 @@
 //!              send ┌───────────┐ poll_transmit
 //!   member ────────►│           ├──────────────► network
 //!          ◄────────┤ transport │◄──────────────
-//!            events └─────▲─────┘ receive
+//!           notices └─────▲─────┘ receive
 //!                         │ tick, next_deadline
 //! ```
 //!
@@ -17,7 +17,7 @@
 //! ```
 //! use algorithms::NodeId;
 //! use transport::frame::{Key, Seal};
-//! use transport::{Config, Event, Identity, Transport};
+//! use transport::{Config, Notice, Identity, Transport};
 //!
 //! let member = |me| {
 //!     let identity = Identity { me: NodeId(me), incarnation: 0, members: 2 };
@@ -33,12 +33,12 @@
 //! a.tick(later, &mut |_| {});
 //! assert_eq!(a.poll_transmit(later, &mut datagram), Some(NodeId(1)));
 //!
-//! let mut events = 0;
-//! let sender = b.receive(later, &datagram, &mut |event| {
-//!     assert_eq!(event, Event::Message { from: NodeId(0), bytes: b"hello" });
-//!     events += 1;
+//! let mut notices = 0;
+//! let sender = b.receive(later, &datagram, &mut |notice| {
+//!     assert_eq!(notice, Notice::Message { from: NodeId(0), bytes: b"hello" });
+//!     notices += 1;
 //! });
-//! assert_eq!((sender, events), (Ok(NodeId(0)), 1));
+//! assert_eq!((sender, notices), (Ok(NodeId(0)), 1));
 //! ```
 //!
 //! # On the wire
@@ -100,12 +100,12 @@ mod budget;
 mod config;
 mod conversation;
 mod counters;
-mod event;
 pub mod failure_detector;
 mod fragments;
 pub mod frame;
 pub mod header;
 mod link;
+mod notice;
 mod packet;
 mod receiver;
 mod replay;
@@ -125,7 +125,7 @@ use link::{Desk, Link};
 
 pub use config::{Config, Contract, Timing};
 pub use counters::Counters;
-pub use event::Event;
+pub use notice::Notice;
 
 /// Which member a transport works for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +218,7 @@ impl Transport {
         &mut self,
         now: u64,
         datagram: &[u8],
-        sink: &mut dyn FnMut(Event<'_>),
+        sink: &mut dyn FnMut(Notice<'_>),
     ) -> Result<NodeId, Rejected> {
         self.counters.datagrams_received += 1;
         self.counters.bytes_received += datagram.len() as u64;
@@ -241,7 +241,7 @@ impl Transport {
     }
 
     /// Does what has become due by this time: acknowledgements, repetitions, suspicions.
-    pub fn tick(&mut self, now: u64, sink: &mut dyn FnMut(Event<'_>)) {
+    pub fn tick(&mut self, now: u64, sink: &mut dyn FnMut(Notice<'_>)) {
         if self.earliest.is_none_or(|earliest| now < earliest) {
             return;
         }
@@ -358,14 +358,14 @@ impl Transport {
         now: u64,
         peer: NodeId,
         incarnation: u32,
-        sink: &mut dyn FnMut(Event<'_>),
+        sink: &mut dyn FnMut(Notice<'_>),
     ) {
         self.with_link(peer, sink, |link, desk| link.meet(now, incarnation, desk));
     }
 
     /// A peer is known to be dead: what is queued for it is lost, and so is what will be, until it
     /// is heard in a new incarnation.
-    pub fn peer_died(&mut self, peer: NodeId, sink: &mut dyn FnMut(Event<'_>)) {
+    pub fn peer_died(&mut self, peer: NodeId, sink: &mut dyn FnMut(Notice<'_>)) {
         self.with_link(peer, sink, Link::peer_died);
     }
 
@@ -422,7 +422,7 @@ impl Transport {
     fn with_link<T>(
         &mut self,
         peer: NodeId,
-        sink: &mut dyn FnMut(Event<'_>),
+        sink: &mut dyn FnMut(Notice<'_>),
         act: impl FnOnce(&mut Link, &mut Desk<'_>) -> T,
     ) -> T {
         let me = self.identity.me;

@@ -6,8 +6,8 @@ use crate::budget::Budget;
 use crate::config::Config;
 use crate::conversation::{Conversation, Outgoing};
 use crate::counters::Counters;
-use crate::event::Event;
 use crate::frame::{Header, Rejected};
+use crate::notice::Notice;
 use crate::packet::{Head, Say};
 use crate::replay::Replay;
 use crate::rtt::{Presumed, RoundTrips};
@@ -35,7 +35,7 @@ pub(crate) struct Desk<'a> {
     pub config: &'a Config,
     pub counters: &'a mut Counters,
     pub budget: &'a mut Budget,
-    pub sink: &'a mut dyn FnMut(Event<'_>),
+    pub sink: &'a mut dyn FnMut(Notice<'_>),
 }
 
 impl Link {
@@ -108,7 +108,7 @@ impl Link {
         if was_up && !self.session.is_up() {
             self.report_down(desk);
         }
-        (desk.sink)(Event::Restarted {
+        (desk.sink)(Notice::Restarted {
             peer: self.peer,
             incarnation,
         });
@@ -149,11 +149,11 @@ impl Link {
             .hear(now, head.session, head.say, desk.config)?;
         self.talk.heard(now, &mut self.trips, desk.config);
         if self.session.trust() {
-            (desk.sink)(Event::Heard { peer: self.peer });
+            (desk.sink)(Notice::Heard { peer: self.peer });
         }
         match turn {
             Turn::Same | Turn::Handshake => {}
-            Turn::Began => (desk.sink)(Event::LinkUp { peer: self.peer }),
+            Turn::Began => (desk.sink)(Notice::LinkUp { peer: self.peer }),
             Turn::Ended => {
                 self.give_up(desk);
                 self.report_down(desk);
@@ -171,12 +171,12 @@ impl Link {
         let (peer, sink) = (self.peer, &mut *desk.sink);
         if let Some(ns) = learned.round_trip_ns {
             desk.budget.measured(now, ns);
-            sink(Event::RoundTrip { peer, ns });
+            sink(Notice::RoundTrip { peer, ns });
         }
         let mut delivered = 0;
         let mut deliver = |bytes: &[u8]| {
             delivered += 1;
-            sink(Event::Message { from: peer, bytes });
+            sink(Notice::Message { from: peer, bytes });
         };
         let number = header.number;
         let taken = self.talk.take(
@@ -258,7 +258,7 @@ impl Link {
         self.talk.tick(now, &mut self.trips, desk.config);
         match self.session.tick(now, desk.config) {
             None => {}
-            Some(Silence::Suspected) => (desk.sink)(Event::Silent { peer: self.peer }),
+            Some(Silence::Suspected) => (desk.sink)(Notice::Silent { peer: self.peer }),
             Some(Silence::Ended) => {
                 self.give_up(desk);
                 self.report_down(desk);
@@ -275,7 +275,7 @@ impl Link {
 
     fn report_down(&mut self, desk: &mut Desk<'_>) {
         desk.counters.sessions_ended += 1;
-        (desk.sink)(Event::LinkDown { peer: self.peer });
+        (desk.sink)(Notice::LinkDown { peer: self.peer });
     }
 }
 

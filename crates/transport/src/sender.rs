@@ -17,7 +17,7 @@ const OVERTAKERS: usize = 3;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sender {
     bytes: VecDeque<u8>,
-    segments: VecDeque<Kept>,
+    segments: VecDeque<Unacknowledged>,
     /// The number of the first of them.
     base: u64,
     /// How many of them, from the front, were sent, and how many bytes these have.
@@ -31,7 +31,7 @@ pub(crate) struct Sender {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct Unacknowledged {
     /// The number of the frame it was last sent in.
     frame: u64,
     length: u32,
@@ -77,7 +77,7 @@ impl Sender {
     pub(crate) fn push(&mut self, message: &[u8], segment_bytes: usize) {
         self.bytes.extend(message);
         for (part, length) in fragments::parts(message.len(), segment_bytes) {
-            self.segments.push_back(Kept {
+            self.segments.push_back(Unacknowledged {
                 frame: 0,
                 length: length as u32,
                 part,
@@ -88,7 +88,7 @@ impl Sender {
 
     /// What the queue occupies.
     pub(crate) fn queued_bytes(&self) -> usize {
-        self.bytes.len() + self.segments.len() * size_of::<Kept>()
+        self.bytes.len() + self.segments.len() * size_of::<Unacknowledged>()
     }
 
     /// Whether everything is acknowledged.
@@ -109,7 +109,7 @@ impl Sender {
     /// Messages that are not known to have arrived. With `any` order, what overtook others was
     /// delivered.
     pub(crate) fn unconfirmed(&self, delivered_on_arrival: bool) -> u64 {
-        let confirmed = |kept: &Kept| {
+        let confirmed = |kept: &Unacknowledged| {
             delivered_on_arrival && kept.part == Part::Whole && kept.fate == Fate::Arrived
         };
         let ends = self.segments.iter().filter(|kept| kept.part.ends());

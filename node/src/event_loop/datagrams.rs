@@ -77,7 +77,7 @@ impl Member {
         let (transport, mut sink) = self.transport_and_sink(now_ns);
         for (from, datagram) in inbox.datagrams(places) {
             trace!(%from, bytes = datagram.len(), "a frame arrives");
-            let received = transport.receive(now_ns, datagram, &mut |event| sink.take(event));
+            let received = transport.receive(now_ns, datagram, &mut |notice| sink.take(notice));
             // It has been counted by its reason.
             if let Err(reason) = received {
                 debug!(%from, ?reason, "a datagram is not believed");
@@ -88,7 +88,7 @@ impl Member {
     /// Tells the transport the time.
     pub(super) fn tick(&mut self, now_ns: u64) {
         let (transport, mut sink) = self.transport_and_sink(now_ns);
-        transport.tick(now_ns, &mut |event| sink.take(event));
+        transport.tick(now_ns, &mut |notice| sink.take(notice));
     }
 
     /// The transport, and what takes what it brings.
@@ -148,9 +148,9 @@ struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    fn take(&mut self, event: transport::Event<'_>) {
-        match event {
-            transport::Event::Message { from, bytes } => {
+    fn take(&mut self, notice: transport::Notice<'_>) {
+        match notice {
+            transport::Notice::Message { from, bytes } => {
                 let Some(members) = self.members else {
                     return;
                 };
@@ -169,14 +169,14 @@ impl Sink<'_> {
                     });
                 }
             }
-            transport::Event::LinkDown { peer } => {
+            transport::Notice::LinkDown { peer } => {
                 info!(%peer, "link down");
                 self.arrivals.push_back(Arrival::Link {
                     neighbour: peer,
                     change: Change::Down,
                 });
             }
-            transport::Event::LinkUp { peer } => {
+            transport::Notice::LinkUp { peer } => {
                 info!(%peer, "link up");
                 self.arrivals.push_back(Arrival::Link {
                     neighbour: peer,
@@ -184,17 +184,17 @@ impl Sink<'_> {
                 });
             }
             // What is lost with an earlier life of a peer is lost.
-            transport::Event::Restarted { peer, .. } => {
+            transport::Notice::Restarted { peer, .. } => {
                 info!(%peer, "in a later life");
                 self.arrivals.push_back(Arrival::Silence { peer });
             }
-            transport::Event::Silent { peer } => {
+            transport::Notice::Silent { peer } => {
                 info!(%peer, "silent for too long");
                 self.arrivals.push_back(Arrival::Silence { peer });
             }
             // No algorithm here says how to take back that somebody is dead.
-            transport::Event::Heard { peer } => info!(%peer, "heard again"),
-            transport::Event::RoundTrip { ns, .. } => {
+            transport::Notice::Heard { peer } => info!(%peer, "heard again"),
+            transport::Notice::RoundTrip { ns, .. } => {
                 let measured = Record::RoundTrip { ns };
                 self.recorder.add_quietly(self.now_ns, &measured);
             }

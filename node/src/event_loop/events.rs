@@ -11,7 +11,7 @@ use super::Member;
 use super::datagrams::Arrival;
 use crate::record::Record;
 use crate::witness::Testimony;
-use member::members::{Effect, Event, Members};
+use member::members::{Effect, Input, Members};
 use member::trace;
 use model::event::What;
 use model::plan::Plan;
@@ -21,7 +21,7 @@ impl Member {
     /// Handles the first arrival, or else the first alarm that is due; says whether there was one.
     pub(super) fn handle_one(&mut self) -> Result<bool, String> {
         let now_ns = self.now_ns();
-        let event = match self.arrivals.pop_front() {
+        let input = match self.arrivals.pop_front() {
             Some(Arrival::Message {
                 from,
                 message,
@@ -37,14 +37,14 @@ impl Member {
                     let received = trace::received(members, from, message, delay_ns);
                     self.keep(now_ns, received);
                 }
-                Event::Message { from, message }
+                Input::Message { from, message }
             }
             Some(Arrival::Posted { message }) => {
                 let from = self.me;
                 self.trace(now_ns, |members| trace::received(members, from, message, 0));
-                Event::Message { from, message }
+                Input::Message { from, message }
             }
-            Some(Arrival::Link { neighbour, change }) => Event::Link { neighbour, change },
+            Some(Arrival::Link { neighbour, change }) => Input::Link { neighbour, change },
             Some(Arrival::Silence { peer }) => {
                 let detector = self.detector.as_mut();
                 if !detector.is_some_and(|detector| detector.suspect(peer)) {
@@ -53,25 +53,25 @@ impl Member {
                 info!(now_ns, %peer, "suspects");
                 self.keep(now_ns, What::Suspect { peer });
                 let change = Change::Down;
-                Event::Peer { peer, change }
+                Input::Peer { peer, change }
             }
             None => match self.alarms.due(now_ns) {
-                Some(alarm) => Event::Alarm(alarm),
+                Some(alarm) => Input::Alarm(alarm),
                 None => return Ok(false),
             },
         };
-        self.happen(now_ns, event)?;
+        self.happen(now_ns, input)?;
         Ok(true)
     }
 
     /// Lets an event happen and does what is to be done about it, except for letting it out.
-    pub(super) fn happen(&mut self, now_ns: u64, event: Event) -> Result<(), String> {
+    pub(super) fn happen(&mut self, now_ns: u64, input: Input) -> Result<(), String> {
         let Some(members) = &mut self.members else {
             return Ok(());
         };
         let mut effects = std::mem::take(&mut self.effects);
-        trace!(now_ns, ?event, "happens");
-        members.handle(now_ns, self.me, event, &mut effects);
+        trace!(now_ns, ?input, "happens");
+        members.handle(now_ns, self.me, input, &mut effects);
         for effect in effects.drain(..) {
             match effect {
                 Effect::Tell(what) => self.tell(now_ns, what)?,

@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use super::expected::{TestKeys, selection};
 use super::published::{Published, PublishedKeys};
-use super::search::{Finds, Search};
+use super::search::{Finds, WorldToSearch};
 use crate::embedded;
 use crate::names::directory_name;
 use crate::suggest::did_you_mean;
@@ -115,7 +115,10 @@ pub(crate) enum Kind {
         published: Option<(PublishedKeys, Published)>,
     },
     /// Every schedule of small worlds.
-    Explore { searches: Vec<Search>, finds: Finds },
+    Explore {
+        searches: Vec<WorldToSearch>,
+        finds: Finds,
+    },
     /// Published numbers alone.
     Recompute {
         table: Published,
@@ -612,7 +615,7 @@ impl Test {
                 let finds = keys.finds.as_deref();
                 let finds =
                     finds.ok_or("explore: finds = \"nothing\" or \"deadlock\" is missing")?;
-                let searches = worlds.iter().map(Search::new);
+                let searches = worlds.iter().map(WorldToSearch::new);
                 Kind::Explore {
                     searches: searches.collect::<Result<_, _>>()?,
                     finds: Finds::parse(finds)?,

@@ -223,7 +223,7 @@ impl<'a> ClaimRunner<'a> {
                 return Ok(None);
             }
             Kind::Explore { searches, finds } => {
-                let kept = Kept {
+                let kept = SavedOutcome {
                     path: self
                         .directory
                         .join(&self.file.source)
@@ -306,7 +306,7 @@ impl<'a> ClaimRunner<'a> {
 }
 
 /// What searches came to, kept so that a reproduction that goes on need not search again.
-struct Kept {
+struct SavedOutcome {
     path: PathBuf,
     /// What was searched for in which worlds.
     question: String,
@@ -321,7 +321,7 @@ struct Explored {
     outcome: Outcome,
 }
 
-impl Kept {
+impl SavedOutcome {
     /// The outcome of the same searches by the same program, if it is there.
     fn read(&self) -> Option<Outcome> {
         let text = safe_io::input::read_text(&self.path).ok()?;

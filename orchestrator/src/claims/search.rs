@@ -11,13 +11,13 @@ use crate::commands::explore::{Found, World, WorldSpec};
 use crate::numbers::count;
 
 /// A world to be explored.
-pub(crate) struct Search {
+pub(crate) struct WorldToSearch {
     /// The flags that mean it, as they stand after `orchestrator explore`.
     pub(crate) line: String,
     world: World,
 }
 
-impl fmt::Debug for Search {
+impl fmt::Debug for WorldToSearch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.line)
     }
@@ -59,7 +59,7 @@ impl Finds {
     }
 }
 
-impl Search {
+impl WorldToSearch {
     pub(super) fn new(world: &WorldSpec) -> Result<Self, String> {
         let line = world.to_string();
         match world.world() {
@@ -71,7 +71,7 @@ impl Search {
 
 /// What these searches say together: all must find what is expected.
 pub(super) fn judge(
-    searches: &[Search],
+    searches: &[WorldToSearch],
     finds: Finds,
     interrupted: &AtomicBool,
 ) -> Result<Outcome, Failure> {

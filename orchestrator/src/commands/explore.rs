@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::event::Event;
 use model::time::rounded_us;
 use serde_json::json;
-use simulator::explore::{Kind, Outcome, Progress, Report, Schedule, explore, map, replay};
+use simulator::explore::{Exploration, Kind, Outcome, Progress, Schedule, explore, map, replay};
 
 use crate::numbers::count;
 use crate::view::{self, ViewPage};
@@ -103,7 +103,7 @@ impl World {
     }
 
     /// Searches until it is stopped, and prints nothing.
-    pub(crate) fn searched(&self, stopped: &dyn Fn() -> bool) -> Result<Report, Failure> {
+    pub(crate) fn searched(&self, stopped: &dyn Fn() -> bool) -> Result<Exploration, Failure> {
         let mut watch = |_: Progress| match stopped() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
@@ -115,7 +115,7 @@ impl World {
 
 impl World {
     /// The page of what a search found: the way to something bad, or else the whole world.
-    pub(crate) fn page_of(&self, report: &Report) -> Result<ViewPage, Failure> {
+    pub(crate) fn page_of(&self, report: &Exploration) -> Result<ViewPage, Failure> {
         if let Some(finding) = &report.finding {
             let why = format!("{}: {}", finding.kind, finding.why);
             let events = finding.events();

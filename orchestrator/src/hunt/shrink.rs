@@ -28,7 +28,7 @@ pub(super) struct Shrunk {
     pub(super) failure: Failure,
 }
 
-struct Search<'a> {
+struct Shrinker<'a> {
     best: Scenario,
     failure: Failure,
     runs: u64,
@@ -37,14 +37,14 @@ struct Search<'a> {
 
 /// Makes a scenario that fails in the simulator as small as it gets.
 pub(super) fn shrink(scenario: Scenario, failure: Failure, stopped: &dyn Fn() -> bool) -> Shrunk {
-    let mut search = Search {
+    let mut search = Shrinker {
         best: scenario,
         failure,
         runs: 0,
         stopped,
     };
     while search.pass() {}
-    let Search {
+    let Shrinker {
         best: scenario,
         failure,
         ..
@@ -86,7 +86,7 @@ const OPTIONAL: [&str; 30] = [
     "entries",
 ];
 
-impl Search<'_> {
+impl Shrinker<'_> {
     /// Tries everything once; whether something went.
     fn pass(&mut self) -> bool {
         let mut smaller = false;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 
 use algorithms::NodeId;
-use analysis::view::{Phase, Trouble, Watch, in_fields};
+use analysis::view::{Phase, Violation, Watch, in_fields};
 use chaos::timeline::{Begin, FaultAction, Step};
 use cluster::live::{self, Glance, Person, Portrait, SeenEvent};
 use model::event::Event;
@@ -258,9 +258,10 @@ impl Onlooker {
             node: Some(node),
             what: seen.what,
         };
-        if let Some(Trouble { text, .. }) = self.watch.take(1, &event) {
+        if let Some(Violation { text, .. }) = self.watch.take(1, &event) {
             let moment = told.moments.len();
-            told.troubles.push(json!({"moment": moment, "text": text}));
+            told.violations
+                .push(json!({"moment": moment, "text": text}));
         }
         let mut moment = serde_json::to_value(&event).unwrap_or_default();
         if let Some(fields) = moment.as_object_mut() {
@@ -330,7 +331,7 @@ impl Onlooker {
     fn tell(&mut self, told: &Told, skipped: u64) {
         self.desk.tell(&json!({
             "moments": told.moments,
-            "troubles": told.troubles,
+            "violations": told.violations,
             "skipped": skipped,
             "now_ns": self.now_ns,
             "pace": 1.0,

@@ -247,7 +247,7 @@ impl Session {
         let skipped = std::mem::take(&mut self.skipped);
         self.desk.tell(&json!({
             "moments": fresh.moments,
-            "troubles": fresh.troubles,
+            "violations": fresh.violations,
             "skipped": skipped,
             "now_ns": self.clock.now_ns(self.told_at),
             "pace": self.clock.pace,
@@ -278,10 +278,15 @@ impl Observer for Watcher<'_> {
             self.left = Some(Left::For(act));
             return;
         }
-        let troubles = self.recorder.recording().troubles.len();
+        let violations = self.recorder.recording().violations.len();
         let moment = self.recorder.take(event).map(serde_json::to_value);
         let moment = moment.and_then(Result::ok).unwrap_or_default();
-        let trouble = self.recorder.recording().troubles.get(troubles).cloned();
+        let violation = self
+            .recorder
+            .recording()
+            .violations
+            .get(violations)
+            .cloned();
         self.recorder.forget_events();
         if is_past {
             // The page was told of it, unless the past has changed, which it must not.
@@ -290,8 +295,12 @@ impl Observer for Watcher<'_> {
             }
             return;
         }
-        self.session
-            .note(event, seal, moment, trouble.map(|trouble| json!(trouble)));
+        self.session.note(
+            event,
+            seal,
+            moment,
+            violation.map(|violation| json!(violation)),
+        );
         if self.session.fresh.moments.len() > MOST_AT_ONCE {
             self.thin();
         }
@@ -338,7 +347,7 @@ impl Session {
         event: &Event,
         seal: u64,
         moment: serde_json::Value,
-        trouble: Option<serde_json::Value>,
+        violation: Option<serde_json::Value>,
     ) {
         self.past.push(seal);
         self.last_ns = event.time_ns;
@@ -354,10 +363,10 @@ impl Session {
                 _ => {}
             }
         }
-        if let Some(trouble) = trouble {
+        if let Some(violation) = violation {
             self.fresh
-                .troubles
-                .push(json!({"moment": self.fresh.moments.len(), "text": trouble["text"]}));
+                .violations
+                .push(json!({"moment": self.fresh.moments.len(), "text": violation["text"]}));
         }
         self.fresh.moments.push(moment);
     }

@@ -10,7 +10,7 @@ pub(super) const MOST_AT_ONCE: usize = 400;
 #[derive(Default, Serialize)]
 pub(super) struct Told {
     pub(super) moments: Vec<Value>,
-    pub(super) troubles: Vec<Value>,
+    pub(super) violations: Vec<Value>,
 }
 
 /// The faults in force that the page shows as bands: no event of a member tells of them.

@@ -214,7 +214,7 @@ class Lanes {
     const run = this.run;
     for (let place = from; place <= to; place++) {
       const moment = run.events[place];
-      if (run.troubles.has(place)) {
+      if (run.violations.has(place)) {
         context.strokeStyle = context.fillStyle = colour("bad");
         context.lineWidth = 2;
         context.beginPath();

@@ -97,7 +97,7 @@ function hear(news, source) {
   const before = run.events.length;
   const kinds = run.kinds.size + run.whats.size;
   for (const moment of moments) run.add(moment);
-  for (const { moment, text } of news.troubles) run.blame({ event: run.first + before + moment, text });
+  for (const { moment, text } of news.violations) run.blame({ event: run.first + before + moment, text });
   if (news.skipped) {
     leftOut += news.skipped;
     $("live-said").textContent = `${leftOut} events came too fast to be shown`;
@@ -105,7 +105,7 @@ function hear(news, source) {
   if (run.events.length > MOST_LIVE) forgetOldest();
   recording.in_all = run.first + run.last;
   $("scrub").max = Math.max(0, run.last);
-  $("next-trouble").disabled = run.troubles.size === 0;
+  $("next-violation").disabled = run.violations.size === 0;
   if (run.kinds.size + run.whats.size !== kinds) fillKinds();
   if (following) {
     cursor = run.last;
@@ -120,8 +120,8 @@ function forgetOldest() {
     const { phase, view, fields } = run.member(node, from - 1);
     return { phase, view, state: fields.map(({ name, value }) => [name, value]) };
   });
-  const troubles = [...run.troubles].filter(([place]) => place >= from);
-  recording.troubles = troubles.map(([place, text]) => ({ event: run.first + place, text }));
+  const violations = [...run.violations].filter(([place]) => place >= from);
+  recording.violations = violations.map(([place, text]) => ({ event: run.first + place, text }));
   recording.start = members;
   recording.events = run.events.slice(from);
   recording.first = run.first + from;

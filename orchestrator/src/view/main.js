@@ -47,12 +47,12 @@ function show() {
   lanes.draw(cursor, selected);
   graph.draw(cursor, selected, select);
   const moment = run.events[cursor];
-  const trouble = run.troubles.get(cursor);
+  const violation = run.violations.get(cursor);
   const where = moment
     ? `event ${run.number(cursor).toLocaleString("en")} of ${recording.in_all.toLocaleString("en")} · ${inTime(moment.time_ns)} · ${inWords(moment)}`
     : "nothing happened";
-  $("now").textContent = trouble ? `${where} · violation: ${trouble}` : where;
-  $("now").className = trouble ? "bad" : "";
+  $("now").textContent = violation ? `${where} · violation: ${violation}` : where;
+  $("now").className = violation ? "bad" : "";
   $("scrub").value = cursor;
   $("scrub").setAttribute("aria-valuetext", where);
   $("node").value = selected;
@@ -131,10 +131,10 @@ function listEvents() {
       time.className = "time";
       time.textContent = inTime(moment.time_ns);
       item.append(time, inWords(moment));
-      const trouble = run.troubles.get(page * PAGE + i);
-      if (trouble) {
+      const violation = run.violations.get(page * PAGE + i);
+      if (violation) {
         item.className = "bad";
-        item.append(` · violation: ${trouble}`);
+        item.append(` · violation: ${violation}`);
       }
       item.addEventListener("click", () => moveTo(page * PAGE + i));
       return item;
@@ -186,7 +186,7 @@ function seek(step, fits) {
 
 const isEntry = (moment) => moment.what === "enter";
 const isMessage = (moment) => moment.what === "receive" || moment.what === "send";
-const isTrouble = (_, place) => run.troubles.has(place);
+const isViolation = (_, place) => run.violations.has(place);
 
 function searched(moment) {
   const [group, name] = $("find-kind").value.split(":");
@@ -240,7 +240,7 @@ function begin() {
   on("forward-entry", () => seek(1, isEntry));
   on("back-message", () => seek(-1, isMessage));
   on("forward-message", () => seek(1, isMessage));
-  on("next-trouble", () => toTrouble(1));
+  on("next-violation", () => toViolation(1));
   on("play", play);
   on("narrower", () => zoom(0.7));
   on("wider", () => zoom(1.4));
@@ -259,7 +259,7 @@ function begin() {
   addEventListener("resize", later);
   addEventListener("hashchange", follow);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
-  $("next-trouble").disabled = run.troubles.size === 0;
+  $("next-violation").disabled = run.violations.size === 0;
   if (world) {
     $("steps-box").hidden = false;
     beginWalk(0);
@@ -284,11 +284,11 @@ function fillKinds() {
   }), "lanes: thin line idle, box waiting, block inside, dots dead · cross: lost");
 }
 
-function toTrouble(step) {
+function toViolation(step) {
   const before = cursor;
-  seek(step, isTrouble);
+  seek(step, isViolation);
   // After the last one comes the first again.
-  if (cursor === before && run.troubles.size) moveTo(step > 0 ? Math.min(...run.troubles.keys()) : Math.max(...run.troubles.keys()));
+  if (cursor === before && run.violations.size) moveTo(step > 0 ? Math.min(...run.violations.keys()) : Math.max(...run.violations.keys()));
 }
 
 function point(event) {
@@ -311,8 +311,8 @@ function key(event) {
     End: () => moveTo(run.last),
     "[": () => seek(-1, isMessage),
     "]": () => seek(1, isMessage),
-    v: () => toTrouble(1),
-    V: () => toTrouble(-1),
+    v: () => toViolation(1),
+    V: () => toViolation(-1),
     n: () => find(1),
     N: () => find(-1),
     "/": () => $("find-kind").focus(),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use algorithms::Setting;
 use analysis::files::{self, Contents};
-use analysis::view::{MOST_EVENTS, Recorder, Trouble, Watch, events_of_tables, usual_window};
+use analysis::view::{MOST_EVENTS, Recorder, Violation, Watch, events_of_tables, usual_window};
 use analysis::{Judgement, Verdict};
 use chaos::span;
 use model::event::Event;
@@ -80,7 +80,7 @@ impl FromStr for Around {
 #[derive(Default)]
 struct Survey {
     in_all: u64,
-    trouble: Option<Trouble>,
+    violation: Option<Violation>,
     /// The number of the first event that is not before each of the times asked for.
     times: Vec<(u64, Option<u64>)>,
 }
@@ -104,8 +104,8 @@ impl Survey {
 
     fn take(&mut self, watch: &mut Watch, event: &Event) {
         self.in_all += 1;
-        let trouble = watch.take(self.in_all, event);
-        self.trouble = self.trouble.take().or(trouble);
+        let violation = watch.take(self.in_all, event);
+        self.violation = self.violation.take().or(violation);
         for (time_ns, number) in &mut self.times {
             if number.is_none() && event.time_ns >= *time_ns {
                 *number = Some(self.in_all);
@@ -126,12 +126,12 @@ impl Survey {
 
     /// The first and the last event to show.
     fn window(&self, choice: &Choice, ended_badly: bool) -> Result<(u64, u64), String> {
-        let trouble = self.trouble.as_ref().map(|trouble| trouble.event);
+        let violation = self.violation.as_ref().map(|violation| violation.event);
         let around = match choice.around {
-            Some(Around::Violation) if trouble.is_none() => {
+            Some(Around::Violation) if violation.is_none() => {
                 return Err("--around violation: no event of this run is a violation".to_owned());
             }
-            Some(Around::Violation) | None => trouble,
+            Some(Around::Violation) | None => violation,
             Some(Around::Moment(at)) => Some(self.number(at)),
         };
         let from = choice.from.map(|at| self.number(at));
@@ -202,7 +202,10 @@ pub(crate) fn of_run(
             diverged.text
         ));
     }
-    let first_trouble = recording.troubles.first().map(|trouble| trouble.event);
+    let first_violation = recording
+        .violations
+        .first()
+        .map(|violation| violation.event);
     let last = recording.first + (recording.events.len() as u64).saturating_sub(1);
     let page = Heading {
         title: result_table::headline(plan, &judgement.summary)
@@ -211,7 +214,7 @@ pub(crate) fn of_run(
         verdict: judgement.verdict.to_string(),
         because: judgement.reasons.clone(),
         notes,
-        open_at: first_trouble.or(ended_badly.then_some(last)),
+        open_at: first_violation.or(ended_badly.then_some(last)),
     };
     Ok(ViewPage {
         page,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use algorithms::view::View;
-use analysis::view::{Phase, Recorder, Recording, Trouble, in_fields};
+use analysis::view::{Phase, Recorder, Recording, Violation, in_fields};
 use model::event::Event;
 use serde::Serialize;
 use simulator::explore::{MapSite, WorldMap};
@@ -57,12 +57,12 @@ pub(crate) fn of_schedule<'a>(
     if let Some(text) = &wrong
         && last > 0
         && recording
-            .troubles
+            .violations
             .iter()
-            .all(|trouble| trouble.event != last)
+            .all(|violation| violation.event != last)
     {
         let text = text.clone();
-        recording.troubles.push(Trouble { event: last, text });
+        recording.violations.push(Violation { event: last, text });
     }
     let note = "This is a schedule of the explorer: it knows no time but its order, and every step is given a millisecond.";
     page(world, recording, verdict, wrong, note.to_owned(), None)
@@ -104,7 +104,10 @@ fn page(
     note: String,
     graph: Option<Graph>,
 ) -> ViewPage {
-    let open_at = recording.troubles.first().map(|trouble| trouble.event);
+    let open_at = recording
+        .violations
+        .first()
+        .map(|violation| violation.event);
     ViewPage {
         page: Heading {
             title: world.headline.clone(),

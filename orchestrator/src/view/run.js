@@ -8,7 +8,7 @@ class Run {
     this.nodes = recording.nodes;
     this.first = recording.first;
     this.events = [];
-    this.troubles = new Map();
+    this.violations = new Map();
     // For each node, the events after which something about it is different, and what it is like then.
     this.histories = recording.start.map((start) => ({
       names: start.state.map(([name]) => name),
@@ -25,12 +25,12 @@ class Run {
     this.kinds = new Map();
     this.whats = new Set();
     for (const moment of recording.events) this.add(moment);
-    for (const trouble of recording.troubles) this.blame(trouble);
+    for (const violation of recording.violations) this.blame(violation);
   }
 
   blame({ event, text }) {
     const place = event - this.first;
-    this.troubles.set(place, this.troubles.has(place) ? this.troubles.get(place) + "; " + text : text);
+    this.violations.set(place, this.violations.has(place) ? this.violations.get(place) + "; " + text : text);
   }
 
   get last() {

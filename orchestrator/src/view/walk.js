@@ -17,7 +17,7 @@ function flightOf(state) {
 // The way so far as a run, a moment for each step.
 function walked() {
   const start = world.states[0].sites.map(memberOf);
-  const made = new Run({ ...recording, start, events: [], troubles: [], in_all: path.length });
+  const made = new Run({ ...recording, start, events: [], violations: [], in_all: path.length });
   let under = [];
   path.forEach(({ state, step }, place) => {
     const before = place === 0 ? state : path[place - 1].state;
@@ -58,7 +58,7 @@ function showSteps(place) {
     const button = document.createElement("button");
     button.textContent = world.texts[step[0]];
     button.title = step[3];
-    if (step[4]) { button.className = "trouble"; button.title += ": " + step[4]; }
+    if (step[4]) { button.className = "violation"; button.title += ": " + step[4]; }
     button.addEventListener("click", () => take(place, step));
     return button;
   });
@@ -83,7 +83,7 @@ function beginWalk(place) {
   lanes.run = graph.run = run;
   recording.in_all = path.length;
   $("scrub").max = Math.max(0, run.last);
-  $("next-trouble").disabled = run.troubles.size === 0;
+  $("next-violation").disabled = run.violations.size === 0;
   listed = -1;
   fillKinds();
   moveTo(place);

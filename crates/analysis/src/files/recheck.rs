@@ -5,7 +5,7 @@ use std::path::Path;
 use model::plan::Plan;
 use model::run::Run;
 
-use super::record::{Record, Sentence, State};
+use super::record::{RunFile, Sentence, State};
 use super::{FilesError, Provenance, compare_events, hlog, read_run, tables};
 use crate::{Judgement, judge};
 
@@ -26,7 +26,7 @@ pub struct Recheck {
 
 /// Judges the run in this directory from its records, and compares that with what was written.
 pub fn recheck(dir: &Path) -> Result<Recheck, FilesError> {
-    let (record, topology) = Record::read(dir)?;
+    let (record, topology) = RunFile::read(dir)?;
     let run = read_run(dir, &record)?;
     let judgement = judge(record.plan(), &topology, &run);
     let mut differences =

@@ -156,7 +156,7 @@ impl fmt::Display for State {
 
 /// The whole of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct RunFile {
     schema: u32,
     scenario: Plan,
     seed: u64,
@@ -219,7 +219,7 @@ impl Sentence {
     }
 }
 
-impl Record {
+impl RunFile {
     pub(super) fn new(
         plan: &Plan,
         run: &Run,

@@ -33,18 +33,18 @@ fn members(plan: &Plan) -> Members {
     Members::new(plan, &setting, 0..plan.nodes)
 }
 
-fn handle(members: &mut Members, now_ns: u64, node: NodeId, event: Event) -> Vec<Effect> {
+fn handle(members: &mut Members, now_ns: u64, node: NodeId, input: Input) -> Vec<Effect> {
     let mut effects = Vec::new();
-    members.handle(now_ns, node, event, &mut effects);
+    members.handle(now_ns, node, input, &mut effects);
     effects
 }
 
 fn arrive(members: &mut Members, now_ns: u64, node: NodeId) -> Vec<Effect> {
-    handle(members, now_ns, node, Event::Alarm(Alarm::Arrive(node)))
+    handle(members, now_ns, node, Input::Alarm(Alarm::Arrive(node)))
 }
 
 fn leave(members: &mut Members, now_ns: u64, node: NodeId) -> Vec<Effect> {
-    handle(members, now_ns, node, Event::Alarm(Alarm::Leave(node)))
+    handle(members, now_ns, node, Input::Alarm(Alarm::Leave(node)))
 }
 
 fn arm(at_ns: u64, alarm: Alarm) -> Effect {
@@ -158,19 +158,19 @@ fn whoever_is_told_to_stay_leaves_when_told() {
     plan.workload.arrivals = OneAtATime.into();
     let mut members = members(&plan);
     assert_eq!(members.opening(), []);
-    let asked = handle(&mut members, 5, ZERO, Event::Cue(Cue::Ask { stay: true }));
+    let asked = handle(&mut members, 5, ZERO, Input::Cue(Cue::Ask { stay: true }));
     assert_eq!(asked.last(), Some(&Effect::Tell(ENTERED)));
     assert_eq!(members.armed(), 0);
-    let left = handle(&mut members, 90, ZERO, Event::Cue(Cue::Leave));
+    let left = handle(&mut members, 90, ZERO, Input::Cue(Cue::Leave));
     assert_eq!(left, [Effect::Tell(What::Release)]);
-    assert_eq!(handle(&mut members, 91, ZERO, Event::Cue(Cue::Leave)), []);
+    assert_eq!(handle(&mut members, 91, ZERO, Input::Cue(Cue::Leave)), []);
 }
 
 /// Each who was to stay is told by itself; letting go lets all of them go.
 #[test]
 fn several_who_are_to_stay_leave_one_by_one_or_all_at_once() {
     let mut members = members(&closed(0, 1, Quota::PerNode(9)));
-    let cue = |members: &mut Members, now_ns, cue| handle(members, now_ns, ZERO, Event::Cue(cue));
+    let cue = |members: &mut Members, now_ns, cue| handle(members, now_ns, ZERO, Input::Cue(cue));
     let entries = |effects: &[Effect]| {
         let enters = |effect: &&Effect| matches!(effect, Effect::Tell(What::Enter { .. }));
         effects.iter().filter(enters).count()
@@ -220,9 +220,9 @@ fn stretched_clients_stay_and_think_longer() {
 fn a_clogged_member_asks_for_nothing_new() {
     let mut members = members(&closed(0, 1, Quota::PerNode(1)));
     members.opening();
-    handle(&mut members, 0, ZERO, Event::Clogged(true));
+    handle(&mut members, 0, ZERO, Input::Clogged(true));
     assert_eq!(arrive(&mut members, 0, ZERO), [Effect::Tell(ARRIVED)]);
-    let clear = handle(&mut members, 9, ZERO, Event::Clogged(false));
+    let clear = handle(&mut members, 9, ZERO, Input::Clogged(false));
     assert_eq!(
         clear[..2],
         [What::Request { priority: 0 }, ENTERED].map(Effect::Tell)
@@ -239,7 +239,7 @@ fn a_token_that_nobody_asked_for_is_a_protocol_error() {
         &mut members,
         0,
         ONE,
-        Event::Message {
+        Input::Message {
             from: ZERO,
             message,
         },
@@ -287,7 +287,7 @@ fn a_copy_carries_what_its_original_does() {
     let unknown = made(&mut members);
     assert_eq!(members.known(unknown), 0);
     for (message, from) in [(copy, ZERO), (unknown, ZERO)] {
-        handle(&mut members, 0, ONE, Event::Message { from, message });
+        handle(&mut members, 0, ONE, Input::Message { from, message });
     }
     let mut effects = Vec::new();
     members.enter(3, ONE, None, &mut effects);

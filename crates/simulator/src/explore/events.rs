@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use algorithms::erased::{Event as Input, MessageId};
+use algorithms::erased::{Input, MessageId};
 use algorithms::{Effect, NodeId};
 use chaos::Reach;
 use member::trace;

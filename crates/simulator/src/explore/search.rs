@@ -9,7 +9,7 @@ use super::graph::{Graph, Met};
 use super::replay::{Beginning, ReplayError, set_out};
 use super::schedule::Schedule;
 use super::world::{Successors, World};
-use super::{Finding, Kind, MOST_NODES, Options, Progress, Report, Unfit};
+use super::{Exploration, Finding, Kind, MOST_NODES, Options, Progress, Unfit};
 
 /// How many states are looked at between two glances of the watcher.
 const WATCHED_EVERY: usize = 1 << 12;
@@ -21,7 +21,7 @@ pub fn explore(
     setting: &Setting,
     options: &Options,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Report, ReplayError> {
+) -> Result<Exploration, ReplayError> {
     let Beginning {
         world,
         options,
@@ -35,7 +35,7 @@ pub fn explore(
         bad => bad,
     };
     let finding = bad.map(|bad| search.tell(&bad, kinds, &options.after));
-    Ok(Report {
+    Ok(Exploration {
         states: search.graph.len() as u64,
         edges: search.edges,
         depth: search.depth(),

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use algorithms::erased::{Atlas, Event, MessageId, StateId};
+use algorithms::erased::{Atlas, Input, MessageId, StateId};
 use algorithms::registry::LinkOrder;
 use algorithms::{After, Change, Effect, NodeId, Request, Timer};
 use rustc_hash::FxHashMap;
@@ -230,26 +230,26 @@ impl Sites {
     }
 
     /// The algorithm's event of a step; none for a lost or doubled message.
-    pub(super) fn event(&self, site: &Site, step: SiteStep) -> Option<Event> {
+    pub(super) fn event(&self, site: &Site, step: SiteStep) -> Option<Input> {
         match step {
-            SiteStep::Request => Some(Event::Request(Request {
+            SiteStep::Request => Some(Input::Request(Request {
                 priority: self.priority(site.node),
             })),
-            SiteStep::Release => Some(Event::Release),
-            SiteStep::Deliver { from, place } => Some(Event::Receive {
+            SiteStep::Release => Some(Input::Release),
+            SiteStep::Deliver { from, place } => Some(Input::Receive {
                 from,
                 message: site.inbox[from.index()][place as usize].message,
             }),
-            SiteStep::Timer(place) => Some(Event::Timer(site.timers[place as usize].timer)),
-            SiteStep::Down(peer) => Some(Event::Peer {
+            SiteStep::Timer(place) => Some(Input::Timer(site.timers[place as usize].timer)),
+            SiteStep::Down(peer) => Some(Input::Peer {
                 peer,
                 change: Change::Down,
             }),
-            SiteStep::LinkDown(neighbour) => Some(Event::Link {
+            SiteStep::LinkDown(neighbour) => Some(Input::Link {
                 neighbour,
                 change: Change::Down,
             }),
-            SiteStep::LinkUp(neighbour) => Some(Event::Link {
+            SiteStep::LinkUp(neighbour) => Some(Input::Link {
                 neighbour,
                 change: Change::Up,
             }),

@@ -13,7 +13,7 @@ use chaos::Timeline;
 use member::faults::processes::{
     ProcessAction, ProcessFaults, Sighting, Target, Task, TokenTrail, news_takes_ns,
 };
-use member::members::Event;
+use member::members::Input;
 use member::referee;
 use model::event::What;
 use model::plan::Plan;
@@ -337,7 +337,7 @@ impl World<'_> {
             Task::Revive { node } => self.revive(node),
             Task::Tell { node, dead } => {
                 let change = Change::Down;
-                self.tell(node, Event::Peer { peer: dead, change });
+                self.tell(node, Input::Peer { peer: dead, change });
             }
         }
     }

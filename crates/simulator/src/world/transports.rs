@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use algorithms::erased::MessageId;
 use algorithms::{Change, NodeId, Topology};
-use member::members::Event;
+use member::members::Input;
 use model::event::What;
 use model::plan::Plan;
 use model::run::{FaultOutcome, RoundTrips, TransportRow};
@@ -344,7 +344,7 @@ impl World<'_> {
     /// A link went down or came up at a member.
     pub(super) fn change_link(&mut self, ChangeId(id): ChangeId) {
         let (node, neighbour, change) = self.transports().changes[id as usize];
-        self.tell(node, Event::Link { neighbour, change });
+        self.tell(node, Input::Link { neighbour, change });
     }
 
     /// A member's transport dies with it: what was for the member is lost, and what it sent may yet
@@ -412,7 +412,7 @@ impl World<'_> {
         let now_clogged = transport.as_ref().is_some_and(|own| own.congested());
         if now_clogged != *clogged {
             *clogged = now_clogged;
-            self.tell(node, Event::Clogged(now_clogged));
+            self.tell(node, Input::Clogged(now_clogged));
         }
     }
 
@@ -430,7 +430,7 @@ impl World<'_> {
     fn listen(
         &mut self,
         node: NodeId,
-        happen: impl FnOnce(&mut Transport, &mut dyn FnMut(transport::Event<'_>)),
+        happen: impl FnOnce(&mut Transport, &mut dyn FnMut(transport::Notice<'_>)),
     ) {
         let faults = self.faults.as_mut().expect("only a world with faults has");
         let transports = faults.transports.as_mut().expect("it has a transport");
@@ -440,8 +440,8 @@ impl World<'_> {
         let (group, traced) = (self.members.group_mut(), self.plan.trace);
         let carried = carried(self.plan);
         let mut heard = Vec::new();
-        let mut sink = |event: transport::Event<'_>| match event {
-            transport::Event::Message { from, bytes } => {
+        let mut sink = |event: transport::Notice<'_>| match event {
+            transport::Notice::Message { from, bytes } => {
                 let stamped = match traced {
                     true => bytes.to_vec(),
                     false => Vec::new(),
@@ -458,14 +458,14 @@ impl World<'_> {
                     stamped,
                 });
             }
-            transport::Event::LinkDown { peer } => heard.push(Heard::Link(peer, Change::Down)),
-            transport::Event::LinkUp { peer } => heard.push(Heard::Link(peer, Change::Up)),
-            transport::Event::Restarted { peer, .. } | transport::Event::Silent { peer } => {
+            transport::Notice::LinkDown { peer } => heard.push(Heard::Link(peer, Change::Down)),
+            transport::Notice::LinkUp { peer } => heard.push(Heard::Link(peer, Change::Up)),
+            transport::Notice::Restarted { peer, .. } | transport::Notice::Silent { peer } => {
                 heard.push(Heard::Silence(peer));
             }
             // No algorithm here says how to take back that somebody is dead.
-            transport::Event::Heard { .. } => {}
-            transport::Event::RoundTrip { ns, .. } => heard.push(Heard::RoundTrip(ns)),
+            transport::Notice::Heard { .. } => {}
+            transport::Notice::RoundTrip { ns, .. } => heard.push(Heard::RoundTrip(ns)),
         };
         happen(transport, &mut sink);
         for heard in heard {
@@ -489,7 +489,7 @@ impl World<'_> {
         }
         self.trace(node, |_| What::Suspect { peer });
         let change = Change::Down;
-        self.tell(node, Event::Peer { peer, change });
+        self.tell(node, Input::Peer { peer, change });
     }
 
     fn hear(&mut self, node: NodeId, heard: Heard) {

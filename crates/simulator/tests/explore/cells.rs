@@ -6,7 +6,7 @@ use std::time::Duration;
 use algorithms::printed::Printed;
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use algorithms::{NodeId, Setting, Topology, taxonomy};
-use simulator::explore::{Kind, Options, Report, explore};
+use simulator::explore::{Exploration, Kind, Options, explore};
 
 /// At most so many states per search.
 const BUDGET: u32 = 200_000;
@@ -15,17 +15,17 @@ const BUDGET: u32 = 200_000;
 fn no_cell_lets_two_in_or_anybody_wait_for_ever() {
     for cell in taxonomy::of("controller") {
         for order in [LinkOrder::Fifo, LinkOrder::Any] {
-            let once_or_twice = Search::of("controller", cell.params, &[1, 2, 1], order);
+            let once_or_twice = CellSearch::of("controller", cell.params, &[1, 2, 1], order);
             once_or_twice.is_fine();
             let moving = tightened(cell.params);
-            Search::of("controller", &moving, &[1, 1, 1], order).is_fine();
+            CellSearch::of("controller", &moving, &[1, 1, 1], order).is_fine();
             // Where some nodes have a part of their own, not all of them.
             if cell.params.contains(&("routing", "static")) && cell.row != "centralised" {
                 let mut grouped = moving.clone();
                 grouped.retain(|(name, _)| *name != "groups");
                 grouped.push(("groups", "2"));
-                let search = Search::new("controller", &grouped, &[1, 2, 2], order);
-                search.iter().for_each(Search::is_fine);
+                let search = CellSearch::new("controller", &grouped, &[1, 2, 2], order);
+                search.iter().for_each(CellSearch::is_fine);
             }
         }
     }
@@ -47,7 +47,7 @@ fn all_cells_are_fine(wants: &[u32]) {
     for cell in taxonomy::of("controller") {
         for order in [LinkOrder::Fifo, LinkOrder::Any] {
             let params = tightened(cell.params);
-            let mut search = Search::of("controller", &params, wants, order);
+            let mut search = CellSearch::of("controller", &params, wants, order);
             search.options.max_states = 40 * BUDGET;
             search.is_fine();
         }
@@ -58,25 +58,25 @@ fn all_cells_are_fine(wants: &[u32]) {
 fn every_way_to_spread_the_news_is_safe_and_live() {
     for algorithm in ["cdc", "ddc"] {
         for order in [LinkOrder::Fifo, LinkOrder::Any] {
-            Search::of(algorithm, &[("max_req", "1")], &[1, 2, 1], order).is_fine();
-            Search::of(algorithm, &[("max_req", "2")], &[2, 2, 2], order).is_fine();
+            CellSearch::of(algorithm, &[("max_req", "1")], &[1, 2, 1], order).is_fine();
+            CellSearch::of(algorithm, &[("max_req", "2")], &[2, 2, 2], order).is_fine();
             // Notes do occur where no hop, or one, is allowed.
             for hops in ["0", "1", "none"] {
                 let params = [("max_req", "1"), ("hop_limit", hops)];
-                Search::of(algorithm, &params, &[1, 2, 1], order).is_fine();
+                CellSearch::of(algorithm, &params, &[1, 2, 1], order).is_fine();
             }
             let few = [("max_req", "1"), ("candidates", "0,2")];
-            Search::of(algorithm, &few, &[1, 2, 1], order).is_fine();
+            CellSearch::of(algorithm, &few, &[1, 2, 1], order).is_fine();
         }
     }
     for queue in ["centralised", "distributed"] {
         for inform in ["selective", "none"] {
             let params = [("queue", queue), ("inform", inform), ("max_req", "1")];
-            Search::of("controller", &params, &[1, 2, 1], LinkOrder::Any).is_fine();
+            CellSearch::of("controller", &params, &[1, 2, 1], LinkOrder::Any).is_fine();
         }
         for more in [("lazy", "yes"), ("target", "next"), ("target", "first")] {
             let params = [("queue", queue), more, ("max_req", "1")];
-            Search::of("controller", &params, &[1, 1, 1], LinkOrder::Any).is_fine();
+            CellSearch::of("controller", &params, &[1, 1, 1], LinkOrder::Any).is_fine();
         }
     }
 }
@@ -119,7 +119,7 @@ fn the_printed_text_fails_as_listed() {
             "rana-P7c" => &wants[..2],
             _ => &wants[..],
         };
-        let mut search = Search::of(name, defect.with, wants, order);
+        let mut search = CellSearch::of(name, defect.with, wants, order);
         search.setting.printed = info.as_printed(&[id]).expect("the defect is its own");
         let finding = search
             .report()
@@ -138,20 +138,20 @@ fn the_printed_text_fails_as_listed() {
 fn all_of_the_printed_text_at_once_lets_two_in_or_stops() {
     for (name, kind) in [("cdc", Kind::Exclusion), ("ddc", Kind::Deadlock)] {
         let info = registry::find(name).expect("it is registered");
-        let mut search = Search::of(name, &[], &[1, 1, 1], LinkOrder::Fifo);
+        let mut search = CellSearch::of(name, &[], &[1, 1, 1], LinkOrder::Fifo);
         search.setting.printed = Printed::all(info.more.defects);
         let finding = search.report().finding.expect(name);
         assert_eq!(finding.kind, kind, "{name}: {}", finding.schedule);
     }
 }
 
-struct Search {
+struct CellSearch {
     info: &'static AlgorithmInfo,
     setting: Setting,
     options: Options,
 }
 
-impl Search {
+impl CellSearch {
     fn of(name: &str, params: &[(&str, &str)], wants: &[u32], order: LinkOrder) -> Self {
         Self::new(name, params, wants, order).expect("they go together")
     }
@@ -177,7 +177,7 @@ impl Search {
         })
     }
 
-    fn report(&self) -> Report {
+    fn report(&self) -> Exploration {
         let go_on = &mut |_| ControlFlow::Continue(());
         explore(self.info, &self.setting, &self.options, go_on).expect("the options fit")
     }

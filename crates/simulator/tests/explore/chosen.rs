@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use algorithms::Setting;
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
-use simulator::explore::{Kind, Options, Outcome, Report, explore, replay};
+use simulator::explore::{Exploration, Kind, Options, Outcome, explore, replay};
 
 use crate::registry::setting_of;
 
@@ -70,7 +70,7 @@ impl Chosen {
         self
     }
 
-    pub(crate) fn explore(&self) -> Report {
+    pub(crate) fn explore(&self) -> Exploration {
         let watch = &mut |_| ControlFlow::Continue(());
         explore(self.info, &self.setting, &self.options, watch).expect("the options fit")
     }

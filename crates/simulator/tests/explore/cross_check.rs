@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use algorithms::erased::{Atlas, Event, MessageId, StateId};
+use algorithms::erased::{Atlas, Input, MessageId, StateId};
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use algorithms::{Change, Effect, NodeId, Request, Setting, Timer};
 use simulator::explore::{Options, Timers, explore};
@@ -174,10 +174,10 @@ impl World {
         }
     }
 
-    fn happen(&self, state: &mut State, me: u32, event: Event) {
+    fn happen(&self, state: &mut State, me: u32, input: Input) {
         let node = state.nodes[me as usize].as_mut().expect("it is alive");
         let mut atlas = self.atlas.lock().expect("nobody panicked");
-        let step = atlas.step(NodeId(me), node.state, event).clone();
+        let step = atlas.step(NodeId(me), node.state, input).clone();
         node.state = step.next;
         let mut sent = Vec::new();
         for effect in step.effects {
@@ -305,16 +305,16 @@ impl Model for World {
                     node.wants -= 1;
                     node.waiting = true;
                 });
-                self.happen(&mut state, me, Event::Request(Request { priority: 0 }));
+                self.happen(&mut state, me, Input::Request(Request { priority: 0 }));
             }
             Action::Leave(me) => {
                 node(&mut state, me, &|node| node.inside = false);
-                self.happen(&mut state, me, Event::Release);
+                self.happen(&mut state, me, Input::Release);
             }
             Action::Deliver(from, to, message) => {
                 state.remove((from, to), message);
                 let from = NodeId(from);
-                self.happen(&mut state, to, Event::Receive { from, message });
+                self.happen(&mut state, to, Input::Receive { from, message });
             }
             Action::Lose(from, to, message) => {
                 state.lost += 1;
@@ -330,7 +330,7 @@ impl Model for World {
                 node(&mut state, me, &|node| {
                     node.timers.remove(&timer);
                 });
-                self.happen(&mut state, me, Event::Timer(timer));
+                self.happen(&mut state, me, Input::Timer(timer));
             }
             Action::Crash(victim, rest) => {
                 state.nodes[victim as usize] = None;
@@ -352,7 +352,7 @@ impl Model for World {
                     node.to_be_told.remove(&victim);
                 });
                 let (peer, change) = (NodeId(victim), Change::Down);
-                self.happen(&mut state, me, Event::Peer { peer, change });
+                self.happen(&mut state, me, Input::Peer { peer, change });
             }
         }
         Some(state)

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use algorithms::registry::{self, LinkContract, LinkOrder};
 use algorithms::topology::Shape;
 use algorithms::{NodeId, Setting};
-use simulator::explore::{Kind, Options, Report, Timers, explore};
+use simulator::explore::{Exploration, Kind, Options, Timers, explore};
 
 use crate::registry::{apart, setting_of};
 
@@ -42,13 +42,13 @@ fn aging(name: &str, setting: &mut Setting, aging: &str) {
     setting.params = params.expect("it is a parameter");
 }
 
-fn search(name: &str, setting: &Setting, options: &Options) -> Report {
+fn search(name: &str, setting: &Setting, options: &Options) -> Exploration {
     let info = registry::find(name).expect("it is registered");
     let watch = &mut |_| ControlFlow::Continue(());
     explore(info, setting, options, watch).expect("the options fit")
 }
 
-fn assert_fine(name: &str, what: &str, report: &Report) {
+fn assert_fine(name: &str, what: &str, report: &Exploration) {
     if let Some(finding) = &report.finding {
         let (kind, why, schedule) = (finding.kind, &finding.why, &finding.schedule);
         panic!("{name}, {what}: {kind}: {why}\n{schedule}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use algorithms::printed::{Defect, Fails, Printed, Shows};
 use algorithms::registry::{self, AlgorithmInfo, Graph, LinkOrder};
 use algorithms::{NodeId, Setting, Topology};
-use simulator::explore::{Kind, Options, Report, Schedule, explore, replay};
+use simulator::explore::{Exploration, Kind, Options, Schedule, explore, replay};
 
 /// At most so many states per algorithm, so that the gate stays quick.
 const BUDGET: u32 = 200_000;
@@ -155,7 +155,7 @@ pub(crate) fn once(info: &AlgorithmInfo) -> [u32; 3] {
     [1, 1, third]
 }
 
-fn assert_fine(info: &AlgorithmInfo, nodes: usize, report: &Report) {
+fn assert_fine(info: &AlgorithmInfo, nodes: usize, report: &Exploration) {
     let name = info.name;
     if let Some(finding) = &report.finding {
         let (kind, why, schedule) = (finding.kind, &finding.why, &finding.schedule);
@@ -170,7 +170,7 @@ fn assert_fine(info: &AlgorithmInfo, nodes: usize, report: &Report) {
     assert!(states > 10, "{name}, {nodes} nodes: only {states} states");
 }
 
-fn search(info: &AlgorithmInfo, wants: &[u32], order: LinkOrder) -> Report {
+fn search(info: &AlgorithmInfo, wants: &[u32], order: LinkOrder) -> Exploration {
     let nodes = wants.len() as u32;
     let options = Options {
         wants: wants.to_vec(),

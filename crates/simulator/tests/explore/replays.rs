@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use algorithms::erased::{Event, Group, MessageId};
+use algorithms::erased::{Group, Input, MessageId};
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder};
 use algorithms::{Effect, NodeId, Request, Setting, Timer};
 use simulator::explore::{
@@ -197,11 +197,11 @@ impl Members {
     fn perform(&mut self, step: &Step) -> Vec<String> {
         let request = Request { priority: 0 };
         let (me, event) = match step {
-            Step::Request(node) => (*node, Event::Request(request)),
-            Step::Release(node) => (*node, Event::Release),
+            Step::Request(node) => (*node, Input::Request(request)),
+            Step::Release(node) => (*node, Input::Release),
             Step::Deliver(named) => {
                 let (from, message) = (named.from, self.take(named));
-                (named.to, Event::Receive { from, message })
+                (named.to, Input::Receive { from, message })
             }
             Step::Timer { node, name, tag } => {
                 let tag = tag.unwrap_or(0);
@@ -211,7 +211,7 @@ impl Members {
                 });
                 let (_, timer) = due.expect("only a timer that is set goes off");
                 self.timers.remove(&(*node, timer));
-                (*node, Event::Timer(timer))
+                (*node, Input::Timer(timer))
             }
             other => panic!("{other} is a fault"),
         };

@@ -12,7 +12,7 @@ use algorithms::registry;
 use algorithms::sanders::conditions::Conditions;
 use algorithms::sanders::structure::{Set, Structure};
 use algorithms::{NodeId, Setting, Topology};
-use simulator::explore::{Kind, Options, Report, explore};
+use simulator::explore::{Exploration, Kind, Options, explore};
 
 /// A structure of three nodes and how many there are like it.
 struct Case {
@@ -87,7 +87,7 @@ fn explored(
     given: &[(&str, &str)],
     defects: &[&str],
     change: impl Fn(&mut Options),
-) -> Report {
+) -> Exploration {
     let info = registry::find("sanders").expect("it is registered");
     let nodes = structure.nodes();
     let written = structure.to_string();
@@ -447,7 +447,7 @@ fn the_papers_structures_explored() {
     }
 }
 
-fn assert_fine(structure: &Structure, report: &Report) {
+fn assert_fine(structure: &Structure, report: &Exploration) {
     if let Some(finding) = &report.finding {
         panic!(
             "{structure}: {}: {}\n{}",

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use algorithms::registry::{self, AlgorithmInfo, LinkOrder, More};
-use simulator::explore::{Finding, Kind, Options, Report, Timers, explore};
+use simulator::explore::{Exploration, Finding, Kind, Options, Timers, explore};
 
 use crate::toys;
 
@@ -259,7 +259,7 @@ fn found(info: &AlgorithmInfo, nodes: u32, change: impl Fn(&mut Options)) -> Fin
     report.finding.expect("there is something to find")
 }
 
-fn search(info: &AlgorithmInfo, nodes: u32, change: impl Fn(&mut Options)) -> Report {
+fn search(info: &AlgorithmInfo, nodes: u32, change: impl Fn(&mut Options)) -> Exploration {
     let mut options = Options::new(info, nodes);
     change(&mut options);
     explore(info, &toys::setting(nodes), &options, &mut |_| {

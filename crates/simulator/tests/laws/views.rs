@@ -154,7 +154,7 @@ fn shows_structure(plan: &Plan, told: &str) {
 }
 
 #[test]
-fn of_a_long_run_a_page_shows_what_is_around_the_trouble() {
+fn of_a_long_run_a_page_shows_what_is_around_the_violation() {
     assert_eq!(usual_window(500, None, false), (1, 500));
     assert_eq!(usual_window(500, Some(400), true), (1, 500));
     assert_eq!(usual_window(100_000, None, false), (1, 20_000));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use algorithms::NodeId;
 use chaos::Draw;
 use transport::frame::{Key, Seal};
-use transport::{Config, Event, Identity, Transport};
+use transport::{Config, Identity, Notice, Transport};
 
 pub(crate) const MS: u64 = 1_000_000;
 
@@ -33,7 +33,7 @@ impl Weather {
     };
 }
 
-/// An event that owns its bytes.
+/// A notice that owns its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     Message(NodeId, Vec<u8>),
@@ -127,14 +127,14 @@ impl World {
     pub(crate) fn meet(&mut self, member: NodeId, peer: NodeId) {
         let (now, incarnation) = (self.now, self.incarnation(peer));
         let told = &mut self.told[member.index()];
-        let mut sink = |event: Event<'_>| told.extend(keep(event));
+        let mut sink = |notice: Notice<'_>| told.extend(keep(notice));
         self.members[member.index()].meet(now, peer, incarnation, &mut sink);
     }
 
     /// Somebody who knows tells a member that a peer is dead.
     pub(crate) fn peer_died(&mut self, member: NodeId, peer: NodeId) {
         let told = &mut self.told[member.index()];
-        let mut sink = |event: Event<'_>| told.extend(keep(event));
+        let mut sink = |notice: Notice<'_>| told.extend(keep(notice));
         self.members[member.index()].peer_died(peer, &mut sink);
     }
 
@@ -200,7 +200,7 @@ impl World {
     /// Hands a datagram to a member as if it had arrived.
     pub(crate) fn inject(&mut self, to: NodeId, datagram: &[u8]) {
         let told = &mut self.told[to.index()];
-        let mut sink = |event: Event<'_>| told.extend(keep(event));
+        let mut sink = |notice: Notice<'_>| told.extend(keep(notice));
         // What is wrong with it is the counters' business.
         let _ = self.members[to.index()].receive(self.now, datagram, &mut sink);
         self.flush(to);
@@ -229,7 +229,7 @@ impl World {
 
     fn tick(&mut self, member: NodeId) {
         let told = &mut self.told[member.index()];
-        let mut sink = |event: Event<'_>| told.extend(keep(event));
+        let mut sink = |notice: Notice<'_>| told.extend(keep(notice));
         self.members[member.index()].tick(self.now, &mut sink);
         self.flush(member);
     }
@@ -286,14 +286,14 @@ impl World {
 }
 
 /// What a member is told; round trips are seen by what they do to the timing.
-fn keep(event: Event<'_>) -> Option<Told> {
-    Some(match event {
-        Event::Message { from, bytes } => Told::Message(from, bytes.to_vec()),
-        Event::LinkDown { peer } => Told::Down(peer),
-        Event::LinkUp { peer } => Told::Up(peer),
-        Event::Restarted { peer, incarnation } => Told::Restarted(peer, incarnation),
-        Event::Silent { peer } => Told::Silent(peer),
-        Event::Heard { peer } => Told::Heard(peer),
-        Event::RoundTrip { .. } => return None,
+fn keep(notice: Notice<'_>) -> Option<Told> {
+    Some(match notice {
+        Notice::Message { from, bytes } => Told::Message(from, bytes.to_vec()),
+        Notice::LinkDown { peer } => Told::Down(peer),
+        Notice::LinkUp { peer } => Told::Up(peer),
+        Notice::Restarted { peer, incarnation } => Told::Restarted(peer, incarnation),
+        Notice::Silent { peer } => Told::Silent(peer),
+        Notice::Heard { peer } => Told::Heard(peer),
+        Notice::RoundTrip { .. } => return None,
     })
 }

@@ -6,7 +6,7 @@ use algorithms::NodeId;
 use algorithms::registry::LinkOrder;
 use model::time::rounded_us;
 use simulator::explore::{
-    Ending, Finding, Kind, Mishap, Options, Outcome, Report, Schedule, TakenStep, Timers,
+    Ending, Exploration, Finding, Kind, Mishap, Options, Outcome, Schedule, TakenStep, Timers,
 };
 
 use super::World;
@@ -76,7 +76,7 @@ pub(super) fn headline(resolved: &Resolved, options: &Options, replayed: bool) -
 /// A search: how much there was, the verdict, and the way to what is bad.
 pub(super) fn shown(
     world: &World,
-    report: &Report,
+    report: &Exploration,
     elapsed: Duration,
     exit: Exit,
     states: bool,

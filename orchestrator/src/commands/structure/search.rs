@@ -8,7 +8,7 @@ use algorithms::printed::Printed;
 use algorithms::sanders::structure::Structure;
 use algorithms::{NodeId, Setting, Topology, registry};
 use serde_json::json;
-use simulator::explore::{Kind, Options, Report, explore};
+use simulator::explore::{Exploration, Kind, Options, explore};
 
 use crate::numbers::count;
 use crate::table::indented;
@@ -18,7 +18,7 @@ use crate::{Exit, Failure, interrupt};
 pub(super) struct Searched {
     rules: &'static str,
     /// The report of the search, in which deadlocks are only counted.
-    report: Report,
+    report: Exploration,
 }
 
 /// Tries every schedule in which each node wants in once, with the basic rules and with the

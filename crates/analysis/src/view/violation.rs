@@ -9,14 +9,14 @@ use serde::Serialize;
 
 /// Something that went wrong, and the event with which it did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Trouble {
+pub struct Violation {
     /// The number of the event, counted from 1.
     pub event: u64,
     /// What went wrong, in words.
     pub text: String,
 }
 
-/// Watches the events of a run for trouble.
+/// Watches the events of a run for violations.
 #[derive(Clone, Debug)]
 pub struct Watch {
     admits: u32,
@@ -33,7 +33,7 @@ impl Watch {
     }
 
     /// The next event: says what is wrong with it.
-    pub fn take(&mut self, number: u64, event: &Event) -> Option<Trouble> {
+    pub fn take(&mut self, number: u64, event: &Event) -> Option<Violation> {
         let node = event.node?;
         let text = match &event.what {
             What::Enter { invited, .. } => {
@@ -60,7 +60,7 @@ impl Watch {
             _ => return None,
         };
         let event = number;
-        Some(Trouble { event, text })
+        Some(Violation { event, text })
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) fn ends_member(name: &FaultName) -> bool {
 mod tests {
     use super::*;
 
-    fn troubles(events: &[(u32, What)]) -> Vec<(u64, String)> {
+    fn violations(events: &[(u32, What)]) -> Vec<(u64, String)> {
         let mut watch = Watch::new(1);
         let told = (1..).zip(events).filter_map(|(number, (node, what))| {
             let event = Event {
@@ -85,7 +85,8 @@ mod tests {
             };
             watch.take(number, &event)
         });
-        told.map(|trouble| (trouble.event, trouble.text)).collect()
+        told.map(|violation| (violation.event, violation.text))
+            .collect()
     }
 
     fn enter(invited: bool) -> What {
@@ -108,12 +109,12 @@ mod tests {
     }
 
     #[test]
-    fn more_inside_than_may_be_is_trouble_at_the_entry() {
-        let found = troubles(&[(0, enter(true)), (2, enter(true)), (0, What::Release)]);
+    fn more_inside_than_may_be_is_a_violation_at_the_entry() {
+        let found = violations(&[(0, enter(true)), (2, enter(true)), (0, What::Release)]);
         let text = "0, 2 are inside at the same time; at most 1 may be";
         assert_eq!(found, [(2, text.to_owned())]);
         assert_eq!(
-            troubles(&[(0, enter(true)), (0, What::Release), (2, enter(true))]),
+            violations(&[(0, enter(true)), (0, What::Release), (2, enter(true))]),
             []
         );
     }
@@ -122,13 +123,13 @@ mod tests {
     fn the_dead_are_not_inside() {
         for (word, found) in [("kill", 0), ("restart after 5ms", 0), ("pause", 1)] {
             let events = [(0, enter(true)), (0, fault(word)), (1, enter(true))];
-            assert_eq!(troubles(&events).len(), found, "{word}");
+            assert_eq!(violations(&events).len(), found, "{word}");
         }
     }
 
     #[test]
-    fn an_entry_that_nobody_asked_for_is_trouble() {
-        let found = troubles(&[(3, enter(false))]);
+    fn an_entry_that_nobody_asked_for_is_a_violation() {
+        let found = violations(&[(3, enter(false))]);
         assert_eq!(found, [(1, "3 enters though it did not ask".to_owned())]);
     }
 }

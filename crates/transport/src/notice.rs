@@ -4,7 +4,7 @@ use algorithms::NodeId;
 
 /// Something the member should know, in the order it happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum Notice<'a> {
     /// A message arrived.
     Message {
         /// The peer that sent it.
