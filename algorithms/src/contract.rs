@@ -587,6 +587,11 @@ impl<M> Outbox<M> {
         self.effects.push(Effect::ProtocolError { why: why.into() });
     }
 
+    /// Reports a timer that went off though it was not set.
+    pub(crate) fn timer_was_not_set(&mut self, timer: Timer) {
+        self.protocol_error(format!("{} went off and was not set", timer.name));
+    }
+
     /// Makes the outbox that of another node, as empty as it was.
     pub(crate) fn address(&mut self, me: NodeId) {
         debug_assert!(self.effects.is_empty() && self.to_self.is_empty());

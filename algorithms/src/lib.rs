@@ -27,6 +27,26 @@
 //! each family. [`registry`] lists them; [`erased`] hides the types so that the engines are compiled
 //! once.
 
+/// Files hold a value of this type as the text that it prints and reads.
+#[macro_export]
+macro_rules! written_as_text {
+    ($Type:ty: $Error:ty) => {
+        impl TryFrom<String> for $Type {
+            type Error = $Error;
+
+            fn try_from(text: String) -> Result<Self, $Error> {
+                text.parse()
+            }
+        }
+
+        impl From<$Type> for String {
+            fn from(value: $Type) -> String {
+                value.to_string()
+            }
+        }
+    };
+}
+
 pub mod contract;
 pub mod erased;
 pub mod external;

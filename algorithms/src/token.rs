@@ -1,6 +1,7 @@
 //! A node enters with the token, which goes to anybody who asks for it.
 
 use crate::contract::{NodeId, Outbox};
+use crate::printed::{Defect, Fails, Shows, World};
 
 /// A chapter of the thesis that Banta's algorithms come from.
 macro_rules! thesis {
@@ -37,5 +38,19 @@ fn take_token<T, M>(
     } else {
         *place = Some(token);
         out.enter();
+    }
+}
+
+/// A text that leaves out what an idle holder does with a request: without a rule for it, one request is
+/// enough for a deadlock.
+const fn idle_holder(id: &'static str, what: &'static str, result: &'static str) -> Defect {
+    Defect {
+        id,
+        what,
+        rules: &["idle-holder-sends"],
+        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
+        schedule: "req 1; 1>0:REQUEST",
+        result,
+        ..Defect::BLANK
     }
 }

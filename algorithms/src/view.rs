@@ -96,6 +96,23 @@ impl View {
         self.token = carried.map(|carried| format!("{carried:?}"));
     }
 
+    /// Draws the token with what it carries, if it is here, and a queue that travels in it.
+    pub(crate) fn token_with_queue<'a, T, N, Q>(
+        &mut self,
+        token: Option<&'a T>,
+        name: &'static str,
+        queue: impl FnOnce(&'a T) -> Q,
+    ) where
+        T: Debug,
+        N: Borrow<NodeId>,
+        Q: IntoIterator<Item = N>,
+    {
+        self.token_with(token);
+        if let Some(token) = token {
+            self.queue(name, queue(token));
+        }
+    }
+
     /// Marks the node, if that is true of it.
     pub(crate) fn mark(&mut self, name: &'static str, is_true: bool) {
         self.marks.extend(is_true.then_some(name));

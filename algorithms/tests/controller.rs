@@ -251,7 +251,7 @@ fn params(given: &BTreeMap<String, String>) -> Params {
 }
 
 /// All ask in this order before anything arrives; messages arrive in the order they were sent; when
-/// nothing is under way whoever is inside leaves.
+/// nothing is under way the node that is inside leaves.
 fn play(given: &BTreeMap<String, String>, nodes: u32, requests: &[u32]) -> Outcome {
     let params = params(given);
     let machine = framework().machine(&params, &Printed::repaired());

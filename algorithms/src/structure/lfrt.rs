@@ -120,7 +120,7 @@ who are overtaken gain a point.
     A asks                             D3 A1
     F asks, more urgent than A         D3 A2 F2     A gained a point
 
-Larger numbers are more urgent; of equals, whoever was written down first goes
+Larger numbers are more urgent; of equals, the one written down first goes
 first. What those who are overtaken gain (`aging`):
 
     step     a point each time: then at most max(0, Pmax - 1 - q) later requests

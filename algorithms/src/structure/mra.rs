@@ -112,7 +112,7 @@ equal priority are served in the order in which they got into it.
      |
      11                entries: 11, 8, 6
 
-Larger numbers are more urgent. The order is looked at anew wherever the token
+Larger numbers are more urgent. The order is worked out again wherever the token
 comes by: a site on its way may know of something more urgent, and then the
 token turns there. Each such turn is towards something more urgent still, so
 there are fewer turns than sites between two entries.
@@ -122,7 +122,7 @@ Why it is safe: there is one token. Whether everybody is served depends on
 
     off      as in the book: a site of low priority waits as long as more
              urgent ones keep asking, for ever if they never pause
-    step     whoever is overtaken gains a point of priority; then at most
+    step     a request that is overtaken gains a point of priority; then at most
              max(0, Pmax - 1 - q) later requests overtake one of priority q
     slow(K)  a point for every K-th that overtakes: max(0, K(Pmax - q) - 1)
 

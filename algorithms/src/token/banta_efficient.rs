@@ -235,10 +235,9 @@ impl Algorithm for BantaEfficient {
     fn draw(&self, view: &mut View) {
         view.points_to("good site", self.good_site);
         view.queue("local queue", &self.local_queue);
-        view.token_with(self.token.as_ref());
-        if let Some(token) = &self.token {
-            view.queue("token queue", &token.token_queue);
-        }
+        view.token_with_queue(self.token.as_ref(), "token queue", |token| {
+            &token.token_queue
+        });
     }
 
     invariants! {

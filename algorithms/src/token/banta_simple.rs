@@ -209,10 +209,9 @@ impl Algorithm for BantaSimple {
     fn draw(&self, view: &mut View) {
         view.points_to("good site", self.good_site);
         view.queue("local queue", self.local_queue.iter().map(|(site, _)| site));
-        view.token_with(self.token.as_ref());
-        if let Some(token) = &self.token {
-            view.queue("token queue", &token.token_queue);
-        }
+        view.token_with_queue(self.token.as_ref(), "token queue", |token| {
+            &token.token_queue
+        });
     }
 
     invariants! {

@@ -17,15 +17,16 @@
 //! drawn uniformly, asks, as without queues; exactly 2 when everybody always wants in, for the guess
 //! is then always right. No bound on delays is assumed. Links need not keep order.
 //! Kept: `last`, the queue at each site, the queue of the token.
-//! Said here, not there: what an idle holder does, and that `last` turns to the requester when a
+//! Added here: what an idle holder does, and that `last` turns to the requester when a
 //! request is passed on.
 
 use std::collections::VecDeque;
 
+use super::idle_holder;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, ignores, invariants, messages, node,
 };
-use crate::printed::{Costs, Defect, Fails, Run, Shows, World};
+use crate::printed::{Costs, Defect, Run, Shows};
 use crate::registry::{AlgorithmInfo, Circumstances, ClosedForm, FormKind, SATURATED, info};
 use crate::token::naimi_trehel::LIGHT;
 use crate::token::take_token;
@@ -84,15 +85,11 @@ to a site that leaves, so one REQUEST reaches it: with the TOKEN exactly 2,
 however many they are. Links need not keep order.";
 
 const DEFECTS: &[Defect] = &[
-    Defect {
-        id: "banta-NQ1",
-        what: "the survey does not say what an idle holder does with a request",
-        rules: &["idle-holder-sends"],
-        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
-        schedule: "req 1; 1>0:REQUEST",
-        result: "deadlock: 0 queues it until it next leaves, which may be never",
-        ..Defect::BLANK
-    },
+    idle_holder(
+        "banta-NQ1",
+        "the survey does not say what an idle holder does with a request",
+        "deadlock: 0 queues it until it next leaves, which may be never",
+    ),
     Defect {
         id: "banta-NQ2",
         what: "the survey does not say that whoever passes a request on turns to the requester",

@@ -23,13 +23,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::idle_holder;
 use crate::common::broadcast;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, holds_token, ignores, invariants,
     messages, node, one_token, shown,
 };
 use crate::params::Param;
-use crate::printed::{Defect, Fails, Shows, World};
+use crate::printed::Defect;
 use crate::registry::{AlgorithmInfo, info};
 use crate::token::take_token;
 use crate::view::View;
@@ -74,7 +75,7 @@ first node whose request the token has not served:
     requested at 1   [1 2 0 1]
     served           [1 2 0 0]    1 looks at 2 (nothing), 3 (new): TOKEN to 3
 
-With next=lowest it looks from 0 on instead, whoever it is: the lowest number
+With next=lowest every site looks from 0 on instead: the lowest number
 that waits is served first, and a high one may be passed over for ever.
 
 If nobody waits it keeps the token; then the next REQUEST that arrives sends it
@@ -91,15 +92,11 @@ drawn uniformly, asks, it is the holder once in N times: N-1 on average. It is
 Suzuki and Kasami's algorithm with a circle in place of their queue.";
 
 const DEFECTS: &[Defect] = &[
-    Defect {
-        id: "banta-RT1",
-        what: "the survey has no rule for an idle holder: a request that reaches it is only noted",
-        rules: &["idle-holder-sends"],
-        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
-        schedule: "req 1; 1>0:REQUEST",
-        result: "deadlock: 0 has the token and no use for it, 1 waits",
-        ..Defect::BLANK
-    },
+    idle_holder(
+        "banta-RT1",
+        "the survey has no rule for an idle holder: a request that reaches it is only noted",
+        "deadlock: 0 has the token and no use for it, 1 waits",
+    ),
     Defect::told(
         "banta-RT2",
         "the survey cites the paper of 1981, whose algorithm has no token",

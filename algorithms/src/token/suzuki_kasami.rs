@@ -24,6 +24,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::idle_holder;
 use crate::common::broadcast;
 use crate::contract::{
     Algorithm, NodeId, Outbox, Request, Snapshot, declared, holds_token, ignores, invariants,
@@ -76,15 +77,11 @@ time, drawn uniformly, asks, it is the holder once in N times: N-1 on average.
 The privilege grows with N; an exit-to-entry hand-over takes one message.";
 
 const DEFECTS: &[Defect] = &[
-    Defect {
-        id: "banta-SK1",
-        what: "the survey has no rule for an idle holder: a request that reaches it is only noted",
-        rules: &["idle-holder-sends"],
-        shows: Shows::World(World::of(&[0, 1], Fails::Deadlock)),
-        schedule: "req 1; 1>0:REQUEST",
-        result: "deadlock: 0 has the privilege and no use for it, 1 waits",
-        ..Defect::BLANK
-    },
+    idle_holder(
+        "banta-SK1",
+        "the survey has no rule for an idle holder: a request that reaches it is only noted",
+        "deadlock: 0 has the privilege and no use for it, 1 waits",
+    ),
     Defect {
         id: "banta-SK2",
         what: "the survey does not say that a leaving node marks its own request as served in LN",

@@ -384,16 +384,4 @@ impl fmt::Display for Shape {
     }
 }
 
-impl TryFrom<String> for Shape {
-    type Error = TopologyError;
-
-    fn try_from(text: String) -> Result<Self, TopologyError> {
-        text.parse()
-    }
-}
-
-impl From<Shape> for String {
-    fn from(shape: Shape) -> String {
-        shape.to_string()
-    }
-}
+crate::written_as_text!(Shape: TopologyError);

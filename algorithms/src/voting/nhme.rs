@@ -83,7 +83,7 @@ request wins phase 2; aging lets one that N younger ones overtook go before all.
 
 Requests stay with the voters until the RELEASE, so a loser need not ask again.
 A vote that comes home goes to the oldest of them. Each loan has a serial number
-and the vote comes home by that, whoever brings it. VOTE and P2V also tell which
+and the vote comes home by that, whichever node brings it. VOTE and P2V also tell which
 requests are finished, or votes could circle among those that do not know.
 
 Why it is safe: two inside would have more votes than there are. Why nobody
@@ -92,7 +92,7 @@ In a partition the block with a majority of votes goes on, others wait until it
 heals; if a candidate was cut off with many votes, so may everybody.
 
 Each entry has a fence, one more than any its voters knew: it rises from entry
-to entry, so a resource could refuse whoever comes with an old one.
+to entry, so a resource could refuse a node that comes with an old one.
 
 What it costs: REQ, VOTE, REL to and from all the others, 3(N-1); under load a
 NO or a second VOTE each and a few P2REQ and P2V: about 5(N-1).";

@@ -93,7 +93,7 @@ not vote yet:
 
 A vote that comes home goes to the next in the same way. If a candidate has no
 majority after (4+4N)T and two buffers it withdraws (REL), waits for up to 2NT
-and commits anew: such an election elects nobody.
+and commits again: such an election elects nobody.
 
 Why it is safe: a vote is given to one at a time, and two majorities have a
 voter in common. Each commit has a number; a vote for one that was withdrawn is
@@ -280,7 +280,7 @@ impl Algorithm for TbDva {
             }
             Stage::BackingOff(req, tries) if timer == TB => self.begin(req, tries + 1, out),
             Stage::Idle | Stage::Waiting(..) | Stage::BackingOff(..) | Stage::Inside(_) => {
-                out.protocol_error(format!("{} went off and was not set", timer.name));
+                out.timer_was_not_set(timer);
             }
         }
     }

@@ -123,7 +123,7 @@ the order they came, queue=stamp: the oldest request first).
 
 Nobody has two of three, and nobody gives back a vote it needs: with retry=off
 that is a deadlock. So a candidate that has no majority after 3T (T is the bound
-on a message's delay) withdraws: REL to all, and it begins anew later. If all of
+on a message's delay) withdraws: REL to all, and it begins again later. If all of
 them wait equally long (retry=fixed) and messages take equally long, they meet
 again, for ever: a live-lock. With retry=random each draws its own time, up to
 4NT, and sooner or later one comes alone.
@@ -326,7 +326,7 @@ impl Algorithm for Thomas {
                 }
             }
             Stage::BackingOff(req, tries) if timer == TB => self.begin(req, tries + 1, out),
-            _ => out.protocol_error(format!("{} went off and was not set", timer.name)),
+            _ => out.timer_was_not_set(timer),
         }
     }
 

@@ -301,19 +301,7 @@ impl fmt::Display for Schedule {
     }
 }
 
-impl TryFrom<String> for Schedule {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Schedule> for String {
-    fn from(schedule: Schedule) -> String {
-        schedule.to_string()
-    }
-}
+algorithms::written_as_text!(Schedule: String);
 
 /// Who says that a member has died.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -403,19 +403,7 @@ impl fmt::Display for Span {
     }
 }
 
-impl From<Span> for String {
-    fn from(span: Span) -> String {
-        span.to_string()
-    }
-}
-
-impl TryFrom<String> for Span {
-    type Error = SpanTextError;
-
-    fn try_from(text: String) -> Result<Self, SpanTextError> {
-        text.parse()
-    }
-}
+algorithms::written_as_text!(Span: SpanTextError);
 
 /// How urgent requests are, larger is more urgent, or how that is drawn: `3`, `uniform:1..10`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -134,10 +134,9 @@ impl Algorithm for Lfrt {
         }
         view.set("links up", &self.up);
         view.set("LRQ", self.lrq.iter().map(|heard| heard.asked.origin));
-        view.token_with(self.token.as_ref());
-        if let Some(token) = &self.token {
-            view.queue("ORQ", token.orq.iter().map(|waiting| waiting.origin));
-        }
+        view.token_with_queue(self.token.as_ref(), "ORQ", |token| {
+            token.orq.iter().map(|waiting| waiting.origin)
+        });
     }
 
     invariants! {

@@ -172,10 +172,9 @@ impl Algorithm for PrintedLfrt {
             view.points_to("out", neighbour);
         }
         view.set("LRQ", self.lrq.iter().filter_map(|entry| entry.origin));
-        view.token_with(self.orq.as_ref());
-        if let Some(orq) = &self.orq {
-            view.queue("ORQ", orq.iter().filter_map(|entry| entry.origin));
-        }
+        view.token_with_queue(self.orq.as_ref(), "ORQ", |orq| {
+            orq.iter().filter_map(|entry| entry.origin)
+        });
     }
 
     invariants! {}

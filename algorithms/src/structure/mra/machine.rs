@@ -136,10 +136,9 @@ impl Algorithm for Mra {
     fn draw(&self, view: &mut View) {
         view.points_to("holder", self.holder);
         view.queue("LDQ", self.ldq.iter().map(|way| way.origin));
-        view.token_with(self.token.as_ref());
-        if let Some(token) = &self.token {
-            view.queue("RQ", token.rq.iter().map(|waiting| waiting.origin));
-        }
+        view.token_with_queue(self.token.as_ref(), "RQ", |token| {
+            token.rq.iter().map(|waiting| waiting.origin)
+        });
     }
 
     invariants! {

@@ -118,10 +118,9 @@ impl Algorithm for PrintedMra {
     fn draw(&self, view: &mut View) {
         view.points_to("holder", self.holder);
         view.queue("LDQ", self.ldq.iter().filter_map(|path| path.first()));
-        view.token_with(self.rq.as_ref());
-        if let Some(rq) = &self.rq {
-            view.queue("RQ", rq.iter().map(|waiting| waiting.origin));
-        }
+        view.token_with_queue(self.rq.as_ref(), "RQ", |rq| {
+            rq.iter().map(|waiting| waiting.origin)
+        });
     }
 
     invariants! {}

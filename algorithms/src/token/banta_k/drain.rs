@@ -41,10 +41,8 @@ in_line!(Drain);
 
 impl Site for Drain {
     fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
-        if !self.line.enqueue(site, out) {
-            let keep = self.line.state == State::Requesting;
-            self.line.keep_or_forward(site, keep, out);
-        } else if self.line.state == State::NotRequesting && !self.line.waiting && !self.asleep {
+        let queued = self.line.enqueue_or_keep(site, out);
+        if queued && self.line.state == State::NotRequesting && !self.line.waiting && !self.asleep {
             // banta-K6: in the thesis an idle holder's wait_for and its handler both take it.
             if !self.rules.request_is_queued_once {
                 self.line.enqueue(site, out);

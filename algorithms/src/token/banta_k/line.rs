@@ -52,10 +52,9 @@ impl Line {
         view.points_to("good site", self.good_site);
         view.points_to("release site", self.release_site);
         view.queue("local queue", &self.local_queue);
-        view.token_with(self.token.as_ref());
-        if let Some(token) = &self.token {
-            view.queue("token queue", &token.line.token_queue);
-        }
+        view.token_with_queue(self.token.as_ref(), "token queue", |token| {
+            &token.line.token_queue
+        });
     }
 
     pub(super) fn new(setup: &Setup<'_>) -> Self {
@@ -117,10 +116,19 @@ impl Line {
         true
     }
 
-    /// A request that reached us without the token: kept if we still wait for it, else passed on.
-    pub(super) fn keep_or_forward(&mut self, site: NodeId, keep: bool, out: &mut Outbox<Message>) {
+    /// Takes a request in as [`Line::enqueue`] does; one that reached us without the token is kept while we
+    /// ask for it, else passed on.
+    pub(super) fn enqueue_or_keep(&mut self, site: NodeId, out: &mut Outbox<Message>) -> bool {
+        let queued = self.enqueue(site, out);
+        if !queued {
+            self.keep_or_forward(site, out);
+        }
+        queued
+    }
+
+    fn keep_or_forward(&mut self, site: NodeId, out: &mut Outbox<Message>) {
         // banta-K7: the thesis files what comes too late, and nobody reads it.
-        if keep || !self.strays_are_forwarded {
+        if self.state == State::Requesting || !self.strays_are_forwarded {
             self.local_queue.push_back(site);
         } else if self.good_site == self.me {
             out.protocol_error("our good site is ourselves, and we do not expect the token");

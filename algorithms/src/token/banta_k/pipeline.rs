@@ -31,10 +31,8 @@ in_line!(Pipeline);
 
 impl Site for Pipeline {
     fn receive_token_request(&mut self, site: NodeId, out: &mut Outbox<Message>) {
-        if !self.line.enqueue(site, out) {
-            let keep = self.line.state == State::Requesting;
-            self.line.keep_or_forward(site, keep, out);
-        } else if !self.line.waiting && self.line.state != State::WaitingForSlot {
+        let queued = self.line.enqueue_or_keep(site, out);
+        if queued && !self.line.waiting && self.line.state != State::WaitingForSlot {
             self.line.begin_cycle(out);
         }
     }

@@ -5,7 +5,7 @@
 //! site that has the token can send it to one of those that asked only.
 //!
 //! What the text leaves open is decided so: a site that has the token and does not use it sends it to
-//! whoever asks, one that is inside remembers the first request that comes, for when it leaves, and
+//! the site that asks, one that is inside remembers the first request that comes, for when it leaves, and
 //! one that gets the token for a request that was served already keeps it.
 
 use serde::Serialize;

@@ -10,7 +10,7 @@
 //!
 //! The chain is the circle that begins behind the candidate. A voter whose vote is out passes the
 //! request on without it; nobody waits in a queue at a voter. A chain that comes to its end without a
-//! majority brings its votes to the candidate all the same, which gives them back and begins anew after
+//! majority brings its votes to the candidate all the same, which gives them back and begins again after
 //! a while, as where everybody is asked. So each attempt has one chain, which comes home once, and no
 //! timer runs while it is under way.
 //!
@@ -113,7 +113,7 @@ impl Algorithm for Chain {
     fn timer(&mut self, timer: Timer, out: &mut Outbox<Message>) {
         match self.stage {
             Stage::BackingOff(req, tries) if timer == TB => self.begin(req, tries + 1, out),
-            _ => out.protocol_error(format!("{} went off and was not set", timer.name)),
+            _ => out.timer_was_not_set(timer),
         }
     }
 

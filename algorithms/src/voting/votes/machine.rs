@@ -179,7 +179,7 @@ impl Algorithm for Process {
                     out.set_timer(T2, After::Exactly(4 * self.terms.bound));
                 }
             }
-            _ => out.protocol_error(format!("{} went off and was not set", timer.name)),
+            _ => out.timer_was_not_set(timer),
         }
         self.evaluate(out);
     }

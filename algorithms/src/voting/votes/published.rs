@@ -79,7 +79,7 @@ node! {
         p2v: BTreeSet<NodeId> = BTreeSet::new(),
         /// P2REQs that came before we were in phase 2.
         parked: BTreeSet<Stamp> = BTreeSet::new(),
-        /// Somebody has said that it is inside.
+        /// A node has told us that it is inside.
         busy: bool = false,
         /// Who asked and has not left, for the report of a resource deadlock.
         waiting: BTreeSet<NodeId> = BTreeSet::new(),
@@ -186,7 +186,7 @@ impl Algorithm for Published {
             // Step 1 again, for votes that are still where they were.
             Stage::Second if timer == T2 => self.step_1(out),
             Stage::Idle | Stage::First | Stage::Second | Stage::Inside => {
-                out.protocol_error(format!("{} went off and was not set", timer.name));
+                out.timer_was_not_set(timer);
             }
         }
     }

@@ -171,26 +171,8 @@ fn allocated() -> Result<Vec<(String, u32)>, String> {
         .collect()
 }
 
-/// Files have both as the text that a flag has.
-macro_rules! written_as_text {
-    ($($Spec:ty),+) => {$(
-        impl TryFrom<String> for $Spec {
-            type Error = String;
-
-            fn try_from(text: String) -> Result<Self, String> {
-                text.parse()
-            }
-        }
-
-        impl From<$Spec> for String {
-            fn from(spec: $Spec) -> String {
-                spec.to_string()
-            }
-        }
-    )+};
-}
-
-written_as_text!(HostsSpec, PlaceSpec);
+algorithms::written_as_text!(HostsSpec: String);
+algorithms::written_as_text!(PlaceSpec: String);
 
 /// `--place`: which member goes to which host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
