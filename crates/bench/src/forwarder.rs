@@ -20,20 +20,20 @@ pub(crate) fn main(birth: ChildArgs) -> ExitCode {
 }
 
 async fn forward() -> Result<(), String> {
-    let said = |error: std::io::Error| error.to_string();
-    let mut parent = Channel::open().map_err(said)?;
+    let text = |error: std::io::Error| error.to_string();
+    let mut parent = Channel::open().map_err(text)?;
     let Some(ToProxy::Begin(between)) = parent.next().await? else {
         return Ok(());
     };
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let (first, second) = (
-        Port::bind(any, SOCKET_BUFFER).map_err(said)?,
-        Port::bind(any, SOCKET_BUFFER).map_err(said)?,
+        Port::bind(any, SOCKET_BUFFER).map_err(text)?,
+        Port::bind(any, SOCKET_BUFFER).map_err(text)?,
     );
     parent.say(&FromProxy::Bound {
         aliases: vec![
-            first.address().map_err(said)?,
-            second.address().map_err(said)?,
+            first.address().map_err(text)?,
+            second.address().map_err(text)?,
         ],
     });
     let to = between.members[1];
@@ -42,12 +42,12 @@ async fn forward() -> Result<(), String> {
         tokio::select! {
             biased;
             ready = second.readable() => {
-                ready.map_err(said)?;
-                let places = second.receive(&mut inbox).map_err(said)?;
+                ready.map_err(text)?;
+                let places = second.receive(&mut inbox).map_err(text)?;
                 for (_, datagram) in inbox.datagrams(places) {
-                    bundle.send(&first, to, datagram).map_err(said)?;
+                    bundle.send(&first, to, datagram).map_err(text)?;
                 }
-                bundle.flush(&first).map_err(said)?;
+                bundle.flush(&first).map_err(text)?;
             }
             order = parent.next() => match order? {
                 None => return Ok(()),

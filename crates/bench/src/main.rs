@@ -23,7 +23,7 @@ use clap::{Parser, Subcommand};
 use crate::comparison::{Comparison, Wanted};
 use crate::goodput::Goodput;
 use crate::locks::Contest;
-use crate::proxy::{LimitCheck, Punctuality};
+use crate::proxy::{Crowd, LimitCheck, Punctuality};
 use orchestrator::numbers::{count, decimal};
 use orchestrator::table::Table;
 use orchestrator::{Exit, Failure, interrupt, print};
@@ -246,8 +246,8 @@ fn chaos() -> Result<Exit, Failure> {
     text += &format!(
         "{} members, every pair active, {} packets/s: {} of {} arrived, 99 % of them late by at most {} \
          ms (wanted: all, 100)\n",
-        crowd.members,
-        count(crowd.per_second),
+        Crowd::MEMBERS,
+        count(Crowd::PER_SECOND),
         count(crowd.arrived),
         count(crowd.sent),
         decimal(crowd.late_p99_ms, 1),

@@ -65,67 +65,51 @@ pub(crate) fn measure(
         interrupted,
     };
     let mut comparisons = Vec::new();
+    let mut compare = |what: &str, unit, pairs, wanted| {
+        comparisons.push(Comparison {
+            what: what.to_owned(),
+            unit,
+            pairs,
+            wanted,
+        });
+    };
+    let repeated = |times, what: &str, pair: &dyn Fn() -> Result<(f64, f64), Failure>| {
+        let pairs = (1..=times).map(|nth| {
+            note(&format!("{what}, {nth} of {times}"));
+            pair()
+        });
+        pairs.collect::<Result<Vec<_>, _>>()
+    };
     let rings = [
         ("two members, each on its own core", 2, vec![0, 1], 0.7),
         ("two members, both on one core", 2, vec![0], 0.5),
         ("ten members of naimi-trehel", 10, vec![], 0.6),
     ];
     for (what, members, cores, least) in rings {
-        let mut pairs = Vec::new();
-        for nth in 1..=PAIRS {
-            note(&format!("{what}, {nth} of {PAIRS}"));
-            pairs.push((
-                bench.saturated(members, &cores, Certificate::Carried)?,
-                ring(executable, members, &cores)?,
-            ));
-        }
-        comparisons.push(Comparison {
-            what: what.to_owned(),
-            unit: if members == 2 {
-                "hand-offs/s"
-            } else {
-                "messages/s"
-            },
-            pairs,
-            wanted: Wanted::AtLeast(least),
+        let unit = match members {
+            2 => "hand-offs/s",
+            _ => "messages/s",
+        };
+        let pairs = repeated(PAIRS, what, &|| {
+            let product = bench.saturated(members, &cores, Certificate::Carried)?;
+            Ok((product, ring(executable, members, &cores)?))
         });
+        compare(what, unit, pairs?, Wanted::AtLeast(least));
     }
-    let mut pairs = Vec::new();
-    for nth in 1..=CERTIFICATE_PAIRS {
-        note(&format!("the certificate, {nth} of {CERTIFICATE_PAIRS}"));
-        pairs.push((
-            bench.saturated(2, &[0, 1], Certificate::Carried)?,
-            bench.saturated(2, &[0, 1], Certificate::LeftOut)?,
-        ));
-    }
-    comparisons.push(Comparison {
-        what: "two members, with the certificate and without".to_owned(),
-        unit: "hand-offs/s",
-        pairs,
-        wanted: Wanted::AtLeast(0.98),
+    let what = "two members, with the certificate and without";
+    let pairs = repeated(CERTIFICATE_PAIRS, what, &|| {
+        let product = bench.saturated(2, &[0, 1], Certificate::Carried)?;
+        Ok((product, bench.saturated(2, &[0, 1], Certificate::LeftOut)?))
     });
-    let mut pairs = Vec::new();
-    for nth in 1..=LIVE_PAIRS {
-        note(&format!("the live page, {nth} of {LIVE_PAIRS}"));
-        pairs.push((bench.watched()?, bench.unwatched()?));
-    }
-    comparisons.push(Comparison {
-        what: "ten members behind the proxy, with a live page and without".to_owned(),
-        unit: "entries/s",
-        pairs,
-        wanted: Wanted::AtLeast(0.95),
+    compare(what, "hand-offs/s", pairs?, Wanted::AtLeast(0.98));
+    let what = "ten members behind the proxy, with a live page and without";
+    let pairs = repeated(LIVE_PAIRS, what, &|| {
+        Ok((bench.watched()?, bench.unwatched()?))
     });
-    let mut pairs = Vec::new();
-    for nth in 1..=PAIRS {
-        note(&format!("launching 1,000 processes, {nth} of {PAIRS}"));
-        pairs.push(bench.launches(1_000)?);
-    }
-    comparisons.push(Comparison {
-        what: "launching 1,000 members".to_owned(),
-        unit: "ms",
-        pairs,
-        wanted: Wanted::AtMost(2.0),
-    });
+    compare(what, "entries/s", pairs?, Wanted::AtLeast(0.95));
+    let what = "launching 1,000 members";
+    let pairs = repeated(PAIRS, what, &|| bench.launches(1_000));
+    compare(what, "ms", pairs?, Wanted::AtMost(2.0));
     note("1,000 members, 5 entries each");
     let crowd = bench.run("naimi-trehel", &["-n", "1000", "--entries", "5"], &[])?;
     let largest = crowd.usage.values().map(|usage| usage.private_kib).max();
@@ -333,6 +317,6 @@ fn plan(algorithm: &str, flags: &[&str]) -> Result<Plan, Failure> {
 
 fn resolved(algorithm: &str, flags: &[&str]) -> Result<Resolved, Failure> {
     let flags = Scenario::from_flags(flags).map_err(Failure::Usage)?;
-    let said = Layers::new(algorithm, flags).map_err(Failure::Usage)?;
-    said.resolve().map_err(Failure::Usage)
+    let layers = Layers::new(algorithm, flags).map_err(Failure::Usage)?;
+    layers.resolve().map_err(Failure::Usage)
 }

@@ -51,8 +51,6 @@ pub(crate) struct Punctuality {
 
 /// Many members, every pair of which has something to say.
 pub(crate) struct Crowd {
-    pub(crate) members: usize,
-    pub(crate) per_second: u64,
     pub(crate) sent: u64,
     pub(crate) arrived: u64,
     /// How late the last hundredth was, in milliseconds.
@@ -103,6 +101,9 @@ fn at(sorted: &[f64], percentile: f64) -> f64 {
 }
 
 impl Crowd {
+    pub(crate) const MEMBERS: usize = 200;
+    pub(crate) const PER_SECOND: u64 = 20_000;
+
     /// Everything arrived, and nothing had to queue for long.
     pub(crate) fn is_met(&self) -> bool {
         self.arrived == self.sent && self.late_p99_ms < 100.0
@@ -210,7 +211,7 @@ impl Bench<'_> {
             wanted_us: &[(10.0, 150.0), (50.0, 150.0), (90.0, 150.0)],
         });
         (self.note)("200 members, every pair active");
-        let crowd = self.crowd(200, 20_000).await?;
+        let crowd = self.crowd().await?;
         Ok(Measured {
             comparisons,
             punctuality,
@@ -273,7 +274,8 @@ impl Bench<'_> {
         Ok((sorted(late), sorted(machine)))
     }
 
-    async fn crowd(&self, members: usize, per_second: u64) -> io::Result<Crowd> {
+    async fn crowd(&self) -> io::Result<Crowd> {
+        let members = Crowd::MEMBERS;
         let delay_ns = 1_000_000;
         let delay = Delay::Constant { ns: delay_ns };
         let group = self.group(Middle::Proxy, members, delay, Some(1)).await?;
@@ -283,15 +285,13 @@ impl Bench<'_> {
             let (from, step) = (n as usize % members, n as usize / members % (members - 1));
             (from, (from + 1 + step) % members)
         };
-        let flights = group.paced(per_second, pairs, pair).await?;
+        let flights = group.paced(Crowd::PER_SECOND, pairs, pair).await?;
         let arrived = flights.iter().filter_map(|flight| {
             let late_ns = flight.arrived_ns? - flight.sent_ns;
             Some(late_ns as f64 / 1e6 - delay_ns as f64 / 1e6)
         });
         let late_ms = sorted(arrived);
         Ok(Crowd {
-            members,
-            per_second,
             sent: flights.len() as u64,
             arrived: late_ms.len() as u64,
             late_p99_ms: late_ms
