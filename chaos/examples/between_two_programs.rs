@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 
 use chaos::FaultError;
 use chaos::language::FaultSpec;
-use chaos::partition::Edges;
 use chaos::proxy::{Address, Command, Config, Journal, MemberConfig, Proxy};
 use chaos::timeline::{Group, Timeline};
 
@@ -71,14 +70,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn bad_links() -> Result<Timeline, FaultError> {
-    let group = Group {
-        nodes: 2,
-        edges: Edges::Complete { nodes: 2 },
-        kinds: None,
-        token: Some(false),
-        seed: 1,
-        read: &|_| Err("this example reads no files".to_owned()),
-    };
+    let group = Group::complete(2, 1);
     let faults = ["at 0s loss 10% on all", "at 0s delay 5ms on all"];
     let specs = faults.map(|text| FaultSpec::parse(text, &group.scope()));
     let specs = specs.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -18,7 +18,7 @@ pub struct Preset {
     pub about: &'static str,
 }
 
-/// All presets.
+/// All presets, in the order of the documents.
 pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "lan",

@@ -17,7 +17,7 @@ use crate::churn::Churn;
 use crate::draw::Draw;
 use crate::fate::Member;
 use crate::fault::{AnyFault, Cut, InFlight};
-use crate::language::{MessageFault, Trigger, Who};
+use crate::language::{FaultSpec, MessageFault, Trigger, Who};
 use crate::network::Network;
 use crate::partition::isolate;
 use crate::process_fault::ProcessEffect;
@@ -288,6 +288,14 @@ pub struct Enacted {
 }
 
 impl Step {
+    /// The fault that the step came from, as a value.
+    ///
+    /// # Panics
+    /// If the text was written by hand, and not by the fault that settled as this step.
+    pub fn spec(&self) -> FaultSpec {
+        self.text.parse().expect("a step has the text of its fault")
+    }
+
     /// Puts a step about links in force with its times counted from that moment, which is what a person
     /// means who asks for it in the middle of a run. `among` is how many members there are, and the one
     /// that it isolates; `number` is its place in a timeline, if it has one.

@@ -178,7 +178,7 @@ pub struct Glance {
 pub struct SeenEvent {
     /// When, in nanoseconds from the start.
     pub at_ns: u64,
-    /// What happened.
+    /// The event of the member.
     pub what: What,
     /// What the member's algorithm was like after it, where the event was given to it.
     pub after: Option<Portrait>,

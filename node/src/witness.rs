@@ -31,7 +31,7 @@ enum Kind {
     Locks(Vec<File>),
 }
 
-/// What the witness said.
+/// The witness's answer to a member that enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Testimony {
     /// There was room: fewer than k others are inside. In memory the place is how many they are, and of the

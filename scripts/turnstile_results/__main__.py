@@ -25,9 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
                         "its first column is along the axis")
     parser.add_argument("--format", choices=["pdf", "svg", "png"], default="pdf", help="[default: pdf]")
     parser.add_argument("--out", type=Path, help="directory for the figures [default: the result's own]")
-    said = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        for path in draw(said.directory, said.out or said.directory, said.format, said.x, said.y, said.published):
+        for path in draw(options.directory, options.out or options.directory, options.format, options.x, options.y, options.published):
             print(f"figure: {path}")
     except NotAResult as why:
         print(f"error: {why}", file=sys.stderr)

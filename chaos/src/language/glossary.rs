@@ -7,7 +7,7 @@ use crate::process_fault;
 /// A word, how it is used, and what it means.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
-    /// The word.
+    /// The word of the fault language.
     pub word: &'static str,
     /// How it is used; `[…]` may be left out.
     pub form: &'static str,

@@ -23,9 +23,9 @@ use crate::span::show_ns;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "FaultText", into = "String")]
 pub struct FaultSpec {
-    /// When it happens.
+    /// When the fault happens.
     pub schedule: Schedule,
-    /// What happens.
+    /// What the fault does.
     pub action: Action,
 }
 

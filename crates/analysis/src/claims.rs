@@ -126,7 +126,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// What is said of a claim in the end.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {

@@ -1,4 +1,4 @@
-//! What is said of a run in the end.
+//! The judgement of a run: its properties, numbers, warnings and verdict.
 
 use std::fmt;
 

@@ -41,10 +41,10 @@ pub struct Recording {
     /// The kind of message that carries the token, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<&'static str>,
-    /// The links, unless everybody is linked with everybody, or there are too many to draw.
-    pub links: Vec<(NodeId, NodeId)>,
     /// Whether a link is drawn as an arrow.
     pub directed: bool,
+    /// The links, unless everybody is linked with everybody, or there are too many to draw.
+    pub links: Vec<(NodeId, NodeId)>,
     /// Whether the events are all there are, with messages and states, or only entries and faults.
     pub traced: bool,
     /// How many events the run has.
@@ -77,7 +77,7 @@ pub struct MemberState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// Nobody wants in.
+    /// The client does not want in.
     #[default]
     Idle,
     /// The client waits.

@@ -215,9 +215,9 @@ impl Post {
 
     /// Does what it is told until the run is over, or nobody is left to tell it.
     async fn serve(mut self, outgoing: Outgoing, incoming: Incoming) -> Result<(), String> {
-        let (says, said) = mpsc::channel(64);
+        let (says, queued) = mpsc::channel(64);
         let (tells, mut told) = mpsc::channel(64);
-        let writer = tokio::spawn(write(outgoing, said));
+        let writer = tokio::spawn(write(outgoing, queued));
         let reader = tokio::spawn(read(incoming, tells));
         let ready = FromAgent::Ready {
             address: self.address,
@@ -326,7 +326,7 @@ impl Post {
 
     fn pass_on(&mut self, who: Who, raw: Raw) -> FromAgent {
         match raw {
-            Raw::Line(line) => FromAgent::Said { who, line },
+            Raw::Line(line) => FromAgent::Line { who, line },
             Raw::Ended(Ended { status, stderr_end }) => {
                 if let Some(process) = self.processes.remove(&who) {
                     // What its program started, and took out of its process group.
@@ -445,8 +445,8 @@ async fn send_file(path: &Path, name: &str, says: &mpsc::Sender<FromAgent>) -> i
     }
 }
 
-async fn write(mut outgoing: Outgoing, mut said: mpsc::Receiver<FromAgent>) {
-    while let Some(message) = said.recv().await {
+async fn write(mut outgoing: Outgoing, mut queued: mpsc::Receiver<FromAgent>) {
+    while let Some(message) = queued.recv().await {
         if outgoing.send(&message).await.is_err() {
             break;
         }

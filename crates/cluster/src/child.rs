@@ -57,7 +57,7 @@ pub enum Heard {
 pub enum Output<R> {
     /// A message in the child's control protocol.
     Message(R),
-    /// It said something that cannot be understood.
+    /// A line that is no message of the control protocol.
     Unparsable(String),
     /// It ended, and has been reaped.
     Ended(Ended),

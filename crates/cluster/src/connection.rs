@@ -20,7 +20,7 @@ const MISSED: u32 = 5;
 /// How long the other side is silent until it is taken for lost.
 pub(crate) const SILENCE: Duration = Duration::from_secs(MISSED as u64);
 
-/// What arrives.
+/// The half of a connection that receives messages.
 pub(crate) struct Incoming {
     half: OwnedReadHalf,
     opener: Opener,
@@ -28,7 +28,7 @@ pub(crate) struct Incoming {
     bytes: Vec<u8>,
 }
 
-/// What leaves.
+/// The half of a connection that sends messages.
 pub(crate) struct Outgoing {
     half: OwnedWriteHalf,
     sealer: Sealer,

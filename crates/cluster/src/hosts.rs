@@ -294,7 +294,7 @@ impl Fleet {
                     Ok(())
                 }
                 Ok(News::Failed(why)) => Err(missing(&why)),
-                Ok(other) => Err(missing(&format!("its agent said {other:?} instead"))),
+                Ok(other) => Err(missing(&format!("its agent answered {other:?} instead"))),
                 Err(why) => Err(missing(&why.to_string())),
             };
             host.lost |= fetched.is_err();
@@ -424,7 +424,7 @@ impl Ear {
                 read,
                 answered: Moment::now(),
             },
-            FromAgent::Said { who, line } => return self.report(who, Raw::Line(line)),
+            FromAgent::Line { who, line } => return self.report(who, Raw::Line(line)),
             FromAgent::Ended {
                 who,
                 status,

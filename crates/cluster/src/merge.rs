@@ -368,16 +368,7 @@ mod tests {
         let played = Played {
             end: End::Finished,
             ended_ns: 5,
-            usage: BTreeMap::new(),
-            state_bytes: model::run::StateBytes::default(),
-            faults: Vec::new(),
-            on_links: Vec::new(),
-            timeline: plan.faults.clone(),
-            failure: None,
-            proxy: None,
-            overflowed: BTreeMap::new(),
-            clocks: Vec::new(),
-            times: Vec::new(),
+            ..Played::abandoned(&plan)
         };
         let mut events = Vec::<Event>::new();
         merge(&plan, dir.path(), played, &mut events).expect("an account");

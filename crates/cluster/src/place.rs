@@ -17,16 +17,16 @@ use crate::proxy::ToProxy;
 
 /// The host or hosts of a run.
 pub(crate) enum Place {
-    /// This host.
+    /// All members run on this host.
     Here {
-        /// What starts processes.
+        /// The launcher that starts processes.
         launcher: Launcher,
         /// The run's directory.
         dir: PathBuf,
     },
     /// Hosts with an agent each.
     Hosts {
-        /// The agents.
+        /// The agents, one for each host.
         fleet: Fleet,
         /// Which member is on which.
         placement: Placement,

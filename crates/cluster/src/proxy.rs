@@ -70,7 +70,7 @@ impl Proxy {
         self.child.signal(Signal::KILL);
     }
 
-    /// Takes in what it said; the step that is in force now comes back.
+    /// Takes in a report of the proxy and returns the step that is in force now.
     pub(crate) fn hear(&mut self, report: FromProxy) -> Option<usize> {
         match report {
             FromProxy::Bound { aliases } => self.aliases = aliases,
@@ -90,7 +90,7 @@ pub(crate) fn report(proxies: Vec<Proxy>) -> Vec<LinkFaultOutcome> {
     LinkFaultOutcome::together(did)
 }
 
-/// What became of all datagrams at all proxies, if all have said so.
+/// What became of all datagrams at all proxies, once all have reported it.
 pub(crate) fn totals(proxies: &[Proxy]) -> Option<Totals> {
     let totals = proxies.iter().map(|proxy| proxy.totals);
     let totals = totals.collect::<Option<Vec<_>>>()?;

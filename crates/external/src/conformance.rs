@@ -1,4 +1,4 @@
-//! Whether a program keeps to the protocol: every line of it is tried, and what the program does not do is said.
+//! Whether a program keeps to the protocol: every line of it is tried, and what the program does not do is listed.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ pub struct Line {
 /// What became of one thing that a program should do.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// It does so.
+    /// The program does what the line of the protocol asks.
     Does,
     /// It does not; this is what it does.
     DoesNot(String),

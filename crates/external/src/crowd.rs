@@ -87,7 +87,7 @@ fn count() {
         let crowds = crowds.collect::<Vec<_>>();
         drop(all);
         for (mark, watched, found) in crowds {
-            // Said first, so that whoever finds the program ended knows why.
+            // The finding is stored before the program is killed, so that the reader of its pipe knows why it ended.
             watched.found.store(found, Ordering::Relaxed);
             sandbox::end_marked(&mark);
         }

@@ -121,15 +121,15 @@ impl Member {
         let mut to_itself = VecDeque::new();
         let line = self.ask(&question)?;
         self.take(&line, effects, &mut to_itself)?;
-        let mut said = 0;
+        let mut messages = 0;
         while let Some(message) = to_itself.pop_front() {
-            said += 1;
+            messages += 1;
             let raw = raw_value(&message);
             let line = self.ask(&Question::Receive {
                 from: self.me.0,
                 message: &raw,
             })?;
-            if said > MOST_TO_ITSELF {
+            if messages > MOST_TO_ITSELF {
                 let why = format!("it sends itself more than {MOST_TO_ITSELF} messages in a row");
                 return Err(self.impossible(&line, &why));
             }

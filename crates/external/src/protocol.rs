@@ -37,7 +37,7 @@ pub enum Question<'a> {
     },
     /// A timer that was set goes off.
     Timer {
-        /// Its name.
+        /// The name of the timer.
         name: &'a str,
         /// Which one of that name.
         tag: u64,
@@ -58,7 +58,7 @@ pub enum Question<'a> {
     },
     /// Say what you know, so that you can be put back to here.
     Save {},
-    /// Be as you were when you said this.
+    /// Take on the state that you saved as this.
     Load {
         /// What the program answered to `save`.
         state: &'a RawValue,
@@ -69,9 +69,9 @@ pub enum Question<'a> {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
-    /// It is gone.
+    /// The peer died, or the link went down.
     Down,
-    /// It is back.
+    /// The peer is back, or the link came up.
     Up,
 }
 
@@ -102,7 +102,7 @@ pub struct Init {
     pub towards_holder: Option<u32>,
     /// The bound on the delay of messages that it may assume, in milliseconds.
     pub bound_ms: f64,
-    /// Its parameters.
+    /// The values of the parameters that the program declares.
     pub params: BTreeMap<String, Parameter>,
 }
 
@@ -190,7 +190,7 @@ pub enum Wish<'a> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Send<'a> {
-    /// The addressee.
+    /// The member that the message is for.
     pub to: u32,
     /// Any JSON value; an object's `kind` is its kind.
     #[serde(borrow)]
@@ -242,7 +242,7 @@ pub struct Note<'a> {
     /// What was counted or measured.
     #[serde(borrow)]
     pub name: Cow<'a, str>,
-    /// The number.
+    /// The number that is remembered.
     pub value: u64,
     /// The member whose request it belongs to.
     #[serde(default, rename = "for")]

@@ -191,7 +191,7 @@ impl Ledger {
         }
     }
 
-    /// What the kernel said to the member that entered last: the lock file it got, if any.
+    /// The lock file that the kernel gave the member that entered last, if any.
     pub fn witnessed(&mut self, node: NodeId, slot: Option<u32>) {
         let row = self.open[node.index()].entered;
         let request = &mut self.run.requests[row as usize];

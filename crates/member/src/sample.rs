@@ -1,7 +1,6 @@
 //! A plan and its faults for unit tests.
 
 use algorithms::registry;
-use chaos::partition::Edges;
 use chaos::timeline::Group;
 use chaos::{Delay, Timeline};
 use model::plan::Plan;
@@ -29,14 +28,9 @@ pub(crate) fn plan() -> Plan {
 
 /// These faults, on five members that are all linked and share a token.
 pub(crate) fn faults(texts: &[&str]) -> Timeline {
-    let read = |_: &str| Err(String::new());
     let group = Group {
-        nodes: 5,
-        edges: Edges::Complete { nodes: 5 },
-        kinds: None,
         token: Some(true),
-        seed: 7,
-        read: &read,
+        ..Group::complete(5, 7)
     };
     let entries = texts.iter().map(|text| text.parse().expect("a fault"));
     let entries = entries.collect::<Vec<_>>();

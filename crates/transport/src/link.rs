@@ -244,7 +244,7 @@ impl Link {
         if segments > 0 || say == Say::Ping {
             self.trips.sent(now, frame.number);
         }
-        self.session.said(now, say, segments > 0);
+        self.session.sent(now, say, segments > 0);
     }
 
     /// When something is to be done here.

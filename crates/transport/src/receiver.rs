@@ -179,8 +179,11 @@ mod tests {
             self.take(number, Part::Whole, &[byte])
         }
 
-        fn delivered(&mut self, number: u64, part: Part, byte: u8) -> Vec<Vec<u8>> {
-            self.take(number, part, &[byte]).1
+        /// The message that this segment completes; nothing if it completes none.
+        fn delivered(&mut self, (number, part, byte): (u64, Part, u8)) -> String {
+            let messages = self.take(number, part, &[byte]).1;
+            assert!(messages.len() <= 1, "{messages:?}");
+            String::from_utf8(messages.concat()).expect("the bytes are letters")
         }
     }
 
@@ -209,11 +212,11 @@ mod tests {
     #[test]
     fn in_any_order_a_message_waits_for_its_own_parts_alone() {
         let mut end = Taking::new(LinkOrder::Any);
-        assert_eq!(end.delivered(3, Part::Last, b'c'), Vec::<Vec<u8>>::new());
-        assert_eq!(end.delivered(1, Part::First, b'a'), Vec::<Vec<u8>>::new());
-        assert_eq!(end.delivered(2, Part::Middle, b'b'), [b"abc".to_vec()]);
         // Segment 0 is still missing; and nothing is delivered twice when it comes.
-        assert_eq!(end.delivered(0, Part::Whole, b'z'), [b"z".to_vec()]);
+        let (last, first) = ((3, Part::Last, b'c'), (1, Part::First, b'a'));
+        let (middle, whole) = ((2, Part::Middle, b'b'), (0, Part::Whole, b'z'));
+        let delivered = [last, first, middle, whole].map(|one| end.delivered(one));
+        assert_eq!(delivered, ["", "", "abc", "z"]);
         assert_eq!(end.receiver.arrived(), (4, 0));
         assert_eq!(end.receiver.kept_bytes(), 0);
     }
@@ -221,10 +224,10 @@ mod tests {
     #[test]
     fn in_any_order_parts_that_came_in_order_are_completed_too() {
         let mut end = Taking::new(LinkOrder::Any);
-        assert_eq!(end.delivered(0, Part::First, b'a'), Vec::<Vec<u8>>::new());
-        assert_eq!(end.delivered(2, Part::Last, b'c'), Vec::<Vec<u8>>::new());
-        assert_eq!(end.delivered(3, Part::Whole, b'z'), [b"z".to_vec()]);
-        assert_eq!(end.delivered(1, Part::Middle, b'b'), [b"abc".to_vec()]);
+        let (first, last) = ((0, Part::First, b'a'), (2, Part::Last, b'c'));
+        let (whole, middle) = ((3, Part::Whole, b'z'), (1, Part::Middle, b'b'));
+        let delivered = [first, last, whole, middle].map(|one| end.delivered(one));
+        assert_eq!(delivered, ["", "", "z", "abc"]);
         assert_eq!(end.receiver.arrived(), (4, 0));
     }
 

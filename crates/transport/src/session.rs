@@ -156,7 +156,7 @@ impl Session {
     }
 
     /// A frame leaves that says this; with segments it wants an answer in any case.
-    pub(crate) fn said(&mut self, now: u64, say: Say, segments: bool) {
+    pub(crate) fn sent(&mut self, now: u64, say: Say, segments: bool) {
         if self.pending == Some(say) {
             self.pending = None;
         }
@@ -332,7 +332,7 @@ mod tests {
     /// What this end has to say; afterwards it counts as sent.
     fn speak(end: &mut Session, now: u64) -> Option<(u32, Say)> {
         let say = end.pending()?;
-        end.said(now, say, false);
+        end.sent(now, say, false);
         Some((end.number(), say))
     }
 
@@ -350,7 +350,7 @@ mod tests {
     /// An end that waited for an answer, heard none and proposes, and the other one, still up.
     fn after_silence() -> (Session, Session) {
         let (mut a, b) = (Session::first(0), Session::first(1));
-        a.said(0, Say::Carry, true);
+        a.sent(0, Say::Carry, true);
         assert_eq!(a.tick(SILENCE - 1, &CONFIG), None);
         assert_eq!(a.tick(SILENCE, &CONFIG), Some(Silence::Ended));
         assert!(!a.is_up());
@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn a_smaller_proposal_is_refused_by_an_end_that_proposes_a_larger() {
         let (mut a, mut b) = after_silence();
-        b.said(0, Say::Carry, true);
+        b.sent(0, Say::Carry, true);
         b.tick(SILENCE, &CONFIG);
         assert_eq!(speak(&mut a, SILENCE), Some((2, Say::Open)));
         assert_eq!(speak(&mut b, SILENCE), Some((1, Say::Open)));

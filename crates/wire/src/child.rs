@@ -15,7 +15,7 @@ use crate::log;
 /// Where a socket may be bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bind {
-    /// The address.
+    /// The address to bind the socket to.
     pub address: IpAddr,
     /// The first and the last port that may be taken, if not any.
     pub ports: Option<(u16, u16)>,

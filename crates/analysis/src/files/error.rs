@@ -25,7 +25,7 @@ pub enum FilesError {
         doing: &'static str,
         /// The file or directory that it was tried on.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A column is not there.
@@ -73,7 +73,7 @@ pub enum FilesError {
 }
 
 impl FilesError {
-    /// What the operating system said about a file.
+    /// An error of the operating system about a file.
     pub fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         if doing == "read" && source.kind() == io::ErrorKind::NotFound {
             return Self::Missing(path.to_owned());

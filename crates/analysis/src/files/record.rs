@@ -1,4 +1,4 @@
-//! `run.json`: where a run came from, how it ended, and what was said of it.
+//! `run.json`: where a run came from, how it ended, and how it was judged.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -94,7 +94,7 @@ impl Network {
 pub(crate) enum Who {
     /// A member in one of its lives.
     Member {
-        /// Its number.
+        /// The number of the member.
         node: NodeId,
         /// Which life it is.
         incarnation: u32,
@@ -126,7 +126,7 @@ pub(crate) enum ToAgent {
     Signal {
         /// The process that this is about.
         who: Who,
-        /// The signal.
+        /// The number of the signal that it gets.
         signal: i32,
     },
     /// Say what your clock shows.
@@ -159,7 +159,7 @@ pub(crate) enum FromAgent {
     /// It cannot do what it is for.
     Failed(String),
     /// A process wrote a line.
-    Said {
+    Line {
         /// The process that this is about.
         who: Who,
         /// The line, without its end.
@@ -189,12 +189,12 @@ pub(crate) enum FromAgent {
     File {
         /// Its name, below the directory of records.
         name: String,
-        /// The bytes.
+        /// The bytes of this piece of the file.
         bytes: Vec<u8>,
     },
     /// All files are there.
     AllFiles {
-        /// How many files.
+        /// How many files were sent.
         files: u32,
         /// How many bytes in all of them.
         bytes: u64,
@@ -206,7 +206,7 @@ pub(crate) enum FromAgent {
 /// What came of datagrams to one address and back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Probed {
-    /// Datagrams sent.
+    /// How many datagrams were sent.
     pub(crate) sent: u32,
     /// Datagrams that came back.
     pub(crate) back: u32,

@@ -24,7 +24,7 @@ pub(crate) struct Offset {
     pub(crate) bound_ns: u64,
 }
 
-/// One exchange.
+/// One exchange of a question and its answer, on two clocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exchange {
     /// When this host asked.
@@ -54,7 +54,7 @@ impl Offset {
 /// The clock of a host during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HostTime {
-    /// Before the run.
+    /// The offset before the run.
     pub(crate) before: Offset,
     /// After it, if the host was still there.
     pub(crate) after: Option<Offset>,

@@ -161,7 +161,7 @@ impl Fleet {
                         }
                         joined.insert(one.host, *one);
                     }
-                    // Whoever was started by somebody else may try again; ours will end.
+                    // An agent that somebody else started may try again; those we started will end.
                     Arrival::Refused(why) => {
                         observer.warning(&format!("an agent was refused. {why}."));
                     }
@@ -248,7 +248,7 @@ impl Door {
     async fn meet(&self, mut stream: TcpStream) -> Result<Arrival, String> {
         let mut handshake = Handshake::of_orchestrator(&self.secret);
         let hello = connection::hear::<Hello>(&mut stream, &mut handshake).await?;
-        let hello = hello.ok_or("it hung up before it had said who it is")?;
+        let hello = hello.ok_or("it hung up before it had told its name")?;
         let host = match self.place_of(&hello) {
             Ok(host) => host,
             Err(why) => {
@@ -287,7 +287,7 @@ impl Door {
                     incoming,
                 })))
             }
-            other => Err(format!("it said {other:?} before it was ready")),
+            other => Err(format!("it sent {other:?} before it was ready")),
         }
     }
 

@@ -25,7 +25,7 @@ pub struct HostReport {
 /// What came of datagrams from one host to another and back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossing {
-    /// Datagrams sent.
+    /// How many datagrams were sent.
     pub sent: u32,
     /// Datagrams that came back.
     pub back: u32,
@@ -38,7 +38,7 @@ pub struct Crossing {
 /// What the pre-flight has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preflight {
-    /// The hosts.
+    /// What was found of each host.
     pub hosts: Vec<HostReport>,
     /// From each host to each, in their order; from a host to itself it goes through its own stack.
     pub crossings: Vec<Vec<Crossing>>,

@@ -62,7 +62,7 @@ impl Starter {
     }
 }
 
-/// Starts all agents; those that somebody else starts are only said.
+/// Starts all agents; for those that somebody else starts it prints the line to type.
 pub(super) async fn start_all(
     hosts: &Hosts,
     directions: &Directions<'_>,
@@ -191,7 +191,7 @@ async fn there(reach: &Reach, host: &str, program: &Path) -> Result<String, Stri
     Ok(place)
 }
 
-/// Runs a command on a host; what it prints comes back. That it fails is said only if ssh itself does.
+/// Runs a command on a host and returns what it prints. A command that fails is no error; ssh that fails is.
 async fn ssh(reach: &Reach, host: &str, command: &str, input: &[u8]) -> Result<String, String> {
     let line = format!("exec {} {} {}", reach.ssh, quoted(host), quoted(command));
     let mut process = Command::new("sh")

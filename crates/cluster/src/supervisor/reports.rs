@@ -14,7 +14,7 @@ use crate::settled::Finding;
 use model::engine::EngineError;
 
 impl Supervisor<'_> {
-    /// Takes in what a child said, or that it ended. A completed round of answers comes back.
+    /// Takes in a child's report, or that the child ended. Returns a round of answers that is complete now.
     pub(crate) fn hear(&mut self, heard: Heard) -> Result<Option<Finding>, EngineError> {
         let (from, incarnation, what) = match heard {
             Heard::Member {
@@ -88,7 +88,7 @@ impl Supervisor<'_> {
         Ok(None)
     }
 
-    /// Takes in what the proxy said, or that it ended.
+    /// Takes in the proxy's report, or that the proxy ended.
     fn hear_proxy(
         &mut self,
         host: usize,

@@ -11,20 +11,21 @@ fn preliminary(nodes: u32) -> Chosen {
     Chosen::new("banta-simple", nodes).param("rules", "preliminary")
 }
 
+/// How many states there are of three sites on links that keep order, of three on others, and of four, in all
+/// of which everybody is served.
+fn states(name: &str) -> [u64; 3] {
+    let three = || Chosen::new(name, 3).wants(&[1, 2, 2]);
+    let four = Chosen::new(name, 4).wants(&[0, 1, 1, 1]);
+    [three().links(LinkOrder::Fifo), three(), four].map(|world| world.assert_all_are_served())
+}
+
 #[test]
 fn the_simple_algorithm_ends_in_every_world_that_fits() {
     let twice = [2, 2, 2];
     let ordered = preliminary(3).wants(&twice).links(LinkOrder::Fifo);
     assert_eq!(ordered.assert_all_are_served(), 18_208);
     assert_eq!(preliminary(3).wants(&twice).assert_all_are_served(), 39_576);
-    let numbered = || Chosen::new("banta-simple", 3).wants(&[1, 2, 2]);
-    assert_eq!(
-        numbered().links(LinkOrder::Fifo).assert_all_are_served(),
-        10_908
-    );
-    assert_eq!(numbered().assert_all_are_served(), 28_501);
-    let four = Chosen::new("banta-simple", 4).wants(&[0, 1, 1, 1]);
-    assert_eq!(four.assert_all_are_served(), 11_273);
+    assert_eq!(states("banta-simple"), [10_908, 28_501, 11_273]);
 }
 
 #[test]
@@ -111,17 +112,10 @@ fn banta_n3_a_request_that_is_queued_is_passed_on_where_it_was_before() {
 
 #[test]
 fn the_efficient_algorithm_ends_in_every_world_that_fits_whenever_its_wait_is_over() {
-    let three = || Chosen::new("banta-efficient", 3).wants(&[1, 2, 2]);
     // A machine that forgets nothing when the token leaves has 8,898, 13,970 and 5,528 states, of
     // which those with another old mark are one here; and where what was filed joins the queue only
     // at the exit, behind what came while its site was inside, there are 4 and 16 more.
-    assert_eq!(
-        three().links(LinkOrder::Fifo).assert_all_are_served(),
-        8_524
-    );
-    assert_eq!(three().assert_all_are_served(), 13_204);
-    let four = Chosen::new("banta-efficient", 4).wants(&[0, 1, 1, 1]);
-    assert_eq!(four.assert_all_are_served(), 5_516);
+    assert_eq!(states("banta-efficient"), [8_524, 13_204, 5_516]);
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn a_link_of_a_digraph_may_come_back_at_any_moment() {
     }
 }
 
-/// The only way is cut and comes back, perhaps far from the holder: whoever waits is found in the
+/// The only way is cut and comes back, perhaps far from the holder: the node that waits is found in the
 /// end, because the holder looks again. There is an end: it looks again only after a link changed.
 #[test]
 fn a_graph_may_come_apart_and_together_again() {

@@ -133,7 +133,7 @@ const DEADLOCK_FREE: &[(&str, &str)] = &[("rules", "deadlock-free")];
 const RECOVERY: &[(&str, &str)] = &[("recovery", "on")];
 
 /// How many structures there are of each class, and how many of them are safe: with the basic rules,
-/// and with RELEASE believed whoever sends it, as printed.
+/// and with RELEASE believed from every sender, as printed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counts {
     there_are: u32,

@@ -199,7 +199,7 @@ impl Toy for Grudge {
 }
 
 toy! {
-    /// Whoever leaves lets the next one in, asked or not.
+    /// A node that leaves lets the next one in, asked or not.
     Generous {}, GENEROUS = info("generous", |_, _| &Of::<Generous>::MACHINE), &[]
 }
 
@@ -220,7 +220,7 @@ impl Toy for Generous {
 }
 
 toy! {
-    /// Two nodes. Whoever asks says so and waits a while; unless it hears an objection, it enters. That
+    /// Two nodes. A node that asks says so and waits a while; unless it hears an objection, it enters. That
     /// is right as long as no message takes longer than the wait.
     Hasty { waiting: bool, inside: bool }, HASTY = info("hasty", |_, _| &Of::<Hasty>::MACHINE), &[]
 }

@@ -177,7 +177,7 @@ fn as_printed_two_are_inside_though_who_is_inside_says_so() {
     for name in ["nhme", "bmav"] {
         let patient = |id| vote(name, &[], &[id], &[1, 1, 0]).timers("patient");
         assert_eq!(patient("K4").worst(), (Kind::Exclusion, 13), "{name}");
-        // Whoever asked before is answered on entry. Retries never end, so neither does the search.
+        // A node that asked before is answered on entry. Retries never end, so neither does the search.
         let mended = patient("K4'").with(|options| options.max_states = 50_000);
         let report = mended.explore();
         assert!(report.finding.is_none(), "{name}: {:?}", report.finding);

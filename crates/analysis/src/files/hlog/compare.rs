@@ -46,12 +46,12 @@ pub(in crate::files) fn compare(
 fn length_ns(found: &str, run: &Run) -> u64 {
     let usual_ns = interval_ns(run.ended_ns);
     let mut tagged = found.lines().filter(|line| line.starts_with("Tag="));
-    let said = tagged.next().and_then(|line| line.split(',').nth(2));
-    let said = said.and_then(|seconds| seconds.parse::<f64>().ok());
-    let said_ns = said.map_or(usual_ns, |seconds| (seconds * 1e9).round() as u64);
+    let tag = tagged.next().and_then(|line| line.split(',').nth(2));
+    let tag = tag.and_then(|seconds| seconds.parse::<f64>().ok());
+    let tag_ns = tag.map_or(usual_ns, |seconds| (seconds * 1e9).round() as u64);
     // A length that no run has would make a log without end.
-    match interval_ns(said_ns.saturating_mul(49)) == said_ns {
-        true => said_ns.max(usual_ns),
+    match interval_ns(tag_ns.saturating_mul(49)) == tag_ns {
+        true => tag_ns.max(usual_ns),
         false => usual_ns,
     }
 }
@@ -66,23 +66,24 @@ fn differs(found: &str, expected: &str) -> Option<String> {
         let as_expected = match line.starts_with(ROUND_TRIPS) {
             true => unpacked(line).is_some(),
             false => expected.next().is_some_and(|expected| {
-                line == expected || said(line) == said(expected) && same_histogram(line, expected)
+                line == expected
+                    || tag_of(line) == tag_of(expected) && same_histogram(line, expected)
             }),
         };
         if !as_expected {
-            let said = said(line).chars().take(60).collect::<String>();
+            let tag = tag_of(line).chars().take(60).collect::<String>();
             return Some(format!(
-                "{NAME}, line {number}: '{said}' is not what entries.csv says"
+                "{NAME}, line {number}: '{tag}' is not what entries.csv says"
             ));
         }
     }
     let missing = expected.next()?;
-    Some(format!("{NAME}: the line '{}' is missing", said(missing)))
+    Some(format!("{NAME}: the line '{}' is missing", tag_of(missing)))
 }
 
 /// A line without its histogram.
-fn said(line: &str) -> &str {
-    line.rsplit_once(',').map_or(line, |(said, _)| said)
+fn tag_of(line: &str) -> &str {
+    line.rsplit_once(',').map_or(line, |(tag, _)| tag)
 }
 
 /// Whether two lines have the same histogram, however well it is packed.
