@@ -20,7 +20,7 @@ pub(crate) mod line_chart;
 mod messages;
 mod occupancy;
 mod order;
-mod palette;
+pub(crate) mod palette;
 mod pixels;
 mod priorities;
 mod space_time;

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::suggest::did_you_mean;
-pub(crate) use file::complaint;
+pub(crate) use file::{complaint, read_toml};
 pub use layers::Layers;
 pub use resolve::Resolved;
 pub(crate) use resolve::{params, usual_size};

@@ -51,8 +51,8 @@ pub(crate) enum Phase {
 /// A message on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
-    pub(crate) from: NodeId,
-    pub(crate) to: NodeId,
+    /// The member that sent it, and the one it was for.
+    pub(crate) link: (NodeId, NodeId),
     pub(crate) kind: String,
     pub(crate) sent_ns: u64,
     pub(crate) end: MessageEnd,
@@ -127,11 +127,15 @@ impl Trace {
             .messages
             .iter()
             .filter_map(|message| match message.end {
-                MessageEnd::Received(at_ns) if selection.meets(at_ns, at_ns) => Some(message.to),
+                MessageEnd::Received(at_ns) if selection.meets(at_ns, at_ns) => {
+                    Some(message.link.1)
+                }
                 MessageEnd::Received(_) | MessageEnd::Lost | MessageEnd::UnderWay => None,
             });
         let busy = spans.map(|span| span.node);
-        let busy = busy.chain(sent.map(|message| message.from)).chain(arrived);
+        let busy = busy
+            .chain(sent.map(|message| message.link.0))
+            .chain(arrived);
         let busy = busy.filter(|node| selection.has(*node));
         busy.collect::<BTreeSet<_>>().into_iter().collect()
     }
@@ -190,8 +194,7 @@ impl Reader {
                 What::Send { to, letter, .. } => {
                     let place = self.trace.messages.len();
                     self.trace.messages.push(Message {
-                        from: node,
-                        to: *to,
+                        link: (node, *to),
                         kind: letter.kind.to_string(),
                         sent_ns: now_ns,
                         end: MessageEnd::UnderWay,

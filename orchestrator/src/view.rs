@@ -55,7 +55,7 @@ pub(crate) struct Heading {
     pub(crate) open_at: Option<u64>,
 }
 
-/// A page.
+/// A page that steps through a run, and what it is told.
 #[derive(Serialize)]
 pub(crate) struct ViewPage {
     pub(crate) page: Heading,

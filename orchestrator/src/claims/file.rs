@@ -13,6 +13,7 @@ use super::published::{Published, PublishedKeys};
 use super::search::{Finds, WorldToSearch};
 use crate::embedded;
 use crate::names::directory_name;
+use crate::scenario::read_toml;
 use crate::suggest::did_you_mean;
 use crate::sweep::{Grid, SweepKeys};
 
@@ -26,7 +27,7 @@ pub(crate) struct ClaimFile {
     /// The name of the source's text, of which every claim then has a quotation; `None` where the
     /// statements are our own.
     pub(crate) text: Option<String>,
-    /// How messages are counted in all claims of the file, where that has to be said.
+    /// How messages are counted in all claims of the file, where an algorithm leaves it open.
     pub(crate) counting: Option<String>,
     /// The sweeps that claims look at, by name.
     pub(crate) sweeps: BTreeMap<String, Runs>,
@@ -224,10 +225,7 @@ pub(crate) fn check_papers(claim_files: &[ClaimFile], papers: &[String]) -> Resu
 
 impl ClaimFile {
     fn read(path: &Path, papers: &Path) -> Result<Self, String> {
-        let text = embedded::read_text(path)
-            .map_err(|error| format!("cannot read the claims {}: {error}", path.display()))?;
-        let keys = toml::from_str::<FileKeys>(&text)
-            .map_err(|error| crate::scenario::complaint(path, &text, &error))?;
+        let keys = read_toml::<FileKeys>(path, "claims")?;
         Self::new(keys, path, papers).map_err(|why| format!("{}: {why}", path.display()))
     }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::pages::{linked, plain};
 use super::table::ClaimResult;
-use crate::embedded;
+use crate::scenario::read_toml;
 
 /// The findings of all sources, grouped.
 #[derive(Debug, Default, Deserialize)]
@@ -34,9 +34,7 @@ struct Group {
 impl Findings {
     /// Reads the file of findings.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = embedded::read_text(path)
-            .map_err(|error| format!("cannot read the findings {}: {error}", path.display()))?;
-        toml::from_str(&text).map_err(|error| crate::scenario::complaint(path, &text, &error))
+        read_toml(path, "findings")
     }
 
     /// The findings whose claims are all among the results, and the claims that they name.

@@ -1,7 +1,7 @@
 //! The published pages: `RESULTS.md` for all claims, and a page for each source.
 //!
-//! They hold nothing that changes from one reproduction to the next: no commit, no time, no path. Whoever
-//! reproduces everything gets the same text.
+//! They hold nothing that changes from one reproduction to the next: no commit, no time, no path. A
+//! reader who reproduces everything gets the same text.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,8 +7,8 @@ use safe_io::input;
 use serde::Deserialize;
 
 use super::table::ClaimResult;
-use crate::embedded;
 use crate::report::page::{Cell, Page, Section, Table, Tone};
+use crate::scenario::read_toml;
 
 /// Questions that the sources leave open: `experiments/questions.toml`.
 #[derive(Debug, Default, Deserialize)]
@@ -35,9 +35,7 @@ struct Question {
 impl Questions {
     /// Reads the file of questions.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = embedded::read_text(path)
-            .map_err(|error| format!("cannot read the questions {}: {error}", path.display()))?;
-        toml::from_str(&text).map_err(|error| crate::scenario::complaint(path, &text, &error))
+        read_toml(path, "questions")
     }
 }
 

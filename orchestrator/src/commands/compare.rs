@@ -245,7 +245,7 @@ impl Compare {
                 }
                 None => true,
             });
-            // What is said of a program is for the program alone.
+            // The keys that describe a program are for the program alone.
             let program = match one.name.as_str() {
                 external::NAME => program.clone(),
                 _ => Scenario::default(),

@@ -14,7 +14,7 @@ use crate::scenario::{AsPrinted, Time, find_algorithm, whole};
 use crate::table::Table;
 use crate::{Exit, Failure, interrupt, print};
 
-/// Runs of a hunt of which nothing else is said.
+/// How many runs a hunt makes by default.
 const USUAL_RUNS: u64 = 2_000;
 
 /// A fault that acted in so many runs of an algorithm has been tried well.
@@ -178,9 +178,9 @@ fn told(hunt: &hunt::Hunt, state: &State) -> String {
             row.runs,
             row.acted,
             row.entries,
-            row.holds,
-            row.violated,
-            row.inconclusive,
+            row.verdicts.holds,
+            row.verdicts.violated,
+            row.verdicts.inconclusive,
             row.failed,
         ];
         let cells = numbers.iter().map(|number| count(*number));

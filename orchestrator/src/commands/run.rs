@@ -74,10 +74,10 @@ impl Run {
     }
 
     fn carry_out(self) -> Result<Told, Failure> {
-        let mut said = Layers::new(&self.target, self.flags.into()).map_err(Failure::Usage)?;
-        let manual = self.live.is_some() && said.take_manual();
-        let has_limit = said.scenario().time_limit.is_some();
-        let resolved = said.resolve().map_err(Failure::Usage)?;
+        let mut layers = Layers::new(&self.target, self.flags.into()).map_err(Failure::Usage)?;
+        let manual = self.live.is_some() && layers.take_manual();
+        let has_limit = layers.scenario().time_limit.is_some();
+        let resolved = layers.resolve().map_err(Failure::Usage)?;
         if self.live.is_some() && resolved.hosts.is_some() {
             let why =
                 "--live: members on several hosts cannot be driven from a page; leave out --hosts";

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use algorithms::NodeId;
 use analysis::files::{self, FilesError};
@@ -39,7 +38,7 @@ pub(crate) struct Trace {
     to: Option<u64>,
     /// Show the entries before and after this: `violation`, `end` or a time of the run [default of svg: a
     /// violation if there is one, or else the end]
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", value_parser = around)]
     around: Option<Around>,
     /// Show only these members, such as 0,2,5-7 [default: all; of svg those that do something]
     #[arg(long, value_name = "MEMBERS")]
@@ -64,17 +63,13 @@ enum Around {
     Time(u64),
 }
 
-impl FromStr for Around {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "violation" => Ok(Self::Violation),
-            "end" => Ok(Self::End),
-            time => span::parse_ns(time)
-                .map(Self::Time)
-                .map_err(|why| format!("{why}; or write violation, or end")),
-        }
+fn around(text: &str) -> Result<Around, String> {
+    match text {
+        "violation" => Ok(Around::Violation),
+        "end" => Ok(Around::End),
+        time => span::parse_ns(time)
+            .map(Around::Time)
+            .map_err(|why| format!("{why}; or write violation, or end")),
     }
 }
 

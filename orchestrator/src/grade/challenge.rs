@@ -11,7 +11,7 @@ use toml::{Table, Value};
 use crate::claims::TestKeys;
 use crate::commands::explore::WorldSpec;
 use crate::embedded;
-use crate::scenario::{Layers, complaint};
+use crate::scenario::{Layers, read_toml};
 use crate::suggest::did_you_mean;
 
 /// Where the challenges of the course are, in the repository and in the program.
@@ -32,7 +32,7 @@ pub(crate) struct Challenge {
     pub(crate) title: String,
     /// What is to be achieved, in sentences.
     pub(crate) asks: String,
-    /// A program that passes, for whoever gives up.
+    /// A program that passes, for a student who gives up.
     pub(crate) solution: Option<String>,
     /// What a program has to be, whatever it says of itself.
     pub(super) declares: Table,
@@ -131,10 +131,7 @@ impl Challenge {
     }
 
     fn read(path: &Path) -> Result<Self, String> {
-        let text = embedded::read_text(path)
-            .map_err(|error| format!("cannot read the challenge {}: {error}", path.display()))?;
-        let keys = toml::from_str::<ChallengeKeys>(&text)
-            .map_err(|error| complaint(path, &text, &error))?;
+        let keys = read_toml::<ChallengeKeys>(path, "challenge")?;
         Self::new(keys, path).map_err(|why| format!("{}: {why}", path.display()))
     }
 
@@ -231,7 +228,7 @@ fn kind(check: &CheckKeys, path: &Path) -> Result<Kind, String> {
     }
 }
 
-/// What a challenge leaves to the program and to whoever grades.
+/// What a challenge leaves to the program and to the person who grades.
 fn belongs_to_the_program(table: &Table, keys: &[&str]) -> Result<(), String> {
     match keys.iter().find(|key| table.contains_key(**key)) {
         Some(key) => Err(format!(

@@ -1,6 +1,7 @@
 //! What becomes of the checks of a challenge with one program.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -43,18 +44,31 @@ pub(crate) struct Terms<'a> {
 pub(crate) struct Graded {
     /// Whose it is: the file or folder that was handed in, or the command.
     pub(crate) name: String,
-    pub(crate) points: u32,
-    pub(crate) of: u32,
+    #[serde(flatten)]
+    pub(crate) score: Score,
     pub(crate) seconds: f64,
     pub(crate) checks: Vec<Checked>,
+}
+
+/// How many points were given, of how many there are: `3/5`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Score {
+    pub(crate) points: u32,
+    pub(crate) of: u32,
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.points, self.of)
+    }
 }
 
 /// What became of one check.
 #[derive(Serialize)]
 pub(crate) struct Checked {
     pub(crate) name: String,
-    pub(crate) points: u32,
-    pub(crate) of: u32,
+    #[serde(flatten)]
+    pub(crate) score: Score,
     pub(crate) answer: Answer,
     /// What was seen, in a sentence or a few.
     pub(crate) seen: String,
@@ -73,7 +87,7 @@ pub(crate) struct Checked {
 pub(crate) enum Answer {
     Passed,
     Failed,
-    /// It cannot be said.
+    /// The check did not decide it.
     Undecided,
     /// The time was over before.
     #[serde(rename = "not run")]
@@ -142,8 +156,10 @@ pub(crate) fn grade(
         };
         checks.push(Checked {
             name: check.name.clone(),
-            points,
-            of: check.points,
+            score: Score {
+                points,
+                of: check.points,
+            },
             answer: seen.answer,
             seen: seen.seen,
             schedule: seen.schedule,
@@ -154,8 +170,10 @@ pub(crate) fn grade(
     }
     Ok(Some(Graded {
         name: name.to_owned(),
-        points: checks.iter().map(|check| check.points).sum(),
-        of: challenge.points(),
+        score: Score {
+            points: checks.iter().map(|check| check.score.points).sum(),
+            of: challenge.points(),
+        },
         seconds: began.elapsed().as_secs_f64(),
         checks,
     }))

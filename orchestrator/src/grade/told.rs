@@ -28,8 +28,8 @@ pub(crate) fn text(challenge: &Challenge, graded: &Graded) -> String {
         let lead = format!(
             "  {:<9}  {} of {}  ",
             word(check.answer),
-            check.points,
-            check.of
+            check.score.points,
+            check.score.of
         );
         text += &indented(&lead, &check.name);
         text += &indented("             ", &check.seen);
@@ -57,8 +57,8 @@ pub(crate) fn text(challenge: &Challenge, graded: &Graded) -> String {
     let _ = writeln!(
         text,
         "\n{} of {}",
-        graded.points,
-        many(graded.of.into(), "point", "points")
+        graded.score.points,
+        many(graded.score.of.into(), "point", "points")
     );
     text
 }
@@ -73,10 +73,10 @@ pub(crate) fn table(challenge: &Challenge, graded: &[Graded]) -> String {
     let mut table = Table::of(headings.collect());
     for one in graded {
         let checks = one.checks.iter().map(|check| match check.answer {
-            Answer::Passed | Answer::Failed => format!("{}/{}", check.points, check.of),
+            Answer::Passed | Answer::Failed => check.score.to_string(),
             answer => word(answer).to_owned(),
         });
-        let first = [one.name.clone(), format!("{}/{}", one.points, one.of)];
+        let first = [one.name.clone(), one.score.to_string()];
         table.add(first.into_iter().chain(checks).collect());
     }
     table.show()

@@ -6,7 +6,7 @@ use chaos::span::show_ns;
 /// Sets the draws of a hunt apart from all other chance.
 const HUNT: u64 = 0x6875_6e74;
 
-/// Draws values.
+/// Draws the values of a scenario from its seed.
 pub(super) struct Dice(Draw);
 
 impl Dice {
@@ -32,7 +32,7 @@ impl Dice {
         (drawn.round() as u64).clamp(least, most)
     }
 
-    /// One of these.
+    /// One of these values, each as likely as the others.
     ///
     /// # Panics
     /// If there is none.

@@ -13,7 +13,7 @@ use model::plan::{Plan, UseTransport};
 use model::run::{End, FaultKind, Run};
 use serde::{Deserialize, Serialize};
 
-/// What failed.
+/// In which way a run failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum What {
@@ -82,7 +82,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Words by which failures of one sort are known, whoever they befall and whenever.
+/// Words that failures of one sort have in common, at whichever member and time they occur.
 const SORTS: [&str; 10] = [
     "were inside at the same time",
     "the witness refused",

@@ -40,14 +40,14 @@ pub(crate) struct State {
 pub(crate) struct Finding {
     pub(crate) algorithm: String,
     pub(crate) failure: Failure,
+    /// The file of the smallest scenario that fails so.
+    pub(crate) file: String,
+    /// Whether that scenario is as small as it gets; not where the hunt was interrupted meanwhile.
+    small: bool,
     /// How many runs failed in that way.
     pub(crate) times: u64,
     /// The first of these runs.
     pub(crate) first: u64,
-    /// Whether the scenario is as small as it gets; not where the hunt was interrupted meanwhile.
-    small: bool,
-    /// The file of the smallest scenario that fails so.
-    pub(crate) file: String,
 }
 
 /// The directory of a hunt.

@@ -9,7 +9,6 @@ use std::sync::Once;
 use algorithms::Topology;
 use analysis::Verdict;
 use analysis::replay::Replay;
-use chaos::FaultSpec;
 use model::engine::{EngineError, Observer, Progress};
 use model::event::Event;
 use model::plan::{Detector, Plan};
@@ -18,7 +17,7 @@ use model::run::{End, Run, deaths};
 use super::failure::{self, Failure, What};
 use crate::scenario::{Resolved, Scenario};
 
-/// More events than this, and a run is said to go on for ever. The longest that come to an end have some
+/// A run with more events than this counts as one that goes on for ever. The longest that come to an end have some
 /// hundred thousand.
 const MOST_EVENTS: u64 = 10_000_000;
 
@@ -197,10 +196,9 @@ fn replayed(plan: &Plan, topology: &Topology, run: &Run, events: &[Event]) -> Re
 
 /// Every fault of the plan by its word, none of which has done anything yet.
 fn words(plan: &Plan) -> BTreeMap<&'static str, bool> {
-    let specs = plan.faults.steps.iter();
-    let specs = specs.filter_map(|step| step.text.parse::<FaultSpec>().ok());
-    let mut words = specs
-        .map(|spec| (spec.action.verb(), false))
+    let steps = plan.faults.steps.iter();
+    let mut words = steps
+        .map(|step| (step.spec().action.verb(), false))
         .collect::<BTreeMap<_, _>>();
     if plan.detector != Detector::Told {
         words.insert("detector timeout", false);
@@ -214,8 +212,8 @@ fn words(plan: &Plan) -> BTreeMap<&'static str, bool> {
 fn mark_acted(words: &mut BTreeMap<&'static str, bool>, plan: &Plan, run: &Run) {
     for fault in run.faults.iter().filter(|fault| !fault.is_idle()) {
         let step = fault.step.and_then(|step| plan.faults.steps.get(step));
-        let spec = step.and_then(|step| step.text.parse::<FaultSpec>().ok());
-        if let Some(acted) = spec.and_then(|spec| words.get_mut(spec.action.verb())) {
+        let word = step.map(|step| step.spec().action.verb());
+        if let Some(acted) = word.and_then(|word| words.get_mut(word)) {
             *acted = true;
         }
     }

@@ -14,24 +14,37 @@ pub(crate) struct Row {
     pub(crate) runs: u64,
     /// Runs in which it did something.
     pub(crate) acted: u64,
-    pub(crate) holds: u64,
-    pub(crate) violated: u64,
-    pub(crate) inconclusive: u64,
+    #[serde(flatten)]
+    pub(crate) verdicts: Verdicts,
     /// Runs that failed as no run may.
     pub(crate) failed: u64,
     /// Entries of these runs.
     pub(crate) entries: u64,
 }
 
+/// How many runs were judged in which way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Verdicts {
+    pub(crate) holds: u64,
+    pub(crate) violated: u64,
+    pub(crate) inconclusive: u64,
+}
+
+impl Verdicts {
+    fn of(&mut self, verdict: Verdict) -> &mut u64 {
+        match verdict {
+            Verdict::Holds => &mut self.holds,
+            Verdict::Violated => &mut self.violated,
+            Verdict::Inconclusive => &mut self.inconclusive,
+        }
+    }
+}
+
 impl Row {
     fn add(&mut self, done: &Done, acted: bool) {
         self.runs += 1;
         self.acted += u64::from(acted);
-        match done.verdict {
-            Verdict::Holds => self.holds += 1,
-            Verdict::Violated => self.violated += 1,
-            Verdict::Inconclusive => self.inconclusive += 1,
-        }
+        *self.verdicts.of(done.verdict) += 1;
         self.failed += u64::from(done.failure.is_some());
         self.entries += done.entries;
     }
@@ -70,9 +83,9 @@ impl Tried {
         for row in self.algorithms.values() {
             all.runs += row.runs;
             all.acted += row.acted;
-            all.holds += row.holds;
-            all.violated += row.violated;
-            all.inconclusive += row.inconclusive;
+            all.verdicts.holds += row.verdicts.holds;
+            all.verdicts.violated += row.verdicts.violated;
+            all.verdicts.inconclusive += row.verdicts.inconclusive;
             all.failed += row.failed;
             all.entries += row.entries;
         }
@@ -95,12 +108,15 @@ impl Tried {
                 let Row {
                     runs,
                     acted,
-                    holds,
-                    violated,
-                    inconclusive,
+                    verdicts,
                     failed,
                     entries,
                 } = row;
+                let Verdicts {
+                    holds,
+                    violated,
+                    inconclusive,
+                } = verdicts;
                 text += &format!(
                     "{algorithm},{word},{runs},{acted},{holds},{violated},{inconclusive},{failed},\
                      {entries}\n"

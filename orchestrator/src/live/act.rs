@@ -6,9 +6,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "act", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Act {
-    /// Time stands still.
+    /// Stop the time of the run.
     Stop,
-    /// Time goes on.
+    /// Let the time of the run go on.
     GoOn,
     /// One more event happens, and time stands still then (simulator).
     Step,

@@ -25,7 +25,7 @@ impl Clock {
         }
     }
 
-    /// What it shows.
+    /// The simulated time that the clock shows.
     pub(super) fn now_ns(&self, now: Instant) -> u64 {
         if self.stands {
             return self.shown_ns;

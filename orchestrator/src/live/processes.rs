@@ -49,7 +49,7 @@ pub struct Onlooker {
     /// Who stands still until told to go on.
     paused: BTreeSet<NodeId>,
     dead: BTreeSet<NodeId>,
-    /// Whether everybody stands still because the person said so.
+    /// Whether the person has stopped all members.
     stands: bool,
     is_quiet: bool,
 }
@@ -311,7 +311,7 @@ impl Onlooker {
             .into_iter()
             .partition(|held| matches!(held.what, Heard::Event(..)));
         self.held = faults;
-        // Whoever is inside now is not known to it.
+        // The new watch does not know which members are inside now.
         let plan = &self.script.resolved().plan;
         self.watch = Watch::new((plan.info().more.admits)(&plan.params));
         let looked_ns = glances.iter().map(|(_, glance)| glance.now_ns).max();

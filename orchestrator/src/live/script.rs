@@ -93,8 +93,8 @@ impl Script {
         Ok(resolved.plan.faults)
     }
 
-    /// The requests as they came in a run that is over, and how long each client stayed: whoever runs the
-    /// scenario again has the same.
+    /// The requests as they came in a run that is over, and how long each client stayed, so that
+    /// the scenario repeats them.
     pub(super) fn ask_as_in(&mut self, run: &Run) {
         let mut asks: Vec<_> = run.requests.iter().map(as_it_came).collect();
         asks.sort_by_key(|ask| ask.at_ns);

@@ -87,13 +87,15 @@ pub(super) fn width_of(text: &str) -> f64 {
 }
 
 impl Canvas {
-    /// The picture's title, smaller if it would be cut off.
-    pub(super) fn title(&mut self, words: &str) {
+    /// An empty picture with this title, which is smaller if it would be cut off.
+    pub(super) fn titled(words: &str) -> Self {
+        let mut canvas = Self::default();
         let room = (WIDTH - 2.0 * MARGIN) / (LETTER * words.chars().count().max(1) as f64);
         let (size, words) = (TITLE.min(room), escaped(words));
-        self.put(format_args!(
+        canvas.put(format_args!(
             "<text x=\"{MARGIN}\" y=\"26.0\" font-size=\"{size:.1}\" fill=\"{INK}\">{words}</text>\n"
         ));
+        canvas
     }
 
     /// Writes text at a place.
@@ -324,8 +326,7 @@ mod tests {
     #[test]
     fn a_long_title_is_smaller() {
         let size = |title: &str| {
-            let mut canvas = Canvas::default();
-            canvas.title(title);
+            let canvas = Canvas::titled(title);
             let (_, rest) = canvas
                 .body
                 .split_once("font-size=\"")

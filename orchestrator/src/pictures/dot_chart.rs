@@ -48,8 +48,7 @@ const WIDE: f64 = 30.0;
 impl DotChart<'_> {
     /// The picture as SVG.
     pub(crate) fn svg(&self) -> String {
-        let mut canvas = Canvas::default();
-        canvas.title(self.title);
+        let mut canvas = Canvas::titled(self.title);
         canvas.legend(LEGEND, &self.keys());
         let bottom = TOP + ROW * self.rows.len() as f64;
         let axis = self.axis();

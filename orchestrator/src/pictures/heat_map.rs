@@ -20,12 +20,12 @@ pub(crate) struct HeatMap<'a> {
 pub(crate) struct Field {
     pub(crate) row: String,
     pub(crate) column: String,
+    /// What else stands in the field.
+    pub(crate) written: String,
     /// Nothing if no run had it.
     pub(crate) value: Option<f64>,
     /// Half of the interval around it.
     pub(crate) half: Option<f64>,
-    /// What else stands in the field.
-    pub(crate) written: String,
 }
 
 /// Where the name of the values stands, and the names of the columns.
@@ -47,8 +47,7 @@ const DARKEST: f64 = 0.9;
 impl HeatMap<'_> {
     /// The map as SVG.
     pub(crate) fn svg(&self) -> String {
-        let mut canvas = Canvas::default();
-        canvas.title(self.title);
+        let mut canvas = Canvas::titled(self.title);
         canvas.text((MARGIN, VALUE), Anchor::Start, self.value);
         let (rows, columns) = (
             self.names(|field| &field.row),

@@ -103,8 +103,7 @@ const DASH_KINDS: usize = 3;
 impl LineChart<'_> {
     /// The chart as SVG.
     pub(crate) fn svg(&self) -> String {
-        let mut canvas = Canvas::default();
-        canvas.title(self.title);
+        let mut canvas = Canvas::titled(self.title);
         let top = canvas.legend(LEGEND, &self.keys()) + ABOVE;
         let bottom = top + HEIGHT;
         let (x, y) = self.axes(bottom, top);

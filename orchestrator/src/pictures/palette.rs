@@ -32,6 +32,23 @@ pub(super) const WHITE: Colour = Colour(0xFF, 0xFF, 0xFF);
 /// The colour of lines that lead the eye.
 pub(super) const RULE: Colour = Colour(0xD9, 0xDD, 0xE1);
 
+/// What the pages' style calls the colours of a picture.
+const STYLED: [(Colour, &str); 13] = [
+    (WHITE, "paper"),
+    (BLUE, "blue"),
+    (ORANGE, "orange"),
+    (COLOURS[2], "green"),
+    (COLOURS[3], "purple"),
+    (GOLD, "gold"),
+    (SKY, "sky"),
+    (COLOURS[6], "indigo"),
+    (WINE, "wine"),
+    (COLOURS[8], "olive"),
+    (COLOURS[9], "grey"),
+    (RULE, "rule"),
+    (INK, "ink"),
+];
+
 /// Marks around the origin as SVG paths, for printers without colours: a disc, a triangle, a square,
 /// a diamond, a cross, a hanging triangle, two lying ones, a bar and a post.
 const MARKS: [&str; 10] = [
@@ -65,6 +82,15 @@ pub(super) fn look(nth: usize) -> Look {
     }
 }
 
+/// Style by which a picture, drawn for white paper, follows the colours of a dark page.
+pub(crate) fn style() -> String {
+    let rules = STYLED.iter().map(|(colour, name)| {
+        ["fill", "stroke"]
+            .map(|part| format!("figure svg [{part}=\"{colour}\"] {{ {part}: var(--{name}); }}\n"))
+    });
+    rules.flatten().collect()
+}
+
 impl Display for Colour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Colour(red, green, blue) = self;
@@ -84,5 +110,20 @@ mod tests {
         assert_eq!((0..100).map(look).collect::<BTreeSet<_>>().len(), 100);
         let marks = (0..10).map(|nth| look(nth).mark);
         assert_eq!(marks.collect::<BTreeSet<_>>().len(), 10);
+    }
+
+    /// In the light and in the dark alike.
+    #[test]
+    fn the_style_of_pages_has_every_colour() {
+        let page = include_str!("../report/page.css");
+        for colour in COLOURS {
+            assert!(
+                style().contains(&format!("[stroke=\"{colour}\"]")),
+                "{colour}"
+            );
+        }
+        for (_, name) in STYLED {
+            assert_eq!(page.matches(&format!("--{name}: ")).count(), 2, "{name}");
+        }
     }
 }

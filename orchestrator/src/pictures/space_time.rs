@@ -38,9 +38,8 @@ pub(crate) fn space_time(trace: &Trace, selection: &Selection) -> Result<Picture
             MessageEnd::Received(at_ns) => at_ns,
             MessageEnd::Lost | MessageEnd::UnderWay => message.sent_ns,
         };
-        selection.has(message.from)
-            && selection.has(message.to)
-            && selection.meets(message.sent_ns, until_ns)
+        let (from, to) = message.link;
+        selection.has(from) && selection.has(to) && selection.meets(message.sent_ns, until_ns)
     });
     let messages = shown.collect::<Vec<_>>();
     if messages.len() > MOST_MESSAGES {
@@ -99,21 +98,14 @@ pub(crate) fn space_time(trace: &Trace, selection: &Selection) -> Result<Picture
             kinds.len() - 1
         });
         let stroke = stroke_of(nth);
-        let from = (ms(message.sent_ns), lane(message.from));
+        let (from, to) = message.link;
+        let (from, to) = ((ms(message.sent_ns), lane(from)), lane(to));
         match message.end {
             MessageEnd::Received(at_ns) => {
-                let to = (ms(at_ns), lane(message.to));
-                arrow(&mut canvas, &axis, from, to, stroke);
+                arrow(&mut canvas, &axis, from, (ms(at_ns), to), stroke);
             }
             MessageEnd::Lost | MessageEnd::UnderWay => {
-                stub(
-                    &mut canvas,
-                    &axis,
-                    from,
-                    lane(message.to),
-                    message.end,
-                    stroke,
-                );
+                stub(&mut canvas, &axis, from, to, message.end, stroke);
             }
         }
     }

@@ -15,6 +15,8 @@
 
 use std::fmt::Write;
 
+use crate::pictures::palette;
+
 /// A page: what it is about, what came out, and the sections.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
@@ -109,11 +111,12 @@ impl Page {
     /// The whole page.
     pub(crate) fn html(&self) -> String {
         let (title, about) = (escaped(&self.title), escaped(&self.about));
+        let figures = palette::style();
         let mut html = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+             <title>{title}</title>\n<style>\n{STYLE}{figures}</style>\n</head>\n<body>\n\
              <h1>{title}</h1>\n<p class=\"about\">{about}</p>\n{}",
             self.banner
         );

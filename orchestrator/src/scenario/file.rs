@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use toml::de::DeTable;
 
 use super::Scenario;
@@ -45,6 +46,13 @@ pub(super) fn read(path: &Path) -> Result<File, String> {
         scenario,
         lines: lines.collect(),
     })
+}
+
+/// Reads a file of data that one type describes; `what` says what it holds.
+pub(crate) fn read_toml<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T, String> {
+    let text = embedded::read_text(path)
+        .map_err(|error| format!("cannot read the {what} {}: {error}", path.display()))?;
+    toml::from_str(&text).map_err(|error| complaint(path, &text, &error))
 }
 
 /// What is wrong, in which line.

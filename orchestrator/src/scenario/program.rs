@@ -112,7 +112,7 @@ fn declared(
         nodes,
         neighbours: (1..nodes).collect(),
         holder: 0,
-        // It has not yet said whether it runs on a tree; on one it would be the holder.
+        // The program has not declared yet whether it runs on a tree; on one it would be the holder.
         towards_holder: Some(0),
         bound_ms: 1.0,
         params: params.collect(),

@@ -2,6 +2,7 @@
 
 use algorithms::params::Value;
 use algorithms::registry::LinkContract;
+use chaos::timeline::Step;
 use model::plan::Detector;
 use model::workload::{PerNode, Quota, Workload};
 use toml::Table;
@@ -57,12 +58,7 @@ impl Resolved {
             time_limit: plan.time_limit_ns.map(Time),
             warm_up: Some(plan.warm_up_entries),
             trace: Some(plan.trace),
-            fault: plan
-                .faults
-                .steps
-                .iter()
-                .map(|step| step.text.parse().expect("a step is a fault"))
-                .collect(),
+            fault: plan.faults.steps.iter().map(Step::spec).collect(),
             silence: (plan.info().link_contract == LinkContract::Sessions)
                 .then_some(Time(plan.silence_ns)),
             transport: Some(plan.transport),

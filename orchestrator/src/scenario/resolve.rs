@@ -38,12 +38,12 @@ pub struct Resolved {
     pub engine: Engine,
     /// What the run does, with nothing left to decide.
     pub plan: Plan,
-    /// The links of the plan, built.
-    pub topology: Topology,
     /// The hosts that the members are on, if not this one.
     pub hosts: Option<HostsSpec>,
     /// Which member is on which of them, as it was written.
     pub place: Option<PlaceSpec>,
+    /// The links of the plan, built.
+    pub topology: Topology,
 }
 
 impl Resolved {

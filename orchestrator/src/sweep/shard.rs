@@ -39,7 +39,7 @@ pub(crate) struct Shard {
 pub(crate) struct Share {
     /// The shard whose runs are made; all of them where there is none.
     pub(crate) shard: Option<Shard>,
-    /// How many simulated runs are made side by side; one for each processor where it is not said.
+    /// How many simulated runs are made side by side; by default one for each processor.
     pub(crate) jobs: Option<NonZeroUsize>,
 }
 

@@ -78,7 +78,8 @@ pub(crate) fn bytes(trace: &Trace, selection: &Selection) -> Vec<u8> {
         };
         slice(&mut events, uuid(node.0, track), &name, from_ns, until_ns);
     }
-    let both = |message: &&super::Message| selection.has(message.from) && selection.has(message.to);
+    let both =
+        |message: &&super::Message| selection.has(message.link.0) && selection.has(message.link.1);
     for (flow, message) in (1..).zip(trace.messages.iter().filter(both)) {
         let sent_ns = message.sent_ns;
         let received_ns = match message.end {
@@ -93,7 +94,7 @@ pub(crate) fn bytes(trace: &Trace, selection: &Selection) -> Vec<u8> {
             MessageEnd::Lost => " (lost)",
             MessageEnd::UnderWay => " (under way at the end)",
         };
-        let (from, to, kind) = (message.from, message.to, &message.kind);
+        let ((from, to), kind) = (message.link, &message.kind);
         events.push(TrackEvent {
             time_ns: sent_ns,
             what: Type::Instant,

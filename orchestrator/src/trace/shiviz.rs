@@ -88,7 +88,7 @@ impl<'a> Log<'a> {
             .expect("a text takes every letter");
     }
 
-    /// The log.
+    /// The log as ShiViz reads it.
     pub(crate) fn text(self) -> String {
         self.text
     }

@@ -37,7 +37,7 @@ function listen() {
     <span class="group">links <label>with <select id="live-other"></select></label><button id="live-cut">cut</button>
     <button id="live-partition">halves</button><button id="live-heal">heal</button><button id="live-loss">lose 10%</button></span>
     <button id="live-finish">finish</button>
-    <span id="live-said" role="status"></span>`;
+    <span id="live-message" role="status"></span>`;
   $("controls").before(box);
   for (let node = 0; node < run.nodes; node++) $("live-other").append(option(node, node));
   $("live-other").value = Math.min(1, run.nodes - 1);
@@ -74,18 +74,18 @@ function listen() {
   setInterval(showTime, 100);
   const source = new EventSource("/events");
   source.onmessage = (event) => hear(JSON.parse(event.data), source);
-  source.onerror = () => { if ($("live-said").textContent === "") $("live-said").textContent = "no connection"; };
+  source.onerror = () => { if ($("live-message").textContent === "") $("live-message").textContent = "no connection"; };
 }
 
 async function send(act) {
-  $("live-said").textContent = "";
+  $("live-message").textContent = "";
   const answer = await fetch("/act", { method: "POST", body: JSON.stringify(act) });
-  if (!answer.ok) $("live-said").textContent = await answer.text();
+  if (!answer.ok) $("live-message").textContent = await answer.text();
 }
 
 function hear(news, source) {
-  if (news.refused) $("live-said").textContent = news.refused;
-  if (news.status === "quiet") $("live-said").textContent = "nothing moves any more; finish, or do something";
+  if (news.refused) $("live-message").textContent = news.refused;
+  if (news.status === "quiet") $("live-message").textContent = "nothing moves any more; finish, or do something";
   if (news.done) return over(news.done, source);
   if (news.pace !== undefined) {
     going = { ...news, heard: performance.now() };
@@ -100,7 +100,7 @@ function hear(news, source) {
   for (const { moment, text } of news.violations) run.blame({ event: run.first + before + moment, text });
   if (news.skipped) {
     leftOut += news.skipped;
-    $("live-said").textContent = `${leftOut} events came too fast to be shown`;
+    $("live-message").textContent = `${leftOut} events came too fast to be shown`;
   }
   if (run.events.length > MOST_LIVE) forgetOldest();
   recording.in_all = run.first + run.last;
@@ -142,6 +142,6 @@ function over({ verdict, because, directory, scenario }, source) {
   link.href = "data:text/plain;charset=utf-8," + encodeURIComponent(scenario);
   link.download = "live.toml";
   link.textContent = "the scenario file that repeats it";
-  $("live-said").replaceChildren(`The run is over and in ${directory}; `, link);
+  $("live-message").replaceChildren(`The run is over and in ${directory}; `, link);
   for (const button of document.querySelectorAll("#live button")) button.disabled = true;
 }

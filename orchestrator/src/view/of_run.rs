@@ -58,7 +58,7 @@ pub(crate) struct Choice {
 pub(crate) enum Around {
     /// The first violation.
     Violation,
-    /// A moment.
+    /// A moment that the person named.
     Moment(At),
 }
 

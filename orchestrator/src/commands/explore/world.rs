@@ -343,7 +343,7 @@ impl WorldSpec {
         Layers::new(info.name, flags)?.resolve()
     }
 
-    /// What is said of the program, where the algorithm is one.
+    /// The scenario keys that describe the program, where the algorithm is one.
     fn program_keys(&self) -> Scenario {
         Scenario {
             program: self.program.clone(),

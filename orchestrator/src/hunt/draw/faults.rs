@@ -35,7 +35,7 @@ pub(super) enum Kind {
     HideDown,
 }
 
-/// All of them.
+/// All kinds of faults that a hunt draws.
 pub(super) const KINDS: [Kind; 23] = [
     Kind::Loss,
     Kind::BurstLoss,
