@@ -197,7 +197,7 @@ fn a_claim_file_that_is_wrong_is_refused_before_anything_runs() {
 fn what_is_asked_for_must_be_there() {
     let place = Place::new();
     place.file("claims/test.toml", &claim(KINDS[0].1));
-    for (line, expected) in [
+    place.refuses(&[
         ("reproduce --claims claims T-2", "there is no claim 'T-2'"),
         (
             "reproduce --claims claims --paper testt",
@@ -216,10 +216,7 @@ fn what_is_asked_for_must_be_there() {
             "reproduce --claims nowhere",
             "cannot read the claims in nowhere",
         ),
-    ] {
-        let finished = place.line(line).expect(2);
-        finished.warns(expected);
-    }
+    ]);
 }
 
 /// Repetitions are doubled until the interval decides, and what an earlier reproduction ran is used again.

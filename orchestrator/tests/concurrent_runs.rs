@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-use common::{Finished, Place, words};
+use common::{Finished, Place, names_in, words};
 
 /// Runs all of these at once.
 fn at_once(place: &Place, lines: &[String]) -> Vec<Finished> {
@@ -26,15 +26,6 @@ fn at_once(place: &Place, lines: &[String]) -> Vec<Finished> {
         .collect()
 }
 
-fn names(dir: &Path) -> Vec<String> {
-    let files = fs::read_dir(dir).unwrap().flatten();
-    let mut names = files
-        .map(|file| file.file_name().into_string().unwrap())
-        .collect::<Vec<_>>();
-    names.sort();
-    names
-}
-
 #[test]
 fn runs_that_begin_in_the_same_second_all_keep_their_results() {
     let place = Place::new();
@@ -42,7 +33,7 @@ fn runs_that_begin_in_the_same_second_all_keep_their_results() {
     for finished in at_once(&place, &lines.collect::<Vec<_>>()) {
         finished.expect(0);
     }
-    let directories = names(&place.path().join("results/raymond"));
+    let directories = names_in(&place.path().join("results/raymond"));
     assert_eq!(directories.len(), 6, "{directories:?}");
     for run in directories {
         place
@@ -58,7 +49,7 @@ fn comparisons_that_begin_in_the_same_second_all_keep_their_results() {
     for finished in at_once(&place, &vec![line; 3]) {
         finished.expect(0);
     }
-    let directories = names(&place.path().join("results/compare"));
+    let directories = names_in(&place.path().join("results/compare"));
     assert_eq!(directories.len(), 3, "{directories:?}");
     for comparison in directories {
         let directory = place.path().join("results/compare").join(comparison);
@@ -76,7 +67,7 @@ fn of_two_runs_with_one_name_the_second_is_refused_at_the_start() {
     assert_eq!(codes, [0, 2, 2]);
     let refused = finished.iter().find(|one| one.code == 2).unwrap();
     refused.warns("here is already there");
-    assert_eq!(names(place.path()), ["here"]);
+    assert_eq!(names_in(place.path()), ["here"]);
     place.line("check here").expect(0);
 }
 
@@ -86,7 +77,7 @@ fn a_directory_that_leads_nowhere_is_refused_at_the_start() {
     symlink("nothing", place.path().join("here")).unwrap();
     let finished = place.line("run raymond --engine sim --out here").expect(2);
     finished.warns("here is already there");
-    assert_eq!(names(place.path()), ["here"]);
+    assert_eq!(names_in(place.path()), ["here"]);
 }
 
 #[test]

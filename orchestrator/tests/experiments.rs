@@ -117,7 +117,7 @@ fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments"))
 }
 
-/// What is said of a run of this file with these flags.
+/// What the program prints of a run of this file with these flags.
 fn run(file: &std::path::Path, flags: &[&str]) -> Value {
     let place = Place::new();
     let file = file.to_str().expect("a path in UTF-8");

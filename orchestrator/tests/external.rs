@@ -370,13 +370,17 @@ fn a_program_is_compared_with_ours() {
     }
 }
 
+/// Puts a program into the directory `some`, as `lock.py`.
+fn put_a_program(place: &Place) {
+    let program = fs::read_to_string(root().join("examples/ricart_agrawala.py"));
+    place.file("some/lock.py", &program.unwrap());
+}
+
 /// A sweep over the size with a program beside its file.
 #[test]
 fn a_sweep_takes_a_program() {
     let place = Place::new();
-    let source = root().join("examples/ricart_agrawala.py");
-    fs::create_dir(place.path().join("some")).unwrap();
-    fs::copy(source, place.path().join("some/lock.py")).unwrap();
+    put_a_program(&place);
     let sweep = "repetitions = 2\n[scenario]\nalgorithm = \"external\"\nengine = \"sim\"\nentries = 2\n\
                  program = [\"python3\", \"lock.py\"]\n[grid]\nnodes = [2, 4]\n";
     place.file("some/sizes.toml", sweep);
@@ -411,9 +415,7 @@ fn a_program_that_cannot_save_is_not_explored() {
 #[test]
 fn a_scenario_file_names_a_program_and_says_what_it_is() {
     let place = Place::new();
-    let source = root().join("examples/ricart_agrawala.py");
-    fs::create_dir(place.path().join("some")).unwrap();
-    fs::copy(source, place.path().join("some/lock.py")).unwrap();
+    put_a_program(&place);
     let scenario = "algorithm = \"external\"\nprogram = [\"python3\", \"lock.py\"]\nnodes = 3\n\
                     entries = 2\nengine = \"sim\"\n[declares]\norder = \"fifo\"\n";
     place.file("some/one.toml", scenario);

@@ -71,7 +71,7 @@ fn only_figures_of_a_paper_or_by_name() {
 fn what_cannot_be_is_refused_before_anything_runs() {
     let place = place();
     place.file("taken", "a file");
-    for (line, why) in [
+    place.refuses(&[
         (
             "reproduce darwn --figures out",
             "there is no figure 'darwn'; did you mean 'drawn'?",
@@ -91,10 +91,8 @@ fn what_cannot_be_is_refused_before_anything_runs() {
             "no figure is all of that at once",
         ),
         ("reproduce --figures taken --out runs", "cannot make taken"),
-    ] {
-        place.line(line).expect(2).warns(why);
-        assert!(!place.path().join("out").exists(), "{line}");
-    }
+    ]);
+    assert!(!place.path().join("out").exists());
 }
 
 /// Interrupted, the command goes on where it was.

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::Place;
 use common::processes::{Guarded, wait_until};
+use common::{Place, names_in};
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
@@ -105,27 +105,21 @@ fn an_interrupted_hunt_says_what_it_found_and_how_to_go_on() {
 #[test]
 fn wrong_words_are_refused() {
     let place = Place::new();
-    for (line, why) in [
+    place.refuses(&[
         ("hunt raimond", "raymond"),
         ("hunt raymond raymond", "named twice"),
         ("hunt --runs 0", "at least one run"),
         ("hunt --as-printed=SK1", "name the one algorithm"),
         ("hunt raymond --as-printed=SK1", "no defect"),
-    ] {
-        place.line(line).expect(2).warns(why);
-    }
+    ]);
     assert!(!place.path().join("results").exists());
 }
 
 fn found() -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/found");
-    let entries = fs::read_dir(folder).expect("what was found is there");
-    let files = entries.map(|entry| entry.expect("a file").path());
-    let mut files = files
-        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-        .collect::<Vec<_>>();
-    files.sort();
-    files
+    let names = names_in(Path::new(folder)).into_iter();
+    let files = names.filter(|name| name.ends_with(".toml"));
+    files.map(|name| Path::new(folder).join(name)).collect()
 }
 
 /// What a hunt once found says what it showed, and does today what it says.

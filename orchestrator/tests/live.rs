@@ -4,16 +4,17 @@ mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use common::processes::OwnChild;
 use common::{Place, assert_contains, rows};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// A run that waits for a person. It is ended when this is dropped.
 struct LiveRun {
-    child: Child,
+    child: OwnChild,
     port: u16,
     token: String,
     told: BufReader<std::process::ChildStdout>,
@@ -44,7 +45,7 @@ impl LiveRun {
         let port = port.parse().expect("a port");
         let token = token.to_owned();
         Self {
-            child,
+            child: OwnChild(child),
             port,
             token,
             told,
@@ -82,6 +83,13 @@ impl LiveRun {
         format!("Cookie: {value}\r\n")
     }
 
+    /// This run with the cookie of a browser that has opened its page, and what that page is told.
+    fn opened(self) -> (Self, String, News) {
+        let cookie = self.open();
+        let news = self.news(&cookie);
+        (self, cookie, news)
+    }
+
     fn act(&self, cookie: &str, act: &str) {
         let answer = self.ask("POST /act", cookie, act);
         assert!(answer.starts_with("HTTP/1.1 204 "), "{act}: {answer}");
@@ -105,15 +113,8 @@ impl LiveRun {
     fn end(mut self) -> (i32, String) {
         let mut rest = String::new();
         self.told.read_to_string(&mut rest).expect("it tells");
-        let status = self.child.wait().expect("it ends");
+        let status = self.child.0.wait().expect("it ends");
         (status.code().expect("no signal ended it"), rest)
-    }
-}
-
-impl Drop for LiveRun {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -243,9 +244,7 @@ fn account(place: &Place, dir: &str) -> (Vec<String>, Vec<String>) {
 #[test]
 fn a_person_drives_processes_and_the_scenario_repeats_it() {
     let place = Place::new();
-    let run = LiveRun::of(&place, "--workload manual");
-    let cookie = run.open();
-    let mut news = run.news(&cookie);
+    let (run, cookie, mut news) = LiveRun::of(&place, "--workload manual").opened();
     run.act(&cookie, r#"{"act":"ask","node":3}"#);
     let entered = news.until_it("enter", 3);
     run.act(&cookie, r#"{"act":"ask","node":1}"#);
@@ -308,9 +307,7 @@ fn a_person_drives_processes_and_the_scenario_repeats_it() {
 #[test]
 fn clients_that_were_slowed_down_come_as_they_came() {
     let place = Place::new();
-    let run = LiveRun::of(&place, "--entries 3 --think 1ms");
-    let cookie = run.open();
-    let mut news = run.news(&cookie);
+    let (run, cookie, mut news) = LiveRun::of(&place, "--entries 3 --think 1ms").opened();
     run.act(&cookie, r#"{"act":"faster","times":0.1}"#);
     news.until("slower", |news| news["stretch"] == 10.0);
     news.until("rest", |news| news["status"] == "quiet");
@@ -331,16 +328,14 @@ fn clients_that_were_slowed_down_come_as_they_came() {
     assert_eq!(count("again"), count("r"));
 }
 
-/// Whoever interrupts a live run of processes keeps what there is, and the scenario of it.
+/// A live run of processes that is interrupted keeps what there is, and the scenario of it.
 #[test]
 fn an_interrupted_live_run_keeps_what_was_done() {
     let place = Place::new();
-    let run = LiveRun::of(&place, "--workload manual");
-    let cookie = run.open();
-    let mut news = run.news(&cookie);
+    let (run, cookie, mut news) = LiveRun::of(&place, "--workload manual").opened();
     run.act(&cookie, r#"{"act":"ask","node":2}"#);
     news.until_it("enter", 2);
-    let pid = Pid::from_child(&run.child);
+    let pid = Pid::from_child(&run.child.0);
     kill_process(pid, Signal::INT).expect("it runs");
     news.until("the end", |news| news["done"].is_object());
     let (code, told) = run.end();
@@ -348,7 +343,7 @@ fn an_interrupted_live_run_keeps_what_was_done() {
     assert_contains(&place.read("r/live.toml"), &["asks = \"2 at "]);
     // One whose page nobody has opened yet has nothing to keep.
     let run = LiveRun::of(&place, "--workload manual --out other");
-    kill_process(Pid::from_child(&run.child), Signal::INT).expect("it runs");
+    kill_process(Pid::from_child(&run.child.0), Signal::INT).expect("it runs");
     assert_eq!(run.end().0, 130);
     assert!(!place.path().join("other").exists());
 }
@@ -356,15 +351,11 @@ fn an_interrupted_live_run_keeps_what_was_done() {
 #[test]
 fn what_cannot_be_live_is_refused() {
     let place = Place::new();
-    for (line, why) in [
+    place.refuses(&[
         ("run raymond --engine sim --workload manual", "--live"),
         ("compare raymond lamport --workload manual", "--live"),
         ("run raymond --engine sim --live --pace 0", "is no pace"),
         ("run raymond --engine sim --pace 1", "--live"),
         ("run raymond --engine sim --live=70000", "70000"),
-    ] {
-        let refused = place.line(line);
-        assert_eq!(refused.code, 2, "{line}: {}", refused.stderr);
-        assert_contains(&refused.stderr, &[why]);
-    }
+    ]);
 }

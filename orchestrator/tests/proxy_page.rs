@@ -5,12 +5,13 @@ mod common;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use common::processes::OwnChild;
 use common::{Place, blocks, words};
 
 /// Longer than anything here takes on the busiest machine.
@@ -195,7 +196,7 @@ fn ask(host: &str, what: &str, header: &str, body: &str) -> String {
 
 /// A running proxy; it is gone when this is.
 struct Running {
-    child: Child,
+    _child: OwnChild,
     out: BufReader<std::process::ChildStdout>,
 }
 
@@ -206,7 +207,7 @@ impl Running {
         let mut child = command.spawn().expect("the program starts");
         let out = child.stdout.take().expect("its output is ours");
         Self {
-            child,
+            _child: OwnChild(child),
             out: BufReader::new(out),
         }
     }
@@ -215,13 +216,6 @@ impl Running {
         let mut line = String::new();
         self.out.read_line(&mut line).expect("a line");
         line
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

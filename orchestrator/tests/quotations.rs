@@ -1,11 +1,11 @@
 //! Every claim quotes its source, to the letter.
 //!
-//! The sources' texts are not ours to publish. Whoever has them puts them into a directory and names it
+//! The sources' texts are not ours to publish. A reader who has them puts them into a directory and names it
 //! in `TURNSTILE_TEXTS`; by default it is `../shared/papers`, beside the repository. The test then finds
 //! each quotation in its text. `experiments/claims/quotations.csv` holds a digest of each text and of each
 //! quotation that was found in it, so that without the texts a changed quotation is noticed all the same.
 //!
-//! With `UPDATE=1`, and the texts, the table is written anew.
+//! With `UPDATE=1`, and the texts, the table is written again.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -165,5 +165,5 @@ fn every_quotation_stands_in_its_source() {
         }
         writer.flush().unwrap();
     }
-    assert_eq!(table(), found, "UPDATE=1 writes {TABLE} anew");
+    assert_eq!(table(), found, "UPDATE=1 writes {TABLE} again");
 }

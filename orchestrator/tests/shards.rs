@@ -15,8 +15,7 @@ const SMALL: &str = "repetitions = 3\n[scenario]\nengine = \"sim\"\nentries = 5\
 
 /// A place with the shards of a small sweep in `parts`, all but those.
 fn shards(of: usize, without: &[usize]) -> Place {
-    let place = Place::new();
-    place.file("small.toml", SMALL);
+    let place = Place::with("small.toml", SMALL);
     for number in (1..=of).filter(|number| !without.contains(number)) {
         let line = format!("sweep small.toml --shard {number}/{of} --out parts");
         place.line(&line).expect(0);
@@ -133,9 +132,8 @@ fn commands_make_the_shards_wherever_they_are_typed() {
 
 #[test]
 fn what_cannot_be_divided_so_is_refused() {
-    let place = Place::new();
-    place.file("small.toml", SMALL);
-    for (line, why) in [
+    let place = Place::with("small.toml", SMALL);
+    place.refuses(&[
         ("sweep small.toml --shard 1/7", "6 cells"),
         ("sweep small.toml --shard 0/3", "write 3/8"),
         ("sweep small.toml --commands=7", "6 cells"),
@@ -145,10 +143,7 @@ fn what_cannot_be_divided_so_is_refused() {
             "sweep small.toml --shard 1/2 --merge parts",
             "cannot be used with",
         ),
-    ] {
-        let refused = place.line(line).expect(2);
-        assert!(refused.stderr.contains(why), "{line}: {}", refused.stderr);
-    }
+    ]);
 }
 
 /// Claims that look at the same runs are tested by the same shard; all together are one reproduction.

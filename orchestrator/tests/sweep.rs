@@ -17,8 +17,7 @@ const SMALL: &str = "repetitions = 4\n[scenario]\nengine = \"sim\"\nentries = 5\
 
 #[test]
 fn a_sweep_repeats_to_the_byte_and_adds_up() {
-    let place = Place::new();
-    place.file("small.toml", SMALL);
+    let place = Place::with("small.toml", SMALL);
     for out in ["a", "b"] {
         place
             .line(&format!("sweep small.toml --out {out}"))
@@ -82,8 +81,7 @@ fn a_table_shows_what_varies_and_what_is_plotted() {
 /// A row that was cut off in the middle is run again; rows that are whole are not.
 #[test]
 fn what_is_done_is_not_done_again() {
-    let place = Place::new();
-    place.file("small.toml", SMALL);
+    let place = Place::with("small.toml", SMALL);
     place.line("sweep small.toml --out a").expect(0);
     let whole = place.read("a/runs.csv");
     // A number that no run gives tells an old row from one that was made again.
@@ -97,8 +95,7 @@ fn what_is_done_is_not_done_again() {
 /// Where and when runs were made is in a file of its own, for each invocation of the program.
 #[test]
 fn a_sweep_says_where_it_comes_from() {
-    let place = Place::new();
-    place.file("small.toml", SMALL);
+    let place = Place::with("small.toml", SMALL);
     let invocations = || {
         let text = place.read("a/sweep.json");
         let whole: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -165,8 +162,7 @@ fn the_line_that_repeats_a_sweep_repeats_it() {
 /// More repetitions of the same cells are the same sweep.
 #[test]
 fn repetitions_are_added_to_a_sweep() {
-    let place = Place::new();
-    place.file("small.toml", SMALL);
+    let place = Place::with("small.toml", SMALL);
     for (repetitions, runs) in [(1, 6), (3, 18)] {
         let line = format!("sweep small.toml --repetitions {repetitions} --out a");
         place.line(&line).expect(0);
@@ -187,8 +183,7 @@ fn repetitions_are_added_to_a_sweep() {
 /// A file that is there is never taken for one that is not, which would be the end of it.
 #[test]
 fn what_cannot_be_read_is_not_replaced() {
-    let place = Place::new();
-    place.file("small.toml", SMALL);
+    let place = Place::with("small.toml", SMALL);
     place.line("sweep small.toml --out a").expect(0);
     let no_text = b"\"caf\xe9\"\n";
     for (name, message) in [
@@ -238,8 +233,7 @@ fn the_first_failure_is_the_one_that_is_told() {
 
 #[test]
 fn another_sweep_is_not_mixed_in() {
-    let place = Place::new();
-    place.file("small.toml", SMALL);
+    let place = Place::with("small.toml", SMALL);
     place.line("sweep small.toml --out a").expect(0);
     place.file("small.toml", &SMALL.replace("[3, 5, 7]", "[3, 5]"));
     let refused = place.line("sweep small.toml --out a").expect(2);
@@ -352,9 +346,8 @@ fn a_table_can_be_markdown() {
 
 #[test]
 fn what_is_typed_wrong_is_named() {
-    let place = Place::new();
-    place.file("small.toml", SMALL);
-    for (line, why) in [
+    let place = Place::with("small.toml", SMALL);
+    place.refuses(&[
         ("sweep", "name a sweep file, or say what varies"),
         ("sweep raymond", "raymond is an algorithm; say what varies"),
         ("sweep --grid nodes=5", "no algorithm is named"),
@@ -372,7 +365,5 @@ fn what_is_typed_wrong_is_named() {
             "--nodes: small.toml says in [scenario]",
         ),
         ("sweep small.toml --grid nodes=5", "this is a sweep"),
-    ] {
-        place.line(line).expect(2).warns(why);
-    }
+    ]);
 }

@@ -246,7 +246,7 @@ fn every_mutant_still_applies() {
         let said = |key: &str| mutant[key].as_str().expect("a text");
         let (id, file) = (said("id"), said("file"));
         let times = read(&root().join(file)).matches(said("old")).count();
-        assert_eq!(times, 1, "{id}: so often its old text is in {file}");
+        assert_eq!(times, 1, "{id}: how often its old text is in {file}");
         let words: Vec<_> = said("test").split_whitespace().collect();
         let after = |flag: &str| {
             let place = words.iter().position(|word| *word == flag)?;

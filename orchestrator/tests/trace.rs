@@ -435,7 +435,7 @@ fn a_run_is_drawn_and_what_cannot_be_is_refused() {
             .read("run/report.html")
             .contains("The last two entries")
     );
-    for (line, why) in [
+    place.refuses(&[
         (
             "trace run --format svg --around violation",
             "exclusion was kept",
@@ -448,10 +448,7 @@ fn a_run_is_drawn_and_what_cannot_be_is_refused() {
         ("trace run --format png", "png"),
         ("trace run --format svg --around soon", "violation, or end"),
         ("trace nowhere --format svg", "nowhere"),
-    ] {
-        let refused = place.line(line).expect(2);
-        assert!(refused.stderr.contains(why), "{line}: {}", refused.stderr);
-    }
+    ]);
     place
         .line("run raymond -n 5 --engine sim --entries 4 --out plain")
         .expect(0);

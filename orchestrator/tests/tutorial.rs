@@ -40,7 +40,7 @@ fn narrow(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether this chapter can be run here, said loudly if not.
+/// Whether this chapter can be run here, reported on stderr if not.
 fn has_python(chapter: &str) -> bool {
     let there = Command::new("python3").arg("--version").output().is_ok();
     if !there {

@@ -18,7 +18,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser; none if there is none here, which is said loudly. With
+    /// Starts a browser; none if there is none here, which is reported on stderr. With
     /// `TURNSTILE_BROWSER=required` that is a failure.
     pub(crate) fn start(test: &str) -> Option<Self> {
         let there = |name: &str| {
@@ -84,7 +84,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Opens an address. The same page at another place of it is loaded anew.
+    /// Opens an address. The same page at another place of it is loaded again.
     pub(crate) fn open(&self, address: &str) {
         self.of_session("url", &json!({"url": "about:blank"}));
         self.of_session("url", &json!({"url": address}));

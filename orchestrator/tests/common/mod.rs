@@ -56,6 +56,17 @@ pub(crate) fn blocks(page: &str, language: &str) -> Vec<String> {
         .collect()
 }
 
+/// The names of the files in a directory, sorted.
+pub(crate) fn names_in(dir: &Path) -> Vec<String> {
+    let files = fs::read_dir(dir).expect("the directory is there");
+    let names = files.map(|file| file.expect("a file").file_name());
+    let mut names = names
+        .map(|name| name.into_string().expect("a name is text"))
+        .collect::<Vec<_>>();
+    names.sort();
+    names
+}
+
 /// A directory to run the program in.
 pub(crate) struct Place {
     dir: TempDir,
@@ -74,6 +85,13 @@ impl Place {
         Self {
             dir: dir.expect("a temporary directory can be made"),
         }
+    }
+
+    /// A directory with this file in it.
+    pub(crate) fn with(name: &str, text: &str) -> Self {
+        let place = Self::new();
+        place.file(name, text);
+        place
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -120,6 +138,16 @@ impl Place {
     /// Runs the program with what a person would type after its name.
     pub(crate) fn line(&self, line: &str) -> Finished {
         self.run(words(line))
+    }
+
+    /// None of these lines is run: each ends with code 2, and says why in these words, wherever they wrap.
+    pub(crate) fn refuses(&self, cases: &[(&str, &str)]) {
+        for (line, why) in cases {
+            let refused = self.line(line).expect(2);
+            let printed = refused.stderr.split_whitespace().collect::<Vec<_>>();
+            let printed = printed.join(" ");
+            assert!(printed.contains(why), "{line}: no '{why}' in\n{printed}");
+        }
     }
 
     /// Runs the program to its end.

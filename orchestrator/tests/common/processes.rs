@@ -20,9 +20,19 @@ pub(crate) fn recorded(file: &Path) -> u64 {
     read.map_or(0, |()| u64::from_le_bytes(head))
 }
 
-/// A process that does not outlive its test.
+/// A process that is ended with the value that holds it.
+pub(crate) struct OwnChild(pub(crate) Child);
+
+impl Drop for OwnChild {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A program that does not outlive its test, and what it prints.
 pub(crate) struct Guarded {
-    child: Child,
+    child: OwnChild,
     stderr: String,
     stdout: String,
 }
@@ -34,14 +44,14 @@ impl Guarded {
             .stderr(Stdio::piped())
             .spawn();
         Self {
-            child: child.expect("the program can be started"),
+            child: OwnChild(child.expect("the program can be started")),
             stderr: String::new(),
             stdout: String::new(),
         }
     }
 
     pub(crate) fn pid(&self) -> Pid {
-        Pid::from_raw(self.child.id() as i32).unwrap()
+        Pid::from_raw(self.child.0.id() as i32).unwrap()
     }
 
     /// The processes of its members, once there are that many and each has a socket.
@@ -55,8 +65,8 @@ impl Guarded {
     }
 
     pub(crate) fn code(&mut self) -> i32 {
-        let mut stderr = self.child.stderr.take().unwrap();
-        let mut stdout = self.child.stdout.take().unwrap();
+        let mut stderr = self.child.0.stderr.take().unwrap();
+        let mut stdout = self.child.0.stdout.take().unwrap();
         let reader = thread::spawn(move || {
             let mut text = String::new();
             stderr.read_to_string(&mut text).map(|_| text)
@@ -64,6 +74,7 @@ impl Guarded {
         stdout.read_to_string(&mut self.stdout).unwrap();
         let code = self
             .child
+            .0
             .wait()
             .unwrap()
             .code()
@@ -87,13 +98,6 @@ impl Guarded {
 
     pub(crate) fn stdout(&self) -> &str {
         &self.stdout
-    }
-}
-
-impl Drop for Guarded {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

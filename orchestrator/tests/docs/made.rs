@@ -92,14 +92,15 @@ const COLUMNS: [&str; 7] = [
 
 #[test]
 fn the_page_of_faults_has_every_word() {
-    let mut part = table(["write", "it does", "for example"]);
-    for fault in json("list faults") {
-        part += &row([
-            &format!("`{}`", text(&fault, "form")),
+    let rows = json("list faults").into_iter().map(|fault| {
+        let (form, example) = (text(&fault, "form"), text(&fault, "example"));
+        row([
+            &format!("`{form}`"),
             text(&fault, "meaning"),
-            &format!("`{}`", text(&fault, "example")),
-        ]);
-    }
+            &format!("`{example}`"),
+        ])
+    });
+    let part = table(["write", "it does", "for example"]) + &rows.collect::<String>();
     is_made("docs/faults.md", &part);
 }
 

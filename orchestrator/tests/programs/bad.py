@@ -12,6 +12,18 @@ WRONG = sys.argv[1]
 me, nodes, inside, waiting, awaited, deferred = 0, 0, False, False, 0, []
 
 
+# What is written instead of an answer to a request.
+INSTEAD = {
+    "garbage on request": "lock acquired :-)\n",
+    "empty line": "\n",
+    "not text": b'{"do":[],"state":"\xff\xfe"}\n',
+    "terminal": "\x1b[31mred\n",
+    "other answer": '{"state":{}}\n',
+    "list": "[]\n",
+    "deep": "[" * 100_000 + "\n",
+}
+
+
 def write(text):
     os.write(1, text if isinstance(text, bytes) else text.encode())
 
@@ -71,6 +83,8 @@ def on_request(what):
     global waiting, awaited
     waiting, awaited = True, nodes - 1
     others = [node for node in range(nodes) if node != me]
+    if WRONG in INSTEAD:
+        return write(INSTEAD[WRONG])
     if WRONG == "dies on request":
         sys.exit(7)
     if WRONG == "forgets to save":
@@ -86,26 +100,12 @@ def on_request(what):
         os.kill(os.getpid(), signal.SIGSEGV)
     if WRONG in ("hangs on request", "ignores SIGTERM"):
         sleep()
-    if WRONG == "garbage on request":
-        return write("lock acquired :-)\n")
-    if WRONG == "empty line":
-        return write("\n")
-    if WRONG == "not text":
-        return write(b'{"do":[],"state":"\xff\xfe"}\n')
-    if WRONG == "terminal":
-        return write("\x1b[31mred\n")
     if WRONG == "no end of line":
         while True:
             write(b"x" * 1_000_000)
     if WRONG == "half a line":
         write('{"do":')
         sleep()
-    if WRONG == "other answer":
-        return write('{"state":{}}\n')
-    if WRONG == "list":
-        return write("[]\n")
-    if WRONG == "deep":
-        return write("[" * 100_000 + "\n")
     if WRONG == "twice":
         write('{"do":[]}\n{"do":[]}\n')
         return None
