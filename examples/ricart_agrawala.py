@@ -1,4 +1,4 @@
-"""Ricart and Agrawala's algorithm: ask everybody, and answer later whoever comes after you.
+"""Ricart and Agrawala's algorithm: ask everybody, and answer later those who come after you.
 
 Run it with: orchestrator run external -n 5 -- python3 examples/ricart_agrawala.py
 """

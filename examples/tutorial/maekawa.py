@@ -49,7 +49,7 @@ class Maekawa:
         if ours > first:
             send(sender, "FAILED")
             return
-        # Whoever was in front is not any more, and has to know.
+        # The member that was in front is not any more, and has to know.
         if len(self.waiting) > 1 and self.waiting[1] < self.voted:
             send(self.waiting[1][1], "FAILED")
         if not self.inquired:

@@ -1,4 +1,4 @@
-"""Ricart and Agrawala's algorithm where messages get lost for good: whoever waits asks again."""
+"""Ricart and Agrawala's algorithm where messages get lost for good: a member that waits asks again."""
 
 from member import do, run, send
 
