@@ -1,5 +1,6 @@
 //! Hunting: scenarios by chance, run and judged by everything there is, and the smallest that fails kept.
 
+mod coverage;
 mod dice;
 pub(crate) mod draw;
 pub(crate) mod failure;
@@ -11,6 +12,7 @@ pub(crate) mod trial;
 pub(crate) mod tried;
 mod workers;
 pub(crate) mod worth;
+mod written;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,12 +27,15 @@ use crate::numbers::count;
 use crate::scenario::{Resolved, Scenario};
 use draw::{Manner, Source};
 use failure::{Failure, What};
-use journal::Journal;
+use journal::{Again, Journal};
 pub(crate) use journal::{Finding, State};
 use trial::Done;
 
 /// One run in so many is traced and replayed, and has its file read back.
 const REPLAYED: u64 = 8;
+
+/// More memory than this no hunt needs, whatever its runs are.
+const MOST_MEMORY: u64 = 4 << 30;
 
 /// The state is written down at least this often.
 const KEPT_EVERY: Duration = Duration::from_secs(5);
@@ -112,7 +117,9 @@ pub(crate) fn hunt(
     let mut take = |nth: u64, (scenario, done): (Scenario, Done)| {
         bar.set_position(nth + 1);
         bar.set_message(format!("{} found", journal.state.found.len()));
-        journal.take(nth, &scenario, &done, &stopped)?;
+        let mut again =
+            |scenario: &Scenario, failure: &Failure| processes::again(scenario, failure, &stopped);
+        journal.take(nth, &scenario, &done, &stopped, &mut again)?;
         if kept.elapsed() >= KEPT_EVERY || done.failure.is_some() {
             journal.write()?;
             kept = Instant::now();
@@ -142,8 +149,22 @@ fn perform(hunt: &Hunt, nth: u64, is_over: &dyn Fn() -> bool) -> (Scenario, Done
         Ok(drawn) => drawn,
         Err(panicked) => return (Scenario::default(), trial::failed(What::Panic, panicked)),
     };
-    let done = trial::simulated(&scenario, &resolved, nth.is_multiple_of(REPLAYED), is_over);
+    let mut done = trial::simulated(&scenario, &resolved, nth.is_multiple_of(REPLAYED), is_over);
+    if let Some(bytes) = resident_bytes().filter(|bytes| *bytes > MOST_MEMORY) {
+        let why = format!("the program took {bytes} bytes of memory, more than {MOST_MEMORY}");
+        done.failure = done.failure.or(Some(Failure::new(What::Memory, why)));
+    }
     (scenario, done)
+}
+
+/// How much memory the program takes, as far as the kernel says so.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?;
+    Some(kib << 10)
 }
 
 /// A line on the terminal that goes when the hunt is over; quiet in a pipe.
@@ -165,13 +186,17 @@ pub(crate) fn line(finding: &Finding) -> String {
         algorithm,
         failure,
         times,
+        again,
         file,
         ..
     } = finding;
-    let often = match times {
+    let mut often = match times {
         1 => "once".to_owned(),
         times => format!("{} times", count(*times)),
     };
+    if let Some(Again { runs, failed }) = again {
+        often += &format!("; run again, {failed} of {runs} times");
+    }
     format!(
         "{algorithm}: {failure} ({often})\n  {}\n  orchestrator run {file}\n",
         failure.told

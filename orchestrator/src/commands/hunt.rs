@@ -6,6 +6,8 @@ use std::time::Duration;
 use algorithms::registry::{self, AlgorithmInfo};
 use clap::Args;
 
+use crate::hunt::tried::OFTEN;
+use crate::hunt::worth::Measure;
 use crate::hunt::{self, Engines, State};
 use crate::numbers::{count, many};
 use crate::result_table::warn;
@@ -16,9 +18,6 @@ use crate::{Exit, Failure, interrupt, print};
 
 /// How many runs a hunt makes by default.
 const USUAL_RUNS: u64 = 2_000;
-
-/// A fault that acted in so many runs of an algorithm has been tried well.
-const OFTEN: u64 = 1_000;
 
 /// Draws scenarios by chance, runs and judges them, and makes what fails as small as it gets
 ///
@@ -52,7 +51,7 @@ pub(crate) struct Hunt {
     #[arg(long, value_name = "NUMBER", value_parser = whole::<u64>, conflicts_with_all = ["worth", "out"])]
     show: Option<u64>,
     /// Measure what a hunt is worth instead: how many runs it takes to find each defect that can be
-    /// switched on, as the median of so many seeds
+    /// switched on, as the median of so many seeds. With --out DIR it can be interrupted and goes on
     #[arg(long, value_name = "SEEDS", num_args = 0..=1, require_equals = true,
           default_missing_value = "20", value_parser = whole::<u64>, conflicts_with_all = ["lasts", "as_printed"])]
     worth: Option<u64>,
@@ -70,9 +69,12 @@ impl Hunt {
         let as_printed = self.defects(&algorithms).map_err(Failure::Usage)?;
         let interrupted = interrupt::flag_on_interrupt()?;
         if let Some(seeds) = self.worth {
-            let limit = self.runs.unwrap_or(USUAL_RUNS);
-            let (seeds, out) = ((self.seed, seeds), self.out.as_deref());
-            return hunt::worth::measure(&algorithms, seeds, limit, out, &interrupted);
+            let measure = Measure {
+                seed: self.seed,
+                seeds,
+                limit: self.runs.unwrap_or(USUAL_RUNS),
+            };
+            return hunt::worth::measure(&algorithms, measure, self.out.as_deref(), &interrupted);
         }
         let hunt = hunt::Hunt {
             algorithms,

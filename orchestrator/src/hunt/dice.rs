@@ -48,6 +48,14 @@ impl Dice {
         show_ns((drawn / digits * digits).max(least_us) * 1_000)
     }
 
+    /// How likely something is, and now and then how much that depends on the time before.
+    pub(super) fn likely(&mut self) -> String {
+        match self.chance(0.2) {
+            true => format!("{} {}", self.percent(), self.percent()),
+            false => self.percent(),
+        }
+    }
+
     /// A share, small ones as likely as large ones.
     pub(super) fn percent(&mut self) -> String {
         format!("{}%", self.one_of(&[1, 2, 5, 10, 20, 30, 50]))

@@ -7,26 +7,31 @@
 
 mod faults;
 mod load;
+mod structures;
 
 use algorithms::Topology;
 use algorithms::params::{Domain, Param};
+use algorithms::printed::Printed;
 use algorithms::registry::{AlgorithmInfo, Graph, LinkContract, LinkOrder};
-use algorithms::topology::Shape;
+use algorithms::topology::{Figure, Shape};
 use model::run::Engine;
+use model::workload::KeyError;
 use toml::{Table, Value};
 
 use super::dice::Dice;
 use crate::scenario::{Resolved, Scenario, usual_size};
 
-/// How knobs are chosen.
+/// How knobs are chosen. A hunt swarms; the others are there for who measures what that is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// How many are turned is drawn first, then which.
     Swarm,
-    /// The same, but for one: links have no priorities. Only who measures what they are worth draws so.
+    /// The same, but for one: links have no priorities.
     WithoutPriorities,
-    /// Each is turned in every other run. Only who measures what swarms are worth draws so.
+    /// Each is turned in every other run, and links have no priorities.
     Plain,
+    /// The same, and links have priorities in every run.
+    PlainWithPriorities,
 }
 
 /// What is drawn, and from what.
@@ -66,11 +71,12 @@ enum Knob {
     Schedule,
     WarmUp,
     TimeLimit,
+    Everywhere,
     Fault(faults::Kind),
 }
 
 /// All knobs but faults.
-const PLAIN_KNOBS: [Knob; 21] = [
+const PLAIN_KNOBS: [Knob; 22] = [
     Knob::Size,
     Knob::Topology,
     Knob::Holder,
@@ -92,6 +98,7 @@ const PLAIN_KNOBS: [Knob; 21] = [
     Knob::Schedule,
     Knob::WarmUp,
     Knob::TimeLimit,
+    Knob::Everywhere,
 ];
 
 /// How many of the knobs of a swarm are turned, and how many of its faults.
@@ -113,6 +120,11 @@ struct Drawing<'a> {
 
 /// The scenario of one run of a hunt, and what it comes to.
 pub(crate) fn scenario(source: Source<'_>, nth: u64) -> (Scenario, Resolved) {
+    fitting(table(source, nth), source.params)
+}
+
+/// What was drawn, whether it fits or not.
+fn table(source: Source<'_>, nth: u64) -> Table {
     let mut dice = Dice::new(source.seed, nth);
     let knobs = turned(source.manner, &mut dice);
     let seed = dice.between(1, 1 << 32);
@@ -125,13 +137,13 @@ pub(crate) fn scenario(source: Source<'_>, nth: u64) -> (Scenario, Resolved) {
         table: Table::new(),
     };
     drawing.all();
-    fitting(drawing.table)
+    drawing.table
 }
 
 /// The knobs that this run turns.
 fn turned(manner: Manner, dice: &mut Dice) -> Vec<Knob> {
     let (share, of_faults) = match manner {
-        Manner::Plain => (0.5, 0.5),
+        Manner::Plain | Manner::PlainWithPriorities => (0.5, 0.5),
         Manner::Swarm | Manner::WithoutPriorities => {
             (*dice.one_of(&SHARES), *dice.one_of(&FAULT_SHARES))
         }
@@ -143,42 +155,96 @@ fn turned(manner: Manner, dice: &mut Dice) -> Vec<Knob> {
     knobs
 }
 
-/// The scenario that a table describes, without what does not fit.
-fn fitting(mut table: Table) -> (Scenario, Resolved) {
+/// The scenario that a table describes, without what does not fit; of the parameters these go last.
+fn fitting(mut table: Table, fixed: &[(&str, &str)]) -> (Scenario, Resolved) {
     loop {
-        let scenario = Scenario::try_from_table(table.clone());
-        let resolved = scenario.and_then(|scenario| Ok((scenario.resolve()?, scenario)));
-        let error = match resolved {
-            Ok((resolved, scenario)) => return (scenario, resolved),
+        let error = match resolved(&table) {
+            Ok(both) => return both,
             Err(error) => error,
         };
-        // Of several faults or parameters the last one goes first; it comes to an end, since a scenario
-        // with nothing but the algorithm is one.
-        let rest = match table.get_mut(error.key) {
-            Some(Value::Array(several)) if several.len() > 1 && error.key == "fault" => {
-                several.pop();
-                continue;
+        // It comes to an end, since a scenario with nothing but the algorithm is one.
+        let wrong = match ESSENTIAL.contains(&error.key) {
+            true => None,
+            false => table.remove(error.key),
+        };
+        match wrong {
+            Some(Value::Array(several)) if error.key == "fault" => {
+                let several = several.into_iter().map(|fault| (String::new(), fault));
+                table = with_what_fits(table, error.key, several);
             }
-            Some(Value::Table(several)) if several.len() > 1 => several,
-            Some(_) => {
-                table.remove(error.key);
-                continue;
+            Some(Value::Table(several)) => {
+                let is_fixed = |name: &str| fixed.iter().any(|(other, _)| *other == name);
+                let (first, rest): (Vec<_>, Vec<_>) =
+                    several.into_iter().partition(|(name, _)| is_fixed(name));
+                table = with_what_fits(table, error.key, first.into_iter().chain(rest));
             }
+            Some(_) => {}
             None => {
-                let last = table.keys().rfind(|key| !ESSENTIAL.contains(&key.as_str()));
-                let last = last.cloned().unwrap_or_else(|| {
+                let wrong = wrong_key(&table, &error).unwrap_or_else(|| {
                     panic!(
                         "{} cannot be run as it comes: {}",
                         table["algorithm"], error.why
                     )
                 });
-                table.remove(&last);
-                continue;
+                table.remove(&wrong);
             }
-        };
-        let last = rest.keys().next_back().cloned().expect("more than one");
-        rest.remove(&last);
+        }
     }
+}
+
+/// The key without which this is not wrong any more, or else the last one that can go.
+fn wrong_key(table: &Table, error: &KeyError) -> Option<String> {
+    let keys = || {
+        let optional = |key: &&String| !ESSENTIAL.contains(&key.as_str());
+        table.keys().filter(optional)
+    };
+    let is_of = |key: &&String| {
+        let mut less = table.clone();
+        less.remove(*key);
+        resolved(&less)
+            .err()
+            .is_none_or(|other| other.why != error.why)
+    };
+    keys().find(is_of).or_else(|| keys().next_back()).cloned()
+}
+
+fn resolved(table: &Table) -> Result<(Scenario, Resolved), KeyError> {
+    let scenario = Scenario::try_from_table(table.clone())?;
+    let resolved = scenario.resolve()?;
+    Ok((scenario, resolved))
+}
+
+/// The table, with those of several faults or parameters that fit it and those before them.
+fn with_what_fits(
+    mut table: Table,
+    key: &str,
+    several: impl Iterator<Item = (String, Value)>,
+) -> Table {
+    for (name, value) in several {
+        let mut more = table.clone();
+        match more.get_mut(key) {
+            Some(Value::Array(before)) => before.push(value),
+            Some(Value::Table(before)) => {
+                before.insert(name, value);
+            }
+            Some(_) | None => {
+                let first = match name.is_empty() {
+                    true => Value::Array(vec![value]),
+                    false => Value::Table(Table::from_iter([(name, value)])),
+                };
+                more.insert(key.to_owned(), first);
+            }
+        }
+        if !is_about(&more, key) {
+            table = more;
+        }
+    }
+    table
+}
+
+/// Whether what is wrong with it is about this key.
+fn is_about(table: &Table, key: &str) -> bool {
+    resolved(table).is_err_and(|error| error.key == key)
 }
 
 /// What every scenario of a hunt says.
@@ -203,8 +269,13 @@ impl Drawing<'_> {
         self.set("algorithm", info.name);
         self.set("engine", self.source.engine.to_string());
         self.set("seed", self.seed as i64);
-        if !self.source.as_printed.is_empty() {
-            self.set("as-printed", self.source.as_printed.to_vec());
+        let printed = self.source.as_printed;
+        let all = Printed::all(info.more.defects).defects;
+        // Some of them may hide others: listed one by one that is refused.
+        match printed.len() > 1 && all.iter().eq(printed) {
+            _ if printed.is_empty() => {}
+            true => self.set("as-printed", true),
+            false => self.set("as-printed", printed.to_vec()),
         }
         self.nodes = self.size();
         self.set("nodes", i64::from(self.nodes));
@@ -233,6 +304,9 @@ impl Drawing<'_> {
     fn size(&mut self) -> u32 {
         let wanted = match self.dice.between(0, 199) {
             _ if !self.is_on(Knob::Size) => self.dice.between(2, 4),
+            // Each is a process of its own.
+            0..=9 if self.is_real() => self.dice.between(13, 40),
+            10..=39 if self.is_real() => self.dice.between(7, 12),
             _ if self.is_real() => self.dice.between(1, 6),
             0 => self.dice.rather_small(41, 1_000),
             1..=19 => self.dice.between(13, 40),
@@ -278,10 +352,14 @@ impl Drawing<'_> {
             }
             Domain::Choice(words) => (*self.dice.one_of(words)).to_owned(),
             Domain::Document { default, .. } | Domain::Text { default } => {
-                match param.examples.is_empty() {
+                let made = match self.dice.chance(0.5) {
+                    true => self.structure(param.name),
+                    false => None,
+                };
+                made.unwrap_or_else(|| match param.examples.is_empty() {
                     true => default.to_owned(),
                     false => (*self.dice.one_of(param.examples)).to_owned(),
-                }
+                })
             }
         }
     }
@@ -289,6 +367,9 @@ impl Drawing<'_> {
     /// The links, and those among which faults choose.
     fn topology(&mut self) -> Topology {
         let info = self.source.info;
+        if let Some(links) = self.figure() {
+            return links;
+        }
         let usual = Shape::default_for(info.graph, self.nodes);
         let shape = match (self.is_on(Knob::Topology), info.graph) {
             (false, _) | (_, Graph::Complete) => None,
@@ -305,6 +386,25 @@ impl Drawing<'_> {
             let usual = usual.build(self.nodes, self.seed);
             usual.unwrap_or_else(|_| Topology::complete(self.nodes))
         })
+    }
+
+    /// The links of a figure, of a group that is as large as nobody has asked for.
+    fn figure(&mut self) -> Option<Topology> {
+        let is_free = self.is_on(Knob::Topology) && !self.is_on(Knob::Size);
+        if !is_free || !self.dice.chance(0.1) {
+            return None;
+        }
+        let figure = self.dice.one_of(Figure::ALL);
+        let links = Shape::Figure(figure).build(figure.nodes, self.seed).ok()?;
+        let mut with_figure = self.table.clone();
+        with_figure.insert("topology".to_owned(), figure.name.into());
+        with_figure.insert("nodes".to_owned(), i64::from(figure.nodes).into());
+        if resolved(&with_figure).is_err() {
+            return None;
+        }
+        self.table = with_figure;
+        self.nodes = figure.nodes;
+        Some(links)
     }
 
     fn tree(&mut self) -> String {
@@ -373,7 +473,9 @@ impl Drawing<'_> {
             self.set("bound", bound);
         }
         if self.is_on(Knob::Detector) && info.wants_peer_events() {
-            let detector = format!("timeout:{}", self.dice.time(20_000, 500_000));
+            // In large groups everybody asking everybody is most of the run.
+            let least_us = if self.nodes > 12 { 200_000 } else { 20_000 };
+            let detector = format!("timeout:{}", self.dice.time(least_us, 500_000));
             self.set("detector", detector);
         } else if self.is_on(Knob::DetectAfter) {
             let least = self.dice.between(0, 50);
@@ -384,8 +486,13 @@ impl Drawing<'_> {
             let silence = self.dice.time(20_000, 2_000_000);
             self.set("silence", silence);
         }
-        let prioritised = self.source.manner != Manner::WithoutPriorities && !self.is_real();
-        if self.is_on(Knob::Schedule) && prioritised {
+        let prioritised = match self.source.manner {
+            _ if self.is_real() => false,
+            Manner::Swarm => self.is_on(Knob::Schedule),
+            Manner::PlainWithPriorities => true,
+            Manner::Plain | Manner::WithoutPriorities => false,
+        };
+        if prioritised {
             let changes = self.dice.rather_small(0, 12);
             self.set("schedule", format!("pct:{changes}"));
         }
@@ -395,6 +502,28 @@ impl Drawing<'_> {
                 .dice
                 .one_of(&words[..if self.is_real() { 2 } else { 3 }]);
             self.set("transport", transport);
+        }
+        if self.is_on(Knob::Everywhere) {
+            self.everywhere();
+        }
+    }
+
+    /// Faults on all links from beginning to end, which have keys of their own.
+    fn everywhere(&mut self) {
+        let loss = match self.dice.between(0, 3) {
+            0 => format!("gemodel {} {}", self.dice.percent(), self.dice.percent()),
+            1 => format!("every {}", self.dice.between(2, 9)),
+            _ => self.dice.likely(),
+        };
+        let (duplicate, reorder) = (self.dice.likely(), self.dice.likely());
+        for (key, value) in [
+            ("loss", loss),
+            ("duplicate", duplicate),
+            ("reorder", reorder),
+        ] {
+            if self.dice.chance(0.4) {
+                self.set(key, value);
+            }
         }
     }
 
@@ -423,17 +552,69 @@ mod tests {
 
     use super::*;
 
-    fn drawn(nth: u64) -> (Scenario, Resolved) {
+    fn source(nth: u64) -> Source<'static> {
         let all = registry::ALL;
-        let source = Source {
+        Source {
             info: all[(nth % all.len() as u64) as usize],
             as_printed: &[],
             params: &[],
             engine: Engine::Sim,
             manner: Manner::Swarm,
             seed: 1,
-        };
-        scenario(source, nth)
+        }
+    }
+
+    fn drawn(nth: u64) -> (Scenario, Resolved) {
+        scenario(source(nth), nth)
+    }
+
+    #[test]
+    fn whatever_is_drawn_can_be_read() {
+        for nth in 0..1_500 {
+            let table = table(source(nth), nth);
+            if let Err(error) = Scenario::try_from_table(table.clone()) {
+                panic!("{nth}: {}\n{table}", error.why);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_as_printed_stays_so() {
+        for info in registry::ALL {
+            let all = Printed::all(info.more.defects).defects;
+            let as_printed = all.into_iter().collect::<Vec<_>>();
+            let source = Source {
+                info,
+                as_printed: &as_printed,
+                ..source(0)
+            };
+            for nth in 0..20 {
+                let (_, resolved) = scenario(source, nth);
+                assert!(
+                    resolved.plan.printed.defects.iter().eq(&as_printed),
+                    "{}",
+                    info.name
+                );
+            }
+        }
+    }
+
+    /// Little of what is drawn may be left out, or it is not really drawn.
+    #[test]
+    fn most_of_what_is_drawn_fits() {
+        let (mut drawn, mut kept) = (0, 0);
+        for nth in 0..1_500 {
+            let faults = |table: &Table| {
+                table
+                    .get("fault")
+                    .and_then(Value::as_array)
+                    .map_or(0, Vec::len)
+            };
+            drawn += faults(&table(source(nth), nth));
+            kept += scenario(source(nth), nth).0.fault.len();
+        }
+        assert!(drawn > 1_000, "only {drawn}");
+        assert!(kept * 10 > drawn * 9, "{kept} of {drawn}");
     }
 
     #[test]
@@ -449,8 +630,8 @@ mod tests {
             faults.extend(verbs.map(str::to_owned));
         }
         let all = "algorithm nodes topology holder params workload entries total duration hold think gap \
-                   asks settled askers within weights priority clients delay links bound schedule fault \
-                   detector detect-after silence transport engine seed time-limit warm-up";
+                   asks settled askers within weights priority clients delay links bound schedule loss \
+                   duplicate reorder rate fault detector detect-after silence transport engine seed time-limit warm-up";
         let missing = all.split_whitespace().filter(|key| !keys.contains(*key));
         assert_eq!(missing.collect::<Vec<_>>(), [""; 0]);
         for verb in [

@@ -35,6 +35,10 @@ pub(crate) enum What {
     Repeat,
     /// Simulator and processes do not agree.
     Engines,
+    /// The files of a run say something else than the run, or there is too much of them.
+    Files,
+    /// More memory was taken than any run needs.
+    Memory,
 }
 
 impl fmt::Display for What {
@@ -49,6 +53,8 @@ impl fmt::Display for What {
             What::Testbed => "testbed",
             What::Repeat => "repeat",
             What::Engines => "engines",
+            What::Files => "files",
+            What::Memory => "memory",
         })
     }
 }

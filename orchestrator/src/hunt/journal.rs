@@ -10,12 +10,16 @@ use serde::{Deserialize, Serialize};
 use super::failure::Failure;
 use super::trial::Done;
 use super::tried::Tried;
-use super::{Engines, Hunt, keep, shrink};
+use super::{Engines, Hunt, coverage, keep, shrink};
 use crate::scenario::Scenario;
 use crate::{Failure as Refusal, results};
 
 /// The table of what was tried, in the directory of a hunt.
 pub(crate) const TRIED: &str = "tried.csv";
+/// The same as a page.
+const PAGE: &str = "tried.md";
+/// The table of the knobs that were turned.
+const TURNED: &str = "turned.csv";
 /// Where a hunt goes on.
 const STATE: &str = "state.json";
 /// The folder of scenario files that fail.
@@ -48,6 +52,17 @@ pub(crate) struct Finding {
     pub(crate) times: u64,
     /// The first of these runs.
     pub(crate) first: u64,
+    /// How often it came again on processes, which take their own course each time.
+    pub(crate) again: Option<Again>,
+}
+
+/// A scenario that was run again, unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Again {
+    /// How often it was run.
+    pub(crate) runs: u64,
+    /// How often it failed in the same way.
+    pub(crate) failed: u64,
 }
 
 /// The directory of a hunt.
@@ -114,17 +129,20 @@ impl Journal {
         })
     }
 
-    /// Adds a run. What is found for the first time is made small and kept.
+    /// Adds a run. What is found for the first time is made small and kept; what processes did is done
+    /// again, to say how often it comes.
     pub(super) fn take(
         &mut self,
         nth: u64,
         scenario: &Scenario,
         done: &Done,
         stopped: &dyn Fn() -> bool,
+        again: &mut dyn FnMut(&Scenario, &Failure) -> Result<Again, Refusal>,
     ) -> Result<(), Refusal> {
         let algorithm = scenario.algorithm.clone().unwrap_or_default();
         self.state.next = nth + 1;
-        self.state.tried.add(&algorithm, done);
+        let turns = coverage::turned(scenario);
+        self.state.tried.add(&algorithm, &turns, done);
         let Some(failure) = &done.failure else {
             return Ok(());
         };
@@ -133,20 +151,31 @@ impl Journal {
             known.times += 1;
             return Ok(());
         }
-        let (smallest, failure) = match self.simulated {
+        let (smallest, failure, again) = match self.simulated {
             true => {
                 let shrunk = shrink::shrink(scenario.clone(), failure.clone(), stopped);
-                (shrunk.scenario, shrunk.failure)
+                (shrunk.scenario, shrunk.failure, None)
             }
-            false => (scenario.clone(), failure.clone()),
+            false => {
+                let again = again(scenario, failure)?;
+                // The simulator may fail in the same way, and is quick.
+                match shrink::found_in_simulator(scenario, failure, stopped) {
+                    Some(found) => {
+                        let shrunk = shrink::shrink(found.scenario, found.failure, stopped);
+                        (shrunk.scenario, shrunk.failure, Some(again))
+                    }
+                    None => (scenario.clone(), failure.clone(), Some(again)),
+                }
+            }
         };
-        let file = self.keep(&algorithm, &smallest, &failure)?;
+        let file = self.keep(&algorithm, &smallest, &failure, again)?;
         self.state.found.push(Finding {
             algorithm,
             failure,
             times: 1,
             first: nth,
             small: !self.simulated || !stopped(),
+            again,
             file,
         });
         Ok(())
@@ -165,7 +194,7 @@ impl Journal {
             }
             let (scenario, _) = hunt.draw(found.first);
             let shrunk = shrink::shrink(scenario, found.failure.clone(), stopped);
-            let file = self.keep(&found.algorithm, &shrunk.scenario, &shrunk.failure)?;
+            let file = self.keep(&found.algorithm, &shrunk.scenario, &shrunk.failure, None)?;
             let found = &mut self.state.found[place];
             found.failure = shrunk.failure;
             found.file = file;
@@ -180,6 +209,7 @@ impl Journal {
         algorithm: &str,
         scenario: &Scenario,
         failure: &Failure,
+        again: Option<Again>,
     ) -> Result<String, Refusal> {
         let folder = self.directory.join(FOUND);
         fs::create_dir_all(&folder).map_err(|error| {
@@ -187,7 +217,7 @@ impl Journal {
         })?;
         let name = keep::name(algorithm, &self.as_printed, failure);
         let path = folder.join(format!("{name}.toml"));
-        results::replace(&path, &keep::file(&name, scenario, failure))?;
+        results::replace(&path, &keep::file(&name, scenario, failure, again))?;
         Ok(path.display().to_string())
     }
 
@@ -195,7 +225,10 @@ impl Journal {
     pub(super) fn write(&self) -> Result<(), Refusal> {
         let state = serde_json::to_string_pretty(&self.state);
         let state = state.map_err(|error| Refusal::Testbed(error.to_string()))?;
-        results::replace(&self.directory.join(TRIED), &self.state.tried.to_csv())?;
+        let tried = &self.state.tried;
+        results::replace(&self.directory.join(TRIED), &tried.to_csv())?;
+        results::replace(&self.directory.join(PAGE), &tried.page())?;
+        results::replace(&self.directory.join(TURNED), &tried.turned_to_csv())?;
         results::replace(&self.directory.join(STATE), &(state + "\n"))
     }
 }

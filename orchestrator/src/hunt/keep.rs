@@ -1,6 +1,7 @@
 //! A failure as a scenario file that shows it again.
 
 use super::failure::Failure;
+use super::journal::Again;
 use crate::scenario::Scenario;
 
 /// The scenario as a file says it.
@@ -26,11 +27,22 @@ pub(super) fn name(algorithm: &str, as_printed: &[String], failure: &Failure) ->
 }
 
 /// The file: what it showed, what it shows today, and the scenario.
-pub(super) fn file(name: &str, scenario: &Scenario, failure: &Failure) -> String {
+pub(super) fn file(
+    name: &str,
+    scenario: &Scenario,
+    failure: &Failure,
+    again: Option<Again>,
+) -> String {
     let Failure { what, told, .. } = failure;
     let told = told.lines().collect::<Vec<_>>().join(" ");
+    let often = match again {
+        None => String::new(),
+        Some(Again { runs, failed }) => {
+            format!("# On processes it came again in {failed} of {runs} runs of what was drawn.\n")
+        }
+    };
+    let text = text(scenario);
     format!(
-        "# Showed: {what}: {told}.\n# Today: violated, {what}\n# orchestrator run {name}.toml\n{}",
-        text(scenario)
+        "# Showed: {what}: {told}.\n{often}# Today: violated, {what}\n# orchestrator run {name}.toml\n{text}"
     )
 }

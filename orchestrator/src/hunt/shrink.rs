@@ -153,7 +153,7 @@ impl Shrinker<'_> {
         }
         let resolved = scenario.resolve().ok()?;
         self.runs += 1;
-        let twice = self.failure.what == What::Repeat;
+        let twice = matches!(self.failure.what, What::Repeat | What::Files);
         let done = trial::simulated(scenario, &resolved, twice, self.stopped);
         done.failure
             .filter(|failure| failure.is_like(&self.failure))
@@ -319,6 +319,29 @@ fn for_long(fault: &mut FaultSpec) -> bool {
         return true;
     }
     false
+}
+
+/// The scenario of processes, where it fails in the same way in the simulator, with its seed or another.
+pub(super) fn found_in_simulator(
+    scenario: &Scenario,
+    failure: &Failure,
+    stopped: &dyn Fn() -> bool,
+) -> Option<Shrunk> {
+    let mut search = Shrinker {
+        best: in_simulator(scenario),
+        failure: failure.clone(),
+        runs: 0,
+        stopped,
+    };
+    let own = scenario.seed;
+    own.into_iter().chain(1..=SEEDS).find_map(|seed| {
+        let scenario = Scenario {
+            seed: Some(seed),
+            ..search.best.clone()
+        };
+        let failure = search.fails(&scenario)?;
+        Some(Shrunk { scenario, failure })
+    })
 }
 
 /// Where a hunt looks is a time limit of processes; a simulated run needs none.

@@ -11,15 +11,21 @@ use analysis::Verdict;
 use analysis::replay::Replay;
 use model::engine::{EngineError, Observer, Progress};
 use model::event::Event;
-use model::plan::{Detector, Plan};
+use model::plan::{Detector, Plan, Schedule};
 use model::run::{End, Run, deaths};
 
 use super::failure::{self, Failure, What};
+use super::written;
 use crate::scenario::{Resolved, Scenario};
 
-/// A run with more events than this counts as one that goes on for ever. The longest that come to an end have some
-/// hundred thousand.
+/// A run with more events than this counts as one that goes on for ever: most that come to an end have some
+/// hundred thousand. Where nothing moves for a minute but members ask each other whether they are alive,
+/// each pair does so some thousand times.
 const MOST_EVENTS: u64 = 10_000_000;
+const MOST_EVENTS_OF_PAIR: u64 = 30_000;
+
+/// More messages and timers than this at a time, and a run is said to fill the memory.
+const MOST_UNDER_WAY: usize = 1_000_000;
 
 /// What a run came to.
 #[derive(Clone, Debug)]
@@ -33,12 +39,14 @@ pub(crate) struct Done {
     pub(crate) messages: u64,
     /// Whether its trace was replayed.
     pub(crate) replayed: bool,
+    /// Whether both engines ran it and had to count the same.
+    pub(crate) compared: bool,
     /// Whether somebody wanted it to end.
     pub(crate) interrupted: bool,
 }
 
 /// Runs a scenario in the simulator. `twice` has it run again with a trace, which is replayed, and has
-/// its file read back.
+/// its files and that of the scenario read back.
 pub(crate) fn simulated(
     scenario: &Scenario,
     resolved: &Resolved,
@@ -51,7 +59,7 @@ pub(crate) fn simulated(
         ..Done::NOTHING
     };
     let outcome = caught(|| {
-        let run = simulated_once(plan, &mut Watch::new(stopped))?;
+        let run = simulated_once(plan, &mut Watch::new(plan, stopped))?;
         let again = twice.then(|| simulated_again(scenario, resolved, &run, stopped));
         Ok((judged(resolved, &run), again))
     });
@@ -89,6 +97,7 @@ impl Done {
         entries: 0,
         messages: 0,
         replayed: false,
+        compared: false,
         interrupted: false,
     };
 }
@@ -135,9 +144,13 @@ enum Ended {
 fn simulated_once(plan: &Plan, watch: &mut Watch<'_>) -> Result<Run, Ended> {
     let failed = |what, why: String| Err(Ended::Failed(Failure::new(what, why)));
     match simulator::run(plan, watch) {
+        Ok(run) if run.end == End::Interrupted && watch.crowded => failed(
+            What::Memory,
+            format!("more than {MOST_UNDER_WAY} messages and timers under way at a time"),
+        ),
         Ok(run) if run.end == End::Interrupted && watch.endless => failed(
             What::Endless,
-            format!("more than {MOST_EVENTS} events, and no end"),
+            format!("more than {} events, and no end", watch.most_events),
         ),
         Ok(run) if run.end == End::Interrupted => Err(Ended::Stopped),
         Ok(run) => Ok(run),
@@ -164,7 +177,7 @@ fn simulated_again(
     }
     let mut plan = resolved.plan.clone();
     plan.trace = true;
-    let mut watch = Watch::new(stopped);
+    let mut watch = Watch::new(&plan, stopped);
     watch.events = Some(Vec::new());
     let traced = simulated_once(&plan, &mut watch)?;
     let told = |run: &Run| {
@@ -179,10 +192,30 @@ fn simulated_again(
         return failed("with a trace it is another run".to_owned());
     }
     let events = watch.events.unwrap_or_default();
-    replayed(&plan, &resolved.topology, &traced, &events).or_else(failed)
+    let traced_one = Resolved {
+        plan,
+        ..resolved.clone()
+    };
+    verified(&traced_one, traced, &events).map_err(Ended::Failed)
 }
 
-fn replayed(plan: &Plan, topology: &Topology, run: &Run, events: &[Event]) -> Result<(), String> {
+/// A traced run: the trace replays, and its files say the same.
+fn verified(resolved: &Resolved, mut run: Run, events: &[Event]) -> Result<(), Failure> {
+    let Resolved { plan, topology, .. } = resolved;
+    replayed(plan, topology, &run, events).map_err(|why| Failure::new(What::Repeat, why))?;
+    let place = tempfile::Builder::new().prefix("turnstile-hunt-").tempdir();
+    let place = place
+        .map_err(|error| Failure::new(What::Files, format!("cannot make a directory: {error}")))?;
+    let judgement = analysis::judge(plan, topology, &run);
+    written::check(place.path(), resolved, &mut run, &judgement, Some(events))
+}
+
+pub(super) fn replayed(
+    plan: &Plan,
+    topology: &Topology,
+    run: &Run,
+    events: &[Event],
+) -> Result<(), String> {
     let mut replay = Replay::new(plan, topology.clone());
     for event in events {
         replay.take(event)?;
@@ -203,6 +236,9 @@ fn words(plan: &Plan) -> BTreeMap<&'static str, bool> {
     if plan.detector != Detector::Told {
         words.insert("detector timeout", false);
     }
+    if plan.schedule != Schedule::Random {
+        words.insert("schedule pct", false);
+    }
     if words.is_empty() {
         words.insert("none", true);
     }
@@ -217,25 +253,36 @@ fn mark_acted(words: &mut BTreeMap<&'static str, bool>, plan: &Plan, run: &Run) 
             *acted = true;
         }
     }
-    // It asks all the time, wherever there is somebody to ask.
-    if let Some(acted) = words.get_mut("detector timeout") {
-        *acted = plan.nodes > 1;
+    // They are at work all the time, wherever there is somebody to ask or to send to.
+    for word in ["detector timeout", "schedule pct"] {
+        if let Some(acted) = words.get_mut(word) {
+            *acted = plan.nodes > 1;
+        }
     }
 }
 
 /// Ends a run that goes on for ever, or that nobody waits for any more.
 struct Watch<'a> {
+    most_events: u64,
     stopped: &'a dyn Fn() -> bool,
     events: Option<Vec<Event>>,
     endless: bool,
+    crowded: bool,
 }
 
 impl<'a> Watch<'a> {
-    fn new(stopped: &'a dyn Fn() -> bool) -> Self {
+    fn new(plan: &Plan, stopped: &'a dyn Fn() -> bool) -> Self {
+        let pairs = u64::from(plan.nodes) * u64::from(plan.nodes - 1);
+        let ask_each_other = plan.detector != Detector::Told;
         Self {
+            most_events: match ask_each_other {
+                true => MOST_EVENTS + MOST_EVENTS_OF_PAIR * pairs,
+                false => MOST_EVENTS,
+            },
             stopped,
             events: None,
             endless: false,
+            crowded: false,
         }
     }
 }
@@ -248,8 +295,9 @@ impl Observer for Watch<'_> {
     }
 
     fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
-        self.endless |= progress.events > MOST_EVENTS;
-        match self.endless || (self.stopped)() {
+        self.endless |= progress.events > self.most_events;
+        self.crowded |= progress.in_flight > MOST_UNDER_WAY;
+        match self.endless || self.crowded || (self.stopped)() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }

@@ -1,11 +1,15 @@
 //! What was tried: how often each fault was in a run of each algorithm, and what came of it.
 
-use std::collections::BTreeMap;
+mod page;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::Verdict;
 use serde::{Deserialize, Serialize};
 
+use super::coverage::Turn;
 use super::trial::Done;
+pub(crate) use page::OFTEN;
 
 /// A fault of the language, as it was tried on one algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,11 +63,15 @@ pub(crate) struct Tried {
     pub(crate) cells: BTreeMap<String, BTreeMap<String, Row>>,
     /// Runs that were replayed.
     pub(crate) replayed: u64,
+    /// Runs of which both engines had to count the same.
+    pub(crate) compared: u64,
+    /// Each knob with the sorts of value that it was turned to, and in how many runs.
+    pub(crate) turned: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
 impl Tried {
     /// Adds a run of an algorithm.
-    pub(crate) fn add(&mut self, algorithm: &str, done: &Done) {
+    pub(crate) fn add(&mut self, algorithm: &str, turns: &[Turn], done: &Done) {
         let row = self.algorithms.entry(algorithm.to_owned()).or_default();
         let mut words = done.faults.iter();
         row.add(done, words.any(|(word, acted)| *acted && *word != "none"));
@@ -75,6 +83,11 @@ impl Tried {
                 .add(done, *acted);
         }
         self.replayed += u64::from(done.replayed);
+        self.compared += u64::from(done.compared);
+        for (knob, value) in turns.iter().collect::<BTreeSet<_>>() {
+            let values = self.turned.entry(knob.clone()).or_default();
+            *values.entry(value.clone()).or_default() += 1;
+        }
     }
 
     /// All runs together.
@@ -92,11 +105,15 @@ impl Tried {
         all
     }
 
-    /// How many cells there are, and in how many of them the fault acted in at least so many runs.
-    pub(crate) fn well_tried(&self, least: u64) -> (usize, usize) {
-        let cells = self.cells.values().flat_map(BTreeMap::values);
-        let well = cells.clone().filter(|row| row.acted >= least);
-        (cells.clone().count(), well.count())
+    /// Which knobs were turned, and to what, as CSV: in how many runs.
+    pub(crate) fn turned_to_csv(&self) -> String {
+        let mut text = "knob,value,runs\n".to_owned();
+        for (knob, values) in &self.turned {
+            for (value, runs) in values {
+                text += &format!("{knob},\"{value}\",{runs}\n");
+            }
+        }
+        text
     }
 
     /// The table as CSV: a row for each algorithm and fault.

@@ -1,8 +1,11 @@
 //! What a hunt is worth: how many runs it takes to find defects that are known.
 //!
-//! Every defect of the registry that can be switched on and breaks safety, liveness or
-//! well-formedness is hunted for, with several seeds and in several manners; none of them is told what
-//! shows the defect, but the parameters without which it is not there.
+//! Every defect of the registry that can be switched on is hunted for, with several seeds and in several
+//! manners; none of them is told what shows the defect, but the parameters without which it is not there.
+//! A run has found it that fails where the repaired algorithm, in the same scenario, is not violated.
+
+mod page;
+mod progress;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,60 +14,108 @@ use std::thread;
 
 use algorithms::printed::{Costs, Defect, Fails, Shows};
 use algorithms::registry::AlgorithmInfo;
+use analysis::Verdict;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::run::Engine;
 
 use super::draw::{self, Manner, Source};
 use super::failure::What;
 use super::trial;
-use crate::numbers::{count, many};
-use crate::table::Table;
+use crate::scenario::{AsPrinted, Scenario};
 use crate::{Exit, Failure, print, results};
+use progress::Progress;
 
-/// The table's name in its directory.
+/// The table's name in its directory, and that of the numbers behind it.
 const TABLE: &str = "hunt.md";
+const NUMBERS: &str = "hunt.csv";
 
 /// What is compared, and what each is called.
-const MANNERS: [(Manner, &str); 3] = [
+const MANNERS: [(Manner, &str); 4] = [
     (Manner::Swarm, "hunt"),
-    (Manner::WithoutPriorities, "without pct"),
+    (Manner::WithoutPriorities, "hunt without pct"),
     (Manner::Plain, "plain random"),
+    (Manner::PlainWithPriorities, "plain random with pct"),
 ];
 
 /// A defect to hunt for.
 struct Sought {
     info: &'static AlgorithmInfo,
     defect: &'static Defect,
+    breaks: Breaks,
+    /// It and those that it needs.
     as_printed: Vec<String>,
+    /// Those that it needs alone.
+    without_it: Vec<String>,
+}
+
+/// What a defect breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Breaks {
+    /// A promise: safety, liveness or well-formedness; and how, in a word.
+    Promise(&'static str),
+    /// None: entries only take more messages or time. No hunt sees that: closed forms are about the
+    /// repaired algorithm, and a run that is as printed is not held against them.
+    Cost(&'static str),
+}
+
+impl Sought {
+    fn breaks_a_promise(&self) -> bool {
+        matches!(self.breaks, Breaks::Promise(_))
+    }
+}
+
+/// What is measured, and with what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Measure {
+    /// The first seed.
+    pub(crate) seed: u64,
+    /// How many seeds.
+    pub(crate) seeds: u64,
+    /// The most runs with each.
+    pub(crate) limit: u64,
 }
 
 /// How many runs the finding took for each seed; nothing where it was not found.
 type Taken = Vec<Option<u64>>;
 
-/// Hunts for every defect of these algorithms with so many seeds, each for at most so many runs.
+/// One hunt: a defect, a manner, and a seed, each by its place.
+type Job = (usize, usize, u64);
+
+/// Hunts for every defect of these algorithms with so many seeds, each for at most so many runs. In the
+/// directory it goes on where it was interrupted.
 pub(crate) fn measure(
     algorithms: &[&'static AlgorithmInfo],
-    (seed, seeds): (u64, u64),
-    limit: u64,
+    measure: Measure,
     out: Option<&Path>,
     interrupted: &AtomicBool,
 ) -> Result<Exit, Failure> {
     let all = sought(algorithms);
-    if all.is_empty() || seeds == 0 {
+    if all.is_empty() || measure.seeds == 0 {
         let why = "there is nothing to hunt for: no defect that can be switched on, or no seed";
         return Err(Failure::Usage(why.to_owned()));
     }
-    let jobs = (0..all.len()).flat_map(|place| {
-        let manners = 0..MANNERS.len();
-        manners.flat_map(move |manner| (0..seeds).map(move |nth| (place, manner, nth)))
+    if let Some(out) = out {
+        std::fs::create_dir_all(out)
+            .map_err(|error| Failure::Usage(format!("--out {}: {error}", out.display())))?;
+    }
+    let mut progress = Progress::open(out, &all, measure)?;
+    let promised = all.iter().filter(|one| one.breaks_a_promise()).count();
+    // One manner after the other, so that an interrupted measurement says something of the first.
+    let jobs = (0..MANNERS.len()).flat_map(|manner| {
+        let places = 0..promised;
+        places.flat_map(move |place| (0..measure.seeds).map(move |nth| (place, manner, nth)))
     });
     let jobs = jobs.collect::<Vec<_>>();
+    let left = jobs.iter().copied().filter(|job| !progress.has(*job));
+    let left = left.collect::<Vec<_>>();
     let bar = ProgressBar::with_draw_target(Some(jobs.len() as u64), ProgressDrawTarget::stderr());
     let form = "{bar:30} {pos} of {len} hunts  ({eta} left)";
     bar.set_style(ProgressStyle::with_template(form).expect("the template is well formed"));
-    let mut taken = vec![vec![vec![None; seeds as usize]; MANNERS.len()]; all.len()];
+    bar.set_position((jobs.len() - left.len()) as u64);
+    bar.reset_eta();
+    let mut written = Ok(());
     side_by_side(
-        &jobs,
+        &left,
         &|(place, manner, nth)| {
             let one = &all[place];
             let source = Source {
@@ -73,86 +124,129 @@ pub(crate) fn measure(
                 params: one.defect.with,
                 engine: Engine::Sim,
                 manner: MANNERS[manner].0,
-                seed: seed + nth,
+                seed: measure.seed + nth,
             };
-            runs_until_found(source, limit, interrupted)
+            runs_until_found(source, one, measure.limit, interrupted)
         },
-        &mut |(place, manner, nth), runs| {
-            bar.inc(1);
-            taken[place][manner][nth as usize] = runs;
+        &mut |job, runs| {
+            // A hunt that was cut short says nothing.
+            if !interrupted.load(Ordering::Relaxed) && written.is_ok() {
+                bar.inc(1);
+                written = progress.add(job, runs);
+            }
         },
     );
     bar.finish_and_clear();
-    if interrupted.load(Ordering::Relaxed) {
-        print("interrupted; what was measured so far would be no median\n")?;
+    written?;
+    progress.write()?;
+    let is_whole = jobs.iter().all(|job| progress.has(*job));
+    let manners = (0..MANNERS.len()).filter(|manner| {
+        let mut of_manner = jobs.iter().filter(|(_, of, _)| of == manner);
+        of_manner.all(|job| progress.has(*job))
+    });
+    let manners = manners.collect::<Vec<_>>();
+    if !manners.is_empty() {
+        let taken = progress.taken(promised, &manners, measure.seeds);
+        let names = manners.iter().map(|manner| MANNERS[*manner].1);
+        let names = names.collect::<Vec<_>>();
+        let page = page::page(&all, &taken, &names, measure);
+        print(&page)?;
+        if let Some(out) = out {
+            results::replace(&out.join(TABLE), &page)?;
+            let numbers = page::numbers(&all, &taken, &names, measure.seed);
+            results::replace(&out.join(NUMBERS), &numbers)?;
+        }
+    }
+    if !is_whole {
+        print(&format!("interrupted; {}\n", progress.how_to_go_on()))?;
         return Ok(Exit::Interrupted);
     }
-    let page = page(&all, &taken, (seed, seeds), limit);
-    print(&page)?;
-    if let Some(out) = out {
-        std::fs::create_dir_all(out)
-            .map_err(|error| Failure::Usage(format!("--out {}: {error}", out.display())))?;
-        results::replace(&out.join(TABLE), &page)?;
-    }
+    progress.forget()?;
     Ok(Exit::Holds)
 }
 
-/// The defects that break a promise; what only costs more is none of these.
+/// The defects that can be switched on, those that break a promise first.
 fn sought(algorithms: &[&'static AlgorithmInfo]) -> Vec<Sought> {
     let mut all = Vec::new();
     for info in algorithms {
-        for defect in info
-            .more
-            .defects
-            .iter()
-            .filter(|defect| breaks(defect).is_some())
-        {
+        for defect in info.more.defects {
+            let Some(breaks) = breaks(defect) else {
+                continue;
+            };
             let printed = info.as_printed(&[defect.id]);
-            let printed = printed.expect("a defect goes with those it needs");
+            let printed = printed.expect("a defect goes with those it needs").defects;
+            let without_it = printed.iter().filter(|id| *id != defect.id);
             all.push(Sought {
                 info,
                 defect,
-                as_printed: printed.defects.into_iter().collect(),
+                breaks,
+                without_it: without_it.cloned().collect(),
+                as_printed: printed.into_iter().collect(),
             });
         }
     }
+    all.sort_by_key(|one| matches!(one.breaks, Breaks::Cost(_)));
     all
 }
 
-/// What a defect breaks, in a word; nothing if it only costs messages or time, or cannot be run.
-fn breaks(defect: &Defect) -> Option<&'static str> {
+/// What a defect breaks; nothing if it cannot be run.
+fn breaks(defect: &Defect) -> Option<Breaks> {
     if defect.rules.is_empty() {
         return None;
     }
-    match defect.shows {
+    Some(match defect.shows {
         Shows::World(world) => match world.fails {
-            Fails::Exclusion => Some("exclusion"),
-            Fails::Uninvited => Some("uninvited"),
-            Fails::ProtocolError => Some("protocol error"),
-            Fails::Deadlock => Some("deadlock"),
-            Fails::Trapped => Some("trapped"),
-            Fails::Messages => None,
+            Fails::Exclusion => Breaks::Promise("exclusion"),
+            Fails::Uninvited => Breaks::Promise("uninvited"),
+            Fails::ProtocolError => Breaks::Promise("protocol error"),
+            Fails::Deadlock => Breaks::Promise("deadlock"),
+            Fails::Trapped => Breaks::Promise("trapped"),
+            Fails::Messages => Breaks::Cost("messages"),
         },
-        Shows::Run(run) => (run.costs == Costs::LiveLock).then_some("live-lock"),
-        Shows::Nothing => None,
-    }
-}
-
-fn runs_until_found(source: Source<'_>, limit: u64, interrupted: &AtomicBool) -> Option<u64> {
-    let stopped = || interrupted.load(Ordering::Relaxed);
-    let breaks_a_promise =
-        |what| matches!(what, What::Safety | What::Liveness | What::WellFormedness);
-    (0..limit).take_while(|_| !stopped()).find_map(|nth| {
-        let (scenario, resolved) = draw::scenario(source, nth);
-        let done = trial::simulated(&scenario, &resolved, false, &stopped);
-        let failure = done.failure?;
-        breaks_a_promise(failure.what).then_some(nth + 1)
+        Shows::Run(run) => match run.costs {
+            Costs::LiveLock => Breaks::Promise("live-lock"),
+            Costs::Messages => Breaks::Cost("messages"),
+            Costs::Wait => Breaks::Cost("wait"),
+        },
+        Shows::Nothing => return None,
     })
 }
 
-type Job = (usize, usize, u64);
+fn runs_until_found(
+    source: Source<'_>,
+    sought: &Sought,
+    limit: u64,
+    interrupted: &AtomicBool,
+) -> Option<u64> {
+    let stopped = || interrupted.load(Ordering::Relaxed);
+    (0..limit).take_while(|_| !stopped()).find_map(|nth| {
+        let (scenario, resolved) = draw::scenario(source, nth);
+        let done = trial::simulated(&scenario, &resolved, false, &stopped);
+        let breaks_a_promise = matches!(
+            done.failure?.what,
+            What::Safety | What::Liveness | What::WellFormedness
+        );
+        let found = breaks_a_promise && is_of_the_defect(scenario, sought, &stopped);
+        found.then_some(nth + 1)
+    })
+}
 
-/// Does all of it on all processors, and hands over each as soon as it is done.
+/// Whether the scenario fails because of the defect: repaired, it does not.
+fn is_of_the_defect(scenario: Scenario, sought: &Sought, stopped: &dyn Fn() -> bool) -> bool {
+    let repaired = Scenario {
+        as_printed: match sought.without_it.is_empty() {
+            true => None,
+            false => Some(AsPrinted::Some(sought.without_it.clone())),
+        },
+        ..scenario
+    };
+    repaired.resolve().is_ok_and(|resolved| {
+        let done = trial::simulated(&repaired, &resolved, false, stopped);
+        done.verdict != Verdict::Violated
+    })
+}
+
+/// Does it all on all processors, and hands over each as soon as it is done.
 fn side_by_side(
     jobs: &[Job],
     perform: &(dyn Fn(Job) -> Option<u64> + Sync),
@@ -184,67 +278,6 @@ fn median(taken: &Taken) -> Option<u64> {
     ranked[(ranked.len() - 1) / 2].filter(|_| ranked[ranked.len() / 2].is_some())
 }
 
-fn page(all: &[Sought], taken: &[Vec<Taken>], (seed, seeds): (u64, u64), limit: u64) -> String {
-    let mut headings = vec![
-        "algorithm".to_owned(),
-        "defect".to_owned(),
-        "breaks".to_owned(),
-    ];
-    headings.extend(MANNERS.iter().map(|(_, name)| (*name).to_owned()));
-    let mut table = Table::of(headings);
-    for (one, taken) in all.iter().zip(taken) {
-        let mut cells = vec![
-            one.info.name.to_owned(),
-            one.defect.id.to_owned(),
-            breaks(one.defect).unwrap_or_default().to_owned(),
-        ];
-        cells.extend(taken.iter().map(|taken| {
-            let found = taken.iter().flatten().count() as u64;
-            let some = match found == seeds {
-                true => String::new(),
-                false => format!(" ({found} of {seeds})"),
-            };
-            match median(taken) {
-                Some(runs) => format!("{}{some}", count(runs)),
-                None => format!("more than {}{some}", count(limit)),
-            }
-        }));
-        table.add(cells);
-    }
-    let mut page = format!(
-        "# What a hunt is worth\n\n\
-         Runs until a known defect is found, as the median of {} from {seed}, each for at most {} \
-         runs; in brackets how many of\nthe seeds found it, where not all did. Made by \
-         `orchestrator hunt --worth={seeds} --runs {limit} --seed {seed} --out results/reference`. \
-         Every defect of\nthe registry that can be switched on and breaks a promise is here; what \
-         only costs messages or time is not.\n\n",
-        many(seeds, "seed", "seeds"),
-        count(limit),
-    );
-    page += &table.shown(true);
-    page += "\n| drawn | found in the median | share | found by every seed | sum of medians, those found by all |\n\
-             |---|---|---|---|---|\n";
-    let by_all = |taken: &&Vec<Taken>| taken.iter().all(|taken| median(taken).is_some());
-    for (nth, (_, name)) in MANNERS.iter().enumerate() {
-        let of_manner = taken.iter().map(|taken| &taken[nth]);
-        let found = of_manner.clone().filter(|taken| median(taken).is_some());
-        let found = found.count();
-        let always = of_manner.filter(|taken| taken.iter().all(Option::is_some));
-        let sum = taken
-            .iter()
-            .filter(by_all)
-            .filter_map(|taken| median(&taken[nth]));
-        page += &format!(
-            "| {name} | {found} of {} | {:.0} % | {} | {} |\n",
-            all.len(),
-            100.0 * found as f64 / all.len() as f64,
-            always.count(),
-            count(sum.sum()),
-        );
-    }
-    page
-}
-
 #[cfg(test)]
 mod tests {
     use algorithms::registry;
@@ -263,5 +296,25 @@ mod tests {
     fn most_defects_can_be_hunted_for() {
         let all = sought(registry::ALL);
         assert!(all.len() > 60, "only {}", all.len());
+        let last = all.last().expect("many");
+        assert!(matches!(last.breaks, Breaks::Cost(_)), "{}", last.defect.id);
+    }
+
+    /// Where retrying is off, votes that are split deadlock, whatever the print lacks.
+    #[test]
+    fn what_fails_without_the_defect_too_has_not_found_it() {
+        let scenario = |more: &str| {
+            let text = format!(
+                "algorithm = \"thomas\"\nnodes = 3\nworkload = \"batch\"\nengine = \"sim\"\nseed = 1\n\
+                 delay = \"4ms\"\nas-printed = [\"kanrar-TH-D1\"]\n{more}"
+            );
+            Scenario::from_toml(&text).expect("a scenario")
+        };
+        let all = sought(registry::ALL);
+        let splits = all.iter().find(|one| one.defect.id == "kanrar-TH-D1");
+        let splits = splits.expect("it can be switched on");
+        assert!(is_of_the_defect(scenario(""), splits, &|| false));
+        let gives_up = "params = { retry = \"off\" }";
+        assert!(!is_of_the_defect(scenario(gives_up), splits, &|| false));
     }
 }

@@ -2,6 +2,7 @@
 
 use algorithms::printed::Printed;
 use algorithms::{NodeId, Topology};
+use chaos::FaultSpec;
 use chaos::partition::NAMED;
 use chaos::preset::PRESETS;
 
@@ -87,8 +88,10 @@ impl Drawing<'_> {
         for kind in turned.collect::<Vec<_>>() {
             for _ in 0..self.dice.rather_small(1, SAME_FAULTS) {
                 let fault = self.fault(kind, &drawing);
-                // Two that are the same would be one.
-                if !faults.contains(&fault) {
+                // Two that are the same would be one. A group may have come out as no group, and a member
+                // is not told of its own end.
+                let can_be_read = fault.parse::<FaultSpec>().is_ok();
+                if can_be_read && !faults.contains(&fault) {
                     faults.push(fault);
                 }
             }
@@ -100,47 +103,45 @@ impl Drawing<'_> {
 
     fn fault(&mut self, kind: Kind, among: &Faults) -> String {
         let what = match kind {
-            Kind::Loss => self.on_links(|dice| format!("loss {}", dice.percent()), among),
+            Kind::Loss => self.on_links(|dice| format!("loss {}", dice.likely()), among),
             Kind::BurstLoss => self.on_links(
-                |dice| format!("loss gemodel {} {}", dice.percent(), dice.percent()),
+                |dice| {
+                    let given = dice.between(1, 4);
+                    let numbers = (0..given).map(|_| dice.percent());
+                    format!("loss gemodel {}", numbers.collect::<Vec<_>>().join(" "))
+                },
                 among,
             ),
             Kind::EveryNth => {
                 self.on_links(|dice| format!("loss every {}", dice.between(2, 9)), among)
             }
-            Kind::Delay => self.on_links(
-                |dice| {
-                    let order = *dice.one_of(&["", " fifo", " free"]);
-                    let (time, jitter) = (dice.time(100, 30_000), dice.time(100, 30_000));
-                    match dice.between(0, 3) {
-                        0 => format!("delay {time} {jitter} distribution normal{order}"),
-                        1 => format!("delay {time} distribution exponential{order}"),
-                        2 => format!("delay {time}{order}"),
-                        _ => format!("delay {time} {time}{order}"),
-                    }
+            Kind::Delay => self.on_links(delay, among),
+            Kind::Duplicate => self.on_links(|dice| format!("duplicate {}", dice.likely()), among),
+            Kind::Reorder => self.on_links(
+                |dice| match dice.chance(0.5) {
+                    true => format!("reorder {}", dice.likely()),
+                    false => format!("reorder {} gap {}", dice.likely(), dice.between(1, 5)),
                 },
                 among,
             ),
-            Kind::Duplicate => self.on_links(|dice| format!("duplicate {}", dice.percent()), among),
-            Kind::Reorder => self.on_links(
-                |dice| format!("reorder {} gap {}", dice.percent(), dice.between(1, 5)),
-                among,
-            ),
             Kind::Corrupt => self.on_links(
-                |dice| format!("corrupt {} bits {}", dice.percent(), dice.between(1, 8)),
+                |dice| format!("corrupt {} bits {}", dice.likely(), dice.between(1, 8)),
                 among,
             ),
             Kind::Truncate => self.on_links(
                 |dice| match dice.chance(0.5) {
-                    true => format!("truncate {}", dice.percent()),
-                    false => format!("truncate {} to {}", dice.percent(), dice.between(0, 60)),
+                    true => format!("truncate {}", dice.likely()),
+                    false => format!("truncate {} to {}", dice.likely(), dice.between(0, 60)),
                 },
                 among,
             ),
             Kind::Rate => self.on_links(
                 |dice| {
-                    let rate = *dice.one_of(&["100kbit", "1mbit", "10mbit"]);
-                    format!("rate {rate} limit {}", dice.rather_small(2, 200))
+                    let rate = *dice.one_of(&["100kbit", "1mbit", "10mbit", "1gbit"]);
+                    match dice.chance(0.8) {
+                        true => format!("rate {rate} limit {}", dice.rather_small(2, 200)),
+                        false => format!("rate {rate}"),
+                    }
                 },
                 among,
             ),
@@ -155,7 +156,10 @@ impl Drawing<'_> {
                     .filter(|(_, name)| self.nodes >= name.least_nodes());
                 let named = named.map(|(word, _)| *word).collect::<Vec<_>>();
                 let groups = match named.is_empty() || self.dice.chance(0.3) {
-                    true => self.groups(),
+                    true => {
+                        let groups = self.dice.between(2, 3);
+                        self.groups(groups)
+                    }
                     false => (*self.dice.one_of(&named)).to_owned(),
                 };
                 format!("partition {groups}{}", self.under_way())
@@ -216,13 +220,21 @@ impl Drawing<'_> {
     fn scheduled(&mut self, what: &str, lasts: bool, may_repeat: bool, among: &Faults) -> String {
         let at = self.dice.time(0, BEGIN_WITHIN_US);
         let lasting = self.dice.time(500, 300_000);
-        match self.dice.between(0, 9) {
+        match self.dice.between(0, 10) {
             0 | 1 if lasts => what.to_owned(),
             2 if lasts && may_repeat => {
                 let [every, until] = [(2_000, 200_000), (50_000, 500_000)]
                     .map(|(least, most)| self.dice.time(least, most));
                 let lasting = self.dice.time(500, 2_000);
-                format!("every {every} {what} for {lasting} until {until}")
+                let first = match self.dice.chance(0.3) {
+                    true => format!("at {at} "),
+                    false => String::new(),
+                };
+                format!("{first}every {every} {what} for {lasting} until {until}")
+            }
+            6 if lasts => {
+                let until = self.dice.time(BEGIN_WITHIN_US, 500_000);
+                format!("at {at} {what} until {until}")
             }
             3..=5 => {
                 let event = self.event(among);
@@ -255,6 +267,9 @@ impl Drawing<'_> {
         }
         if self.dice.chance(0.2) {
             message += &format!(" to {}", self.member());
+        }
+        if self.dice.chance(0.15) {
+            message += &format!(" origin {}", self.member());
         }
         match self.dice.between(0, 5) {
             0 if all => message += " #all",
@@ -292,32 +307,75 @@ impl Drawing<'_> {
         }
     }
 
+    /// Links, now and then of two sorts together.
     fn reach(&mut self, among: &Faults) -> String {
+        let first = self.some_links(among);
+        match first != "all" && self.dice.chance(0.1) {
+            true => match self.some_links(among).as_str() {
+                "all" => first,
+                second if second == first => first,
+                second => format!("{first} and {second}"),
+            },
+            false => first,
+        }
+    }
+
+    fn some_links(&mut self, among: &Faults) -> String {
         let link = match among.links.is_empty() {
             true => None,
             false => Some(*self.dice.one_of(&among.links)),
         };
-        match (self.dice.between(0, 7), link) {
+        match (self.dice.between(0, 8), link) {
             (0, Some((NodeId(from), _))) => format!("{from}->all"),
             (1, Some((_, NodeId(to)))) => format!("all->{to}"),
             (2 | 3, Some((a, b))) => format!("{a}-{b}"),
             (4, Some((a, b))) => format!("{a}->{b}"),
             (5, Some((a, b))) => format!("{b}->{a}"),
+            (6, Some((NodeId(a), _))) => match self.dice.chance(0.5) {
+                true => self.groups(2),
+                false => format!("0..{a}->all"),
+            },
             _ => "all".to_owned(),
         }
     }
 
-    /// Two groups, with everybody in one of them.
-    fn groups(&mut self) -> String {
-        let mut sides = [Vec::new(), Vec::new()];
+    /// The members in so many groups, and now and then some of them in none.
+    fn groups(&mut self, groups: u64) -> String {
+        let mut sides = vec![Vec::new(); groups as usize];
+        let some_in_none = self.dice.chance(0.2);
         for node in 0..self.nodes {
-            sides[self.dice.between(0, 1) as usize].push(node.to_string());
+            if some_in_none && self.dice.chance(0.2) {
+                continue;
+            }
+            sides[self.dice.between(0, groups - 1) as usize].push(node.to_string());
         }
-        let [left, right] = sides.map(|side| side.join(","));
-        match left.is_empty() || right.is_empty() {
+        sides.retain(|side| !side.is_empty());
+        match sides.len() < 2 {
             true => "one".to_owned(),
-            false => format!("{left}|{right}"),
+            false => {
+                let sides = sides.iter().map(|side| side.join(","));
+                sides.collect::<Vec<_>>().join("|")
+            }
         }
+    }
+}
+
+/// A delay of links, by every law that stands in no file.
+fn delay(dice: &mut super::Dice) -> String {
+    let order = *dice.one_of(&["", " fifo", " free"]);
+    let (time, jitter) = (dice.time(100, 30_000), dice.time(100, 30_000));
+    let correlation = match dice.chance(0.2) {
+        true => format!(" {}", dice.percent()),
+        false => String::new(),
+    };
+    match dice.between(0, 4) {
+        0 => {
+            let law = *dice.one_of(&["normal", "pareto", "lognormal"]);
+            format!("delay {time} {jitter}{correlation} distribution {law}{order}")
+        }
+        1 => format!("delay {time} distribution exponential{order}"),
+        2 => format!("delay {time}{order}"),
+        _ => format!("delay {time} {time}{correlation}{order}"),
     }
 }
 

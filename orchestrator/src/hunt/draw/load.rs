@@ -96,8 +96,16 @@ impl Drawing<'_> {
     }
 
     fn open(&mut self) {
-        let gap = self.dice.time(500, 100_000);
-        self.set("gap", gap);
+        match self.dice.chance(0.3) {
+            true => {
+                let rate = self.dice.rather_small(10, 2_000);
+                self.set("rate", rate as i64);
+            }
+            false => {
+                let gap = self.dice.time(500, 100_000);
+                self.set("gap", gap);
+            }
+        }
         let entries = self.entries();
         self.set("entries", entries as i64);
     }
