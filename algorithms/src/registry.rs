@@ -373,7 +373,8 @@ pub struct Circumstances<'a> {
     /// Whether the measured window begins and ends at an exit and its entries are a multiple of N.
     pub whole_cycles: bool,
     /// Whether the window holds every message of every entry in it and no others: nothing is cut
-    /// through at its edges. True of a whole run that finished, and of one request at a time.
+    /// through at its edges. True of a run that finished, if the window is all of it or there was one
+    /// request at a time.
     pub whole_requests: bool,
     /// Whether entries passed before the window began, so that what they still cost afterwards is in it.
     pub cut: bool,
@@ -395,9 +396,10 @@ pub enum Load {
 }
 
 impl Circumstances<'_> {
-    /// Whether nothing disturbs a request but what it costs itself: there is one at a time.
+    /// Whether nothing disturbs a request but what it costs itself: there is one at a time, and none that
+    /// a time limit cut off.
     pub fn is_alone(&self) -> bool {
-        self.undisturbed && self.load == Load::OneAtATime
+        self.is_whole() && self.load == Load::OneAtATime
     }
 
     /// Whether nothing is disturbed, and the window has every message of its entries and no others.

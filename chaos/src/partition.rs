@@ -88,9 +88,13 @@ impl fmt::Display for Named {
     }
 }
 
-/// The links between one member and all others.
+/// The links between one member and all others. One that is alone has no links, which no list of members
+/// says: then it is all there are.
 pub fn isolate(member: Member, nodes: u32) -> Reach {
-    against_the_rest(&BTreeSet::from([member]), nodes)
+    match nodes {
+        1 => Reach::All,
+        _ => against_the_rest(&BTreeSet::from([member]), nodes),
+    }
 }
 
 /// The edges of a group: which members have a link to each other.
@@ -180,6 +184,17 @@ mod tests {
 
     fn sees(reach: &Reach, nodes: u32, from: Member) -> BTreeSet<Member> {
         (0..nodes).filter(|&to| !reach.covers(from, to)).collect()
+    }
+
+    #[test]
+    fn who_is_isolated_is_written_so_that_it_can_be_read() {
+        for nodes in 1..4 {
+            let reach = isolate(0, nodes);
+            assert_eq!(
+                reach.to_string().parse::<Reach>().ok().as_ref(),
+                Some(&reach)
+            );
+        }
     }
 
     #[test]

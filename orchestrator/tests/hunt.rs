@@ -134,11 +134,31 @@ fn what_was_found_does_what_it_says_today() {
         let today = today.unwrap_or_else(|| panic!("{name} does not say what it does today"));
         let (verdict, property) = today.split_once(", ").unwrap_or((today, ""));
         let mut program = Command::new(env!("CARGO_BIN_EXE_orchestrator"));
-        let program = program.args(["run", &name.to_string(), "--engine", "sim", "--json"]);
+        let line = [
+            "run",
+            &name.to_string(),
+            "--engine",
+            "sim",
+            "--json",
+            "--trace",
+            "--out",
+            "run",
+        ];
+        let program = program.args(line);
         let output = program.current_dir(place.path()).output().expect("it runs");
         let judged = serde_json::from_slice::<Value>(&output.stdout);
         let judged = judged.unwrap_or_else(|error| panic!("{name}: {error}: {output:?}"));
         assert_eq!(judged["verdict"], verdict, "{name}: {judged:#}");
+        // A closed form that was missed is in the exit code alone.
+        let code = match verdict {
+            "holds" => 0,
+            "violated" => 1,
+            _ => 3,
+        };
+        assert_eq!(output.status.code(), Some(code), "{name}: {judged:#}");
+        // Its files say the same.
+        place.line("check run").expect(code);
+        fs::remove_dir_all(place.path().join("run")).expect("it was written");
         if !property.is_empty() {
             let key = property.replace('-', "_");
             assert_eq!(judged[&key]["is"], "violated", "{name}: {judged:#}");

@@ -59,7 +59,7 @@ pub(crate) static INFO: AlgorithmInfo = info! {
             ),
             ClosedForm::messages(
                 FormKind::AtMost, "3(N-1)",
-                "one request at a time, each elected at its first commit", light,
+                "one request at a time, each elected at its first commit, no warm-up", light,
             ),
         ],
         uses_bound: true,
@@ -105,6 +105,11 @@ What it costs: COMMIT, VOTE and REL to and from all the others, 3(N-1); under
 load a DISSENT and a BALLOT more, 5(N-1). From exit to entry two messages.";
 
 fn light(run: &Circumstances<'_>) -> Option<f64> {
+    // Votes beyond a majority may come after the exit.
+    (!run.cut).then(|| at_once(run))?
+}
+
+fn at_once(run: &Circumstances<'_>) -> Option<f64> {
     let at_once = (run.note)("attempts").is_some_and(|(sum, count)| sum == count);
     let fits = run.is_alone() && at_once;
     fits.then(|| 3.0 * f64::from(run.nodes - 1))
@@ -114,7 +119,7 @@ fn light(run: &Circumstances<'_>) -> Option<f64> {
 fn steady(run: &Circumstances<'_>) -> Option<f64> {
     run.constant_delay?;
     let stays = !run.constant_hold?.is_zero();
-    stays.then(|| light(run))?
+    stays.then(|| at_once(run))?
 }
 
 /// A commit of a candidate: the smaller goes first. Its number rises for ever.

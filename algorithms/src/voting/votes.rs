@@ -93,17 +93,27 @@ pub(crate) const FORMS: &[ClosedForm] = &[
         "one request at a time, constant delay, constant hold above 0",
         alone_and_steady,
     ),
-    ClosedForm::messages(FormKind::AtLeast, "3(N-1)", "one request at a time", alone),
+    ClosedForm::messages(
+        FormKind::AtLeast,
+        "3(N-1)",
+        "one request at a time, no warm-up",
+        alone_and_whole,
+    ),
     ClosedForm::messages(
         FormKind::AtMost,
         "3(N-1) + N - majority",
-        "one request at a time: votes that come after the exit go home by themselves",
+        "one request at a time, no warm-up: votes that come after the exit go home by themselves",
         alone_and_late,
     ),
 ];
 
 fn alone(run: &Circumstances<'_>) -> Option<f64> {
     run.is_alone().then(|| 3.0 * f64::from(run.nodes - 1))
+}
+
+/// A vote that comes after the last exit before the window is in it, and one after its last is not.
+fn alone_and_whole(run: &Circumstances<'_>) -> Option<f64> {
+    (!run.cut).then(|| alone(run))?
 }
 
 fn alone_and_steady(run: &Circumstances<'_>) -> Option<f64> {
@@ -118,7 +128,7 @@ fn alone_and_late(run: &Circumstances<'_>) -> Option<f64> {
         return None;
     }
     let majority = run.nodes / 2 + 1;
-    alone(run).map(|least| least + f64::from(run.nodes - majority))
+    alone_and_whole(run).map(|least| least + f64::from(run.nodes - majority))
 }
 
 /// About how many bytes a process takes: a few numbers for each other.

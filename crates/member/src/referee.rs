@@ -11,6 +11,8 @@ use model::run::End;
 pub struct Seen {
     /// Algorithm messages sent so far.
     pub sent: u64,
+    /// Those of them that have not arrived yet.
+    pub under_way: u64,
     /// Requests served so far.
     pub entries: u64,
     /// Whether somebody who was let in is inside and will leave by itself: it is not paused, and no
@@ -25,15 +27,19 @@ pub struct Seen {
 /// Notices a live-lock: messages without end and nobody gets in.
 ///
 /// Counted are messages while nobody is inside, from the last entry or from when somebody began to
-/// wait. A member that waits may well try again and again while another one stays inside for long.
+/// wait. A member that waits may well try again and again while another one stays inside for long. What
+/// was under way at that moment may be answered: as many more are no live-lock.
 #[derive(Clone, Debug)]
 pub struct Referee {
     /// More messages than this without an entry are a live-lock.
     limit: u64,
     /// Messages sent before those that count.
     before: u64,
-    /// Messages sent up to the last look.
+    /// Messages that were under way when counting began.
+    unanswered: u64,
+    /// Messages sent up to the last look, and those of them that were under way.
     sent: u64,
+    under_way: u64,
     entries: u64,
     waited: bool,
 }
@@ -44,7 +50,9 @@ impl Referee {
         Self {
             limit: live_lock_messages,
             before: 0,
+            unanswered: 0,
             sent: 0,
+            under_way: 0,
             entries: 0,
             waited: false,
         }
@@ -58,16 +66,17 @@ impl Referee {
     /// Takes a look; says whether the group goes round in circles.
     pub fn is_live_locked(&mut self, seen: Seen) -> bool {
         if seen.inside || seen.entries > self.entries {
-            self.before = seen.sent;
+            (self.before, self.unanswered) = (seen.sent, seen.under_way);
         } else if seen.waiting && !self.waited {
-            self.before = self.sent;
+            (self.before, self.unanswered) = (self.sent, self.under_way);
         }
         self.sent = seen.sent;
+        self.under_way = seen.under_way;
         self.entries = seen.entries;
         self.waited = seen.waiting;
         // Where somebody died, what it had sent no longer counts.
         self.before = self.before.min(seen.sent);
-        seen.sent - self.before > self.limit && (seen.waiting || seen.through)
+        seen.sent - self.before > self.limit + self.unanswered && (seen.waiting || seen.through)
     }
 }
 
@@ -166,6 +175,7 @@ mod tests {
 
     const WAITS: Seen = Seen {
         sent: 0,
+        under_way: 0,
         entries: 0,
         inside: false,
         waiting: true,
@@ -189,6 +199,26 @@ mod tests {
             ..WAITS
         };
         assert!(!referee.is_live_locked(served));
+    }
+
+    /// A member that enters by itself may have sent thousands of requests that nobody has seen yet.
+    #[test]
+    fn answers_to_what_was_under_way_at_the_last_entry_are_no_live_lock() {
+        let mut referee = Referee::new(10);
+        let entered = Seen {
+            sent: 5_000,
+            under_way: 5_000,
+            entries: 1,
+            ..WAITS
+        };
+        assert!(!referee.is_live_locked(entered));
+        let answered = |sent| Seen {
+            sent,
+            under_way: 0,
+            ..entered
+        };
+        assert!(!referee.is_live_locked(answered(10_010)));
+        assert!(referee.is_live_locked(answered(10_011)));
     }
 
     #[test]

@@ -215,6 +215,7 @@ impl<'a> World<'a> {
         let stopped = self.faults.as_ref().map_or(0, |all| all.paused_inside());
         let seen = Seen {
             sent: self.sent,
+            under_way: self.under_way as u64,
             entries: self.ledger.served(),
             inside: self.conductor.is_none() && self.ledger.served_inside() > stopped,
             waiting: self.members.waiting() > 0,

@@ -126,6 +126,7 @@ impl Supervisor<'_> {
         }
         let seen = Seen {
             sent: sum.sent,
+            under_way: sum.sent.saturating_sub(sum.received),
             entries: sum.entries,
             inside: self.conductor.is_none() && sum.inside > 0,
             waiting: sum.waiting > 0,

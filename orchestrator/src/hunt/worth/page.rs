@@ -66,7 +66,11 @@ pub(super) fn page(
     page
 }
 
-fn rows<'a>(pairs: impl Iterator<Item = (&'a Sought, &'a Vec<Taken>)>, measure: Measure) -> String {
+fn rows<'a>(
+    pairs: impl Iterator<Item = (&'a Sought, &'a Vec<Taken>)>,
+    manners: &[&str],
+    measure: Measure,
+) -> String {
     let mut headings = ["algorithm", "defect", "breaks"]
         .map(str::to_owned)
         .to_vec();
