@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod driver;
+mod perfetto;
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
