@@ -81,8 +81,17 @@ impl FromStr for Around {
 struct Survey {
     in_all: u64,
     violation: Option<Violation>,
-    /// The number of the first event that is not before each of the times asked for.
-    times: Vec<(u64, Option<u64>)>,
+    /// Where each of the times asked for is among the events.
+    times: Vec<Moment>,
+}
+
+/// A time, and the events beside it.
+struct Moment {
+    time_ns: u64,
+    /// The number of the first event that is not before it, if there is one.
+    next: Option<u64>,
+    /// The number of the last event that is not after it; 0 if there is none.
+    last: u64,
 }
 
 impl Survey {
@@ -93,7 +102,11 @@ impl Survey {
         };
         let asked = [choice.from, choice.to, around];
         let times = asked.into_iter().flatten().filter_map(|at| match at {
-            At::Time(ns) => Some((ns, None)),
+            At::Time(time_ns) => Some(Moment {
+                time_ns,
+                next: None,
+                last: 0,
+            }),
             At::Event(_) => None,
         });
         Self {
@@ -106,9 +119,12 @@ impl Survey {
         self.in_all += 1;
         let violation = watch.take(self.in_all, event);
         self.violation = self.violation.take().or(violation);
-        for (time_ns, number) in &mut self.times {
-            if number.is_none() && event.time_ns >= *time_ns {
-                *number = Some(self.in_all);
+        for moment in &mut self.times {
+            if event.time_ns >= moment.time_ns {
+                moment.next.get_or_insert(self.in_all);
+            }
+            if event.time_ns <= moment.time_ns {
+                moment.last = self.in_all;
             }
         }
     }
@@ -117,11 +133,23 @@ impl Survey {
     fn number(&self, at: At) -> u64 {
         match at {
             At::Event(number) => number.min(self.in_all),
-            At::Time(ns) => {
-                let found = self.times.iter().find(|(time_ns, _)| *time_ns == ns);
-                found.and_then(|(_, number)| *number).unwrap_or(self.in_all)
-            }
+            At::Time(ns) => self
+                .at(ns)
+                .and_then(|moment| moment.next)
+                .unwrap_or(self.in_all),
         }
+    }
+
+    /// The number of the last event that is not after a moment.
+    fn last_until(&self, at: At) -> u64 {
+        match at {
+            At::Event(number) => number.min(self.in_all),
+            At::Time(ns) => self.at(ns).map_or(0, |moment| moment.last),
+        }
+    }
+
+    fn at(&self, ns: u64) -> Option<&Moment> {
+        self.times.iter().find(|moment| moment.time_ns == ns)
     }
 
     /// The first and the last event to show.
@@ -135,9 +163,10 @@ impl Survey {
             Some(Around::Moment(at)) => Some(self.number(at)),
         };
         let from = choice.from.map(|at| self.number(at));
-        let to = choice.to.map(|at| self.number(at));
+        let to = choice.to.map(|at| self.last_until(at));
         match (from, to) {
             (None, None) => Ok(usual_window(self.in_all, around, ended_badly)),
+            (_, Some(0)) => Err("--to: no event is so early".to_owned()),
             (Some(from), Some(to)) if from > to => Err(format!(
                 "--from is event {}, --to is event {}: nothing is between them",
                 count(from),
@@ -240,4 +269,43 @@ fn each_event(
         Ok(())
     })
     .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use algorithms::NodeId;
+    use model::event::What;
+
+    use super::*;
+
+    #[test]
+    fn a_window_by_time_has_the_events_within_it() {
+        let window = |from, to| {
+            let choice = Choice {
+                from,
+                to,
+                around: None,
+            };
+            let mut survey = Survey::of(&choice);
+            let mut watch = Watch::new(1);
+            for time_ns in [1, 2, 4, 4, 6] {
+                let (node, what) = (Some(NodeId(0)), What::Release);
+                let event = Event {
+                    time_ns,
+                    node,
+                    what,
+                };
+                survey.take(&mut watch, &event);
+            }
+            survey.window(&choice, false)
+        };
+        let time = |ns| Some(At::Time(ns));
+        assert_eq!(window(time(2), time(5)), Ok((2, 4)));
+        assert_eq!(window(time(3), time(4)), Ok((3, 4)));
+        assert_eq!(window(time(4), None), Ok((3, 5)));
+        assert_eq!(window(None, time(3)), Ok((1, 2)));
+        assert_eq!(window(None, Some(At::Event(9))), Ok((1, 5)));
+        assert!(window(time(5), time(5)).is_err(), "nothing is there");
+        assert!(window(None, time(0)).is_err(), "nothing is so early");
+    }
 }
