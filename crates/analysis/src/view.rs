@@ -29,6 +29,9 @@ pub const MOST_EVENTS: u64 = 20_000;
 /// The most links that a page is told of; above that nobody could follow a line.
 const MOST_LINKS: u64 = 2_000;
 
+/// The largest number up to which a browser tells all whole numbers apart.
+const LONGEST_EXACT: u64 = (1 << 53) - 1;
+
 /// What a page shows of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Recording {
@@ -162,7 +165,7 @@ impl Recorder {
             return None;
         }
         self.recording.violations.extend(violation);
-        let event = without_bytes(event);
+        let event = as_shown(event);
         self.recording.events.push(Moment { event, set, view });
         self.recording.events.last()
     }
@@ -270,12 +273,19 @@ fn state_of(replay: &Replay, node: NodeId) -> Vec<(String, String)> {
     in_fields(&replay.state(node))
 }
 
-/// An event as the page has it: nobody reads the bytes of a message there.
-fn without_bytes(event: &Event) -> Map<String, Value> {
+/// An event as the page has it. Nobody reads the bytes of a message there, and a browser would round a
+/// number that has more than 53 bits, so such a number is told as text.
+pub fn as_shown(event: &Event) -> Map<String, Value> {
     let Ok(Value::Object(mut fields)) = serde_json::to_value(event) else {
         unreachable!("an event is an object");
     };
     fields.remove("body");
+    for (name, value) in &mut fields {
+        let too_long = |number: &u64| *number > LONGEST_EXACT && name != "time_ns";
+        if let Some(number) = value.as_u64().filter(too_long) {
+            *value = number.to_string().into();
+        }
+    }
     fields
 }
 

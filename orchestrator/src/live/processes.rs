@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 
 use algorithms::NodeId;
-use analysis::view::{Phase, Violation, Watch, in_fields};
+use analysis::view::{Phase, Violation, Watch, as_shown, in_fields};
 use chaos::timeline::{Begin, FaultAction, Step};
 use cluster::live::{self, Glance, Person, Portrait, SeenEvent};
 use model::event::Event;
@@ -263,10 +263,7 @@ impl Onlooker {
             told.violations
                 .push(json!({"moment": moment, "text": text}));
         }
-        let mut moment = serde_json::to_value(&event).unwrap_or_default();
-        if let Some(fields) = moment.as_object_mut() {
-            fields.remove("body");
-        }
+        let mut moment = Value::Object(as_shown(&event));
         if let Some(after) = seen.after {
             let known = &mut self.members[node.index()];
             let state = in_fields(&after.state);

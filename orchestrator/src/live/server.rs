@@ -271,15 +271,20 @@ async fn events(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Respon
     if !shared.knows(&headers) {
         return refused("open the address that was printed");
     }
-    let news = news(Arc::clone(&shared.desk));
+    // Who lost the connection goes on where they were.
+    let heard = headers.get("last-event-id");
+    let heard = heard.and_then(|value| value.to_str().ok()?.parse().ok());
+    let news = news(Arc::clone(&shared.desk), heard.unwrap_or(0));
     Sse::new(news)
         .keep_alive(KeepAlive::default())
         .into_response()
 }
 
-fn news(desk: Arc<Desk>) -> impl Stream<Item = Result<Event, Infallible>> {
+/// The lines from that number on, and each with the number of the one after it.
+fn news(desk: Arc<Desk>, first: usize) -> impl Stream<Item = Result<Event, Infallible>> {
     let grown = desk.grown.subscribe();
-    stream::unfold((desk, grown, 0), |(desk, mut grown, number)| async move {
+    let start = (desk, grown, first);
+    stream::unfold(start, |(desk, mut grown, number)| async move {
         loop {
             if let Some((found, line)) = desk.line(number) {
                 // Who comes late is told that they are.
@@ -288,8 +293,8 @@ fn news(desk: Arc<Desk>) -> impl Stream<Item = Result<Event, Infallible>> {
                     let event = Event::default().data(late.to_string());
                     return Some((Ok(event), (desk, grown, found)));
                 }
-                let event = Event::default().data(&*line);
-                return Some((Ok(event), (desk, grown, number + 1)));
+                let event = Event::default().id((number + 1).to_string());
+                return Some((Ok(event.data(&*line)), (desk, grown, number + 1)));
             }
             if desk.over.load(Ordering::Acquire) || grown.changed().await.is_err() {
                 return None;
@@ -321,6 +326,24 @@ async fn act(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_lost_the_connection_is_not_told_the_same_again() {
+        let (acts, _) = std::sync::mpsc::channel();
+        let desk = Arc::new(Desk::new(acts));
+        for number in 0..3 {
+            desk.tell(&json!(number));
+        }
+        desk.over.store(true, Ordering::Release);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .expect("a runtime");
+        let told = |first| {
+            let told = news(Arc::clone(&desk), first);
+            runtime.block_on(futures_util::StreamExt::count(told))
+        };
+        assert_eq!([0, 2, 3, 9].map(told), [3, 1, 0, 0]);
+    }
 
     #[test]
     fn of_what_was_told_the_oldest_is_forgotten_first() {

@@ -7,7 +7,7 @@ const COLOURS = {
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [12, 4], [1, 4], [6, 2, 1, 2, 1, 2]];
 
 function dark() {
-  return matchMedia("(prefers-color-scheme: dark)").matches;
+  return !document.documentElement.classList.contains("paper") && matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
 function colourOf(run, kind) {
@@ -120,15 +120,18 @@ class Lanes {
     for (const band of run.bands) {
       const end = band.to === null ? run.last + 1 : band.to;
       if (end < from || band.from > to) continue;
-      const node = band.event.node;
+      // What strikes a member or a link lies on its lanes, and all else on all.
+      const { node } = band.event;
+      const link = /^(\d+)(?:->|-)(\d+)$/.exec(band.event.target);
+      const struck = node !== undefined ? [node] : link ? [Number(link[1]), Number(link[2])] : null;
       const x = Math.max(this.x(band.from), this.left);
       const width = Math.max(2, this.x(end) - x);
       context.fillStyle = colour("fault");
-      if (node === undefined) context.fillRect(x, 0, width, this.height - 14);
-      else context.fillRect(x, this.y(node) - this.laneHeight / 2, width, this.laneHeight);
+      if (struck === null) context.fillRect(x, 0, width, this.height - 14);
+      else for (const one of struck) context.fillRect(x, this.y(one) - this.laneHeight / 2, width, this.laneHeight);
       context.fillStyle = colour("ink");
       context.textAlign = "left";
-      const where = node === undefined ? 10 : this.y(node) - this.laneHeight / 2 + 10;
+      const where = struck === null ? 10 : this.y(Math.min(...struck)) - this.laneHeight / 2 + 10;
       context.fillText("⚡ " + band.event.fault + " " + band.event.target, x + 3, where);
     }
   }
@@ -223,7 +226,7 @@ class Lanes {
         context.stroke();
         context.font = "bold 13px system-ui, sans-serif";
         context.textAlign = "center";
-        context.fillText("!", this.x(place), this.height - 2);
+        context.fillText("!", this.x(place) + 6, 11);
       }
       if (moment && moment.node !== undefined && this.spacing >= 8) {
         context.fillStyle = colour("ink");

@@ -23,14 +23,14 @@ function showTime() {
 function listen() {
   const box = document.createElement("div");
   box.id = "live";
-  box.setAttribute("role", "toolbar");
+  box.setAttribute("role", "group");
   box.setAttribute("aria-label", "Interfere with the run");
   box.innerHTML = `
     <span class="group"><b id="live-time"></b>
     <button id="live-stop">hold on</button><button id="live-step" title="one event">one event</button>
     <button id="live-slower">slower</button><button id="live-faster">faster</button>
     <label><input type="checkbox" id="live-follow" checked> follow</label></span>
-    <span class="group">member <output id="live-node"></output>
+    <span class="group"><label>member <select id="live-node"></select></label>
     <button id="live-ask">ask</button><button id="live-leave">leave</button>
     <button id="live-kill">kill</button><button id="live-pause">pause</button><button id="live-resume">resume</button>
     <button id="live-restart">restart</button><button id="live-isolate">isolate</button></span>
@@ -39,7 +39,12 @@ function listen() {
     <button id="live-finish">finish</button>
     <span id="live-message" role="status"></span>`;
   $("controls").before(box);
-  for (let node = 0; node < run.nodes; node++) $("live-other").append(option(node, node));
+  for (let node = 0; node < run.nodes; node++) {
+    $("live-node").append(option(node, node));
+    $("live-other").append(option(node, node));
+  }
+  $("live-node").value = selected;
+  $("live-node").addEventListener("change", () => select(Number($("live-node").value)));
   $("live-other").value = Math.min(1, run.nodes - 1);
   const on = (id, act) => $(id).addEventListener("click", () => send(act()));
   const fault = (words) => ({ act: "fault", words });
@@ -70,11 +75,38 @@ function listen() {
     $("live-faster").title = "clients stay inside and think half as long";
   }
   $("live-ask").disabled = $("live-leave").disabled = !live.manual;
-  $("live-follow").addEventListener("change", () => { following = $("live-follow").checked; });
+  if (!live.manual) $("live-ask").title = $("live-leave").title = "with --workload manual, nobody asks but you";
+  for (const [key, id] of LIVE_KEYS) {
+    $(id).title = ($(id).title && $(id).title + " ") + `(${key})`;
+    $(id).setAttribute("aria-keyshortcuts", key);
+    const row = $("help").querySelector("table").insertRow();
+    const head = document.createElement("th");
+    head.textContent = key;
+    row.append(head);
+    row.insertCell().textContent = $(id).textContent;
+  }
+  $("live-follow").addEventListener("change", () => follows($("live-follow").checked));
+  speak();
   setInterval(showTime, 100);
   const source = new EventSource("/events");
   source.onmessage = (event) => hear(JSON.parse(event.data), source);
   source.onerror = () => { if ($("live-message").textContent === "") $("live-message").textContent = "no connection"; };
+  source.onopen = () => { if ($("live-message").textContent === "no connection") $("live-message").textContent = ""; };
+}
+
+// The keys of the buttons. What ends the run has none.
+const LIVE_KEYS = new Map([
+  ["p", "live-stop"], [".", "live-step"], ["<", "live-slower"], [">", "live-faster"], ["a", "live-ask"], ["l", "live-leave"],
+  ["k", "live-kill"], ["s", "live-pause"], ["r", "live-resume"], ["R", "live-restart"], ["i", "live-isolate"],
+  ["c", "live-cut"], ["h", "live-partition"], ["H", "live-heal"], ["o", "live-loss"],
+]);
+
+// Who moves looks at what was, and what is new no longer leads away from it; at the end one follows again.
+function follows(is) {
+  if (!live || following === is) return;
+  following = is;
+  if ($("live-follow")) $("live-follow").checked = is;
+  speak();
 }
 
 async function send(act) {
@@ -142,6 +174,8 @@ function over({ verdict, because, directory, scenario }, source) {
   link.href = "data:text/plain;charset=utf-8," + encodeURIComponent(scenario);
   link.download = "live.toml";
   link.textContent = "the scenario file that repeats it";
+  $("live-message").className = "over";
   $("live-message").replaceChildren(`The run is over and in ${directory}; `, link);
+  follows(false);
   for (const button of document.querySelectorAll("#live button")) button.disabled = true;
 }

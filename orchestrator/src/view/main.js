@@ -25,6 +25,7 @@ function moveTo(place, { follow = true } = {}) {
   cursor = Math.max(run.last < 0 ? -1 : 0, Math.min(run.last, place));
   const moment = run.events[cursor];
   if (follow && moment && moment.node !== undefined) selected = moment.node;
+  if (live) follows(cursor === run.last);
   later();
 }
 
@@ -45,6 +46,7 @@ function later() {
 
 function show() {
   lanes.draw(cursor, selected);
+  reveal();
   graph.draw(cursor, selected, select);
   const moment = run.events[cursor];
   const violation = run.violations.get(cursor);
@@ -64,6 +66,18 @@ function show() {
   document.body.dataset.cursor = cursor;
 }
 
+// Of many lanes the chosen one is brought into sight when it is chosen.
+let revealed = null;
+function reveal() {
+  if (revealed === selected) return;
+  revealed = selected;
+  // Few lanes are all in sight, and asking where they are costs time in every frame.
+  if (lanes.height < innerHeight / 2) return;
+  const box = $("lanes-box");
+  const y = lanes.y(selected);
+  if (y < box.scrollTop + lanes.laneHeight || y > box.scrollTop + box.clientHeight - lanes.laneHeight) box.scrollTop = y - box.clientHeight / 2;
+}
+
 function showState() {
   const { phase, view, fields } = run.member(selected, cursor);
   const parts = [];
@@ -79,12 +93,13 @@ function showState() {
       head.scope = "row";
       head.textContent = name;
       const cell = document.createElement("td");
-      cell.textContent = value;
-      if (before !== value) {
-        row.className = "changed";
-        const was = document.createElement("del");
-        was.textContent = before;
-        cell.append(" was ", was);
+      cell.append(...folded(value, before));
+      if (before !== value) row.className = "changed";
+      const box = cell.querySelector("details");
+      if (box) {
+        // What was unfolded stays so from event to event.
+        box.open = unfolded.has(name);
+        box.addEventListener("toggle", () => (box.open ? unfolded.add(name) : unfolded.delete(name)));
       }
       row.append(head, cell);
     }
@@ -104,6 +119,62 @@ function showState() {
     parts.push(then);
   }
   $("state").replaceChildren(...parts);
+}
+
+// Where two long values differ: pieces of the one that the other has not, and the other way round.
+function differences(value, before) {
+  const pieces = (text) => text.match(/[^,{}()[\]]+|[,{}()[\]]/g) || [];
+  const [now, was] = [pieces(value), pieces(before)];
+  let from = 0, now_to = now.length, was_to = was.length;
+  while (from < now_to && from < was_to && now[from] === was[from]) from++;
+  while (now_to > from && was_to > from && now[now_to - 1] === was[was_to - 1]) { now_to--; was_to--; }
+  const [rows, columns] = [now_to - from, was_to - from];
+  if (rows * columns > 200000) return [{ now: now.slice(from, now_to).join(""), was: was.slice(from, was_to).join("") }];
+  // How many pieces the rests have in common, from every pair of places on.
+  const common = Array.from({ length: rows + 1 }, () => new Uint16Array(columns + 1));
+  for (let i = rows - 1; i >= 0; i--) for (let j = columns - 1; j >= 0; j--) {
+    common[i][j] = now[from + i] === was[from + j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+  }
+  const found = [];
+  let i = 0, j = 0, open = null;
+  while (i < rows || j < columns) {
+    if (i < rows && j < columns && now[from + i] === was[from + j]) { open = null; i++; j++; continue; }
+    if (!open) {
+      // The field it is in is named before it.
+      let name = from + i;
+      while (name > 0 && name > from + i - 6 && !now[name - 1].includes(":")) name--;
+      const named = name > 0 && now[name - 1].includes(":") ? now.slice(name - 1, from + i).join("") : "";
+      open = { now: named, was: named };
+      found.push(open);
+    }
+    if (j >= columns || (i < rows && common[i + 1][j] >= common[i][j + 1])) open.now += now[from + i++];
+    else open.was += was[from + j++];
+  }
+  return found;
+}
+
+// A long value is folded: what changed in it, or how it begins, is seen; all of it on a click.
+const LONG = 150;
+const unfolded = new Set();
+function folded(value, before) {
+  const whole = document.createElement("span");
+  whole.textContent = value;
+  const was = document.createElement("del");
+  was.textContent = before;
+  const parts = [whole];
+  if (value.length > LONG || before.length > LONG) {
+    const changes = before === value ? [] : differences(value, before);
+    const box = document.createElement("details");
+    const summary = document.createElement("summary");
+    const told = (side) => "… " + changes.map((change) => change[side].trim().slice(0, LONG)).join(" … ") + " …";
+    summary.textContent = changes.length ? told("now") : value.slice(0, 90) + (value.length > 90 ? " …" : "");
+    summary.title = "a long value; unfold to see all of it";
+    was.textContent = told("was");
+    box.append(summary, whole);
+    parts[0] = box;
+  }
+  if (before !== value) parts.push(" was ", was);
+  return parts;
 }
 
 // The events around the cursor as text. While one scrubs over many of them it waits for the hand to rest.
@@ -189,7 +260,8 @@ const isMessage = (moment) => moment.what === "receive" || moment.what === "send
 const isViolation = (_, place) => run.violations.has(place);
 
 function searched(moment) {
-  const [group, name] = $("find-kind").value.split(":");
+  const wanted = $("find-kind").value;
+  const [group, name] = [wanted.split(":", 1)[0], wanted.slice(wanted.indexOf(":") + 1)];
   const node = $("find-node").value;
   const kind = group === "what" ? moment.what === name : group === "kind" ? moment.kind === name : true;
   const of = node === "" || [moment.node, moment.to, moment.from].some((one) => one !== undefined && String(one) === node);
@@ -212,6 +284,13 @@ function play() {
   }
   $("play").textContent = playing === null ? "▶▶" : "❚❚";
   $("play").setAttribute("aria-label", playing === null ? "play" : "stop");
+  speak();
+}
+
+// Who listens is told where one is, but not many times in a second.
+function speak() {
+  const hurried = playing !== null || (recording.live && following);
+  $("now").setAttribute("aria-live", hurried ? "off" : "polite");
 }
 
 function zoom(factor) {
@@ -259,6 +338,14 @@ function begin() {
   addEventListener("resize", later);
   addEventListener("hashchange", follow);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
+  // Paper is white, and what is drawn on it must have been drawn for that.
+  const paper = (is) => {
+    document.documentElement.classList.toggle("paper", is);
+    fillKinds();
+    show();
+  };
+  addEventListener("beforeprint", () => paper(true));
+  addEventListener("afterprint", () => paper(false));
   $("next-violation").disabled = run.violations.size === 0;
   if (world) {
     $("steps-box").hidden = false;
@@ -293,7 +380,8 @@ function toViolation(step) {
 
 function point(event) {
   const box = $("lanes").getBoundingClientRect();
-  moveTo(lanes.placeAt(event.clientX - box.left), { follow: false });
+  // Who follows a live run and clicks on a lane wants to choose its member.
+  if (!(live && following)) moveTo(lanes.placeAt(event.clientX - box.left), { follow: false });
   select(lanes.nodeAt(event.clientY - box.top));
 }
 
@@ -320,6 +408,7 @@ function key(event) {
     "-": () => zoom(0.7),
     "?": () => $("help").showModal(),
   };
+  if (live) for (const [one, id] of LIVE_KEYS) acts[one] = () => $(id).click();
   if (event.key === " " && !event.target.matches?.("button, input")) {
     event.preventDefault();
     play();

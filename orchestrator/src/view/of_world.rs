@@ -73,7 +73,8 @@ pub(crate) fn of_map(world: &World, map: WorldMap) -> ViewPage {
     let recording = recorder(world).finish();
     let note = match map.complete {
         true => format!(
-            "This is a whole world of {} states: choose what happens next, below.",
+            "This is a whole world of {} states: choose what happens next, below. It knows no time but the \
+             order; every step is given a millisecond.",
             count(map.states.len() as u64)
         ),
         false => format!(

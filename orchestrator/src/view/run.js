@@ -189,9 +189,18 @@ function inTime(ns) {
   return Number((ns / size).toPrecision(size === 1e9 ? 7 : 6)) + " " + unit;
 }
 
+// A message as its kind and what it carries: a text that begins with the kind does not say it twice.
+function withContent(kind, text) {
+  if (!kind || !text) return kind;
+  const plain = (word) => word.replace(/[^a-z0-9]/gi, "").toLowerCase();
+  const [first] = /^\w*/.exec(text);
+  const rest = plain(first) === plain(kind) ? text.slice(first.length).trim() : text;
+  return rest === "" ? kind : rest.startsWith("(") ? kind + rest : kind + " " + rest;
+}
+
 function inWords(moment) {
   const who = moment.node === undefined ? "" : moment.node + " ";
-  const message = moment.text && moment.text !== moment.kind ? moment.kind + " " + moment.text : moment.kind;
+  const message = withContent(moment.kind, moment.text || (moment.message && moment.message.text));
   switch (moment.what) {
     case "arrive": return who + "has a client that wants in" + (moment.priority ? ", priority " + moment.priority : "");
     case "request": return who + "asks" + (moment.priority ? ", priority " + moment.priority : "");

@@ -51,8 +51,11 @@ function walked() {
   return made;
 }
 
+let offered = null;
 function showSteps(place) {
   if (!world || place < 0 || !path[place]) return;
+  if (offered === path[place]) return;
+  offered = path[place];
   const state = world.states[path[place].state];
   const buttons = state.steps.map((step) => {
     const button = document.createElement("button");
@@ -69,7 +72,10 @@ function showSteps(place) {
   schedule.className = "legend";
   schedule.id = "schedule";
   schedule.textContent = path.length > 1 ? "schedule: " + path.slice(1, place + 1).map(({ step }) => step[3]).join("; ") : "";
+  // Where the keyboard was at a choice, it is at the next one.
+  const chose = $("steps").contains(document.activeElement);
   $("steps").replaceChildren(where, ...buttons, schedule);
+  if (chose) buttons[0]?.focus();
 }
 
 function take(place, step) {

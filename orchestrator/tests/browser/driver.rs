@@ -1,6 +1,6 @@
 //! A real browser, driven over the WebDriver protocol: Debian's `chromium` and `chromium-driver`.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -30,7 +30,7 @@ impl Browser {
             assert!(!required, "chromium or chromedriver is not installed");
             // A test that does nothing shall not look like one that passed.
             let words = format!("SKIPPED {test}: install chromium and chromium-driver to run it\n");
-            let _ = std::io::stderr().write_all(words.as_bytes());
+            let _ = io::stderr().write_all(words.as_bytes());
             return None;
         }
         let profile = tempfile::tempdir().expect("a directory");
@@ -52,7 +52,7 @@ impl Browser {
             }
         };
         // Nobody reads it any more, and it must not block.
-        std::thread::spawn(move || std::io::copy(&mut told, &mut std::io::sink()));
+        std::thread::spawn(move || io::copy(&mut told, &mut io::sink()));
         let mut browser = Self {
             driver,
             port,
@@ -81,6 +81,8 @@ impl Browser {
         let made = browser.call("POST", "/session", Some(&wanted));
         let session = made["sessionId"].as_str().expect("a session").to_owned();
         browser.session = session;
+        // A busy machine draws a frame seldom.
+        browser.of_session("timeouts", &json!({"script": 120_000}));
         Some(browser)
     }
 
@@ -147,7 +149,7 @@ impl Browser {
         self.wait_for("requestAnimationFrame(() => requestAnimationFrame(() => done(true)));");
     }
 
-    /// Waits until a piece of script returns something true; fails after half a minute.
+    /// Waits until a piece of script returns something true; fails after a minute.
     pub(crate) fn until(&self, what: &str, script: &str) -> Value {
         let begun = Instant::now();
         loop {
@@ -157,7 +159,7 @@ impl Browser {
             }
             let error = self.text("return document.body?.dataset.error ?? ''");
             assert!(
-                begun.elapsed() < Duration::from_secs(30),
+                begun.elapsed() < Duration::from_secs(60),
                 "{what} did not come; {error}"
             );
             self.settle();
@@ -196,24 +198,31 @@ impl Browser {
     }
 
     fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
+        let value = self
+            .try_call(method, path, body)
+            .expect("chromedriver answers");
+        assert!(value["error"].is_null(), "{path}: {value}");
+        value
+    }
+
+    fn try_call(&self, method: &str, path: &str, body: Option<&Value>) -> io::Result<Value> {
         let body = body.map(Value::to_string).unwrap_or_default();
-        let mut stream =
-            TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver answers");
-        let patience = Some(Duration::from_secs(60));
-        stream.set_read_timeout(patience).expect("a timeout");
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        let patience = Some(Duration::from_secs(180));
+        stream.set_read_timeout(patience)?;
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\nConnection: close\r\n\r\n",
             self.port,
             body.len()
         );
-        stream.write_all(head.as_bytes()).expect("it listens");
-        stream.write_all(body.as_bytes()).expect("it listens");
+        stream.write_all(head.as_bytes())?;
+        stream.write_all(body.as_bytes())?;
         let mut answer = BufReader::new(stream);
         let mut length = 0;
         loop {
             let mut line = String::new();
-            answer.read_line(&mut line).expect("an answer");
+            answer.read_line(&mut line)?;
             let line = line.trim().to_ascii_lowercase();
             if line.is_empty() {
                 break;
@@ -223,20 +232,18 @@ impl Browser {
             }
         }
         let mut bytes = vec![0; length];
-        answer.read_exact(&mut bytes).expect("the whole answer");
-        let answer: Value = serde_json::from_slice(&bytes).expect("JSON");
-        let value = &answer["value"];
-        assert!(value["error"].is_null(), "{path}: {value}");
-        value.clone()
+        answer.read_exact(&mut bytes)?;
+        let mut answer: Value = serde_json::from_slice(&bytes)?;
+        Ok(answer["value"].take())
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        if !self.session.is_empty() && !std::thread::panicking() {
-            self.call("DELETE", &format!("/session/{}", self.session), None);
+        // The browser ends with its session, also that of a test that failed.
+        if !self.session.is_empty() {
+            let _ = self.try_call("DELETE", &format!("/session/{}", self.session), None);
         }
-        // Its browser ends with it.
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }

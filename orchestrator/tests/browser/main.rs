@@ -98,9 +98,9 @@ fn every_algorithm_has_a_page_that_draws_its_structure() {
         // Somewhere in the run a pointer is drawn, or a queue or set with somebody in it.
         let drawn = "
             for (let i = 0; i < 400; i++) {
-              const legend = document.getElementById('graph-legend').textContent;
+              const pointers = document.querySelectorAll('#graph .pointer').length;
               const lists = [...document.querySelectorAll('#graph .small')].some((text) => /[\\[{]\\d/.test(text.textContent));
-              if (legend !== '' || lists) return done(true);
+              if (pointers > 0 || lists) return done(true);
               document.getElementById('forward').click();
               await new Promise(requestAnimationFrame);
             }
@@ -178,6 +178,131 @@ fn a_run_without_a_trace_shows_entries_and_says_what_is_missing() {
     let wider =
         "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
     assert_eq!(browser.ask(wider), 0);
+    browser.is_at_peace();
+}
+
+/// Of a large group only those around the chosen member are drawn, and its lane is in sight.
+#[test]
+fn of_a_large_group_one_sees_who_is_around_the_chosen_member() {
+    let Some(browser) = Browser::start("of_a_large_group") else {
+        return;
+    };
+    let place = Place::new();
+    let path = page(&place, "raymond -n 300 --entries 1 --seed 1", "large");
+    browser.open_file(&path, "#node=150");
+    browser.until("the page", "return document.body.dataset.cursor");
+    let drawn = "return [...document.querySelectorAll('.member')].map((one) => one.dataset.node)";
+    let drawn = browser.ask(drawn);
+    // In a binary tree these are linked with it.
+    for node in ["74", "150"] {
+        let found = drawn.as_array().expect("nodes").iter();
+        assert!(found.clone().any(|one| one == node), "{drawn}");
+        assert!(found.count() <= 30, "{drawn}");
+    }
+    let legend = browser.text("return document.getElementById('graph-legend').textContent");
+    assert_contains(&legend, &["of 300 members are drawn: 150, its neighbours"]);
+    let sight = "const box = document.getElementById('lanes-box');
+        const lane = document.getElementById('lanes').clientHeight * 150.5 / 300;
+        return lane > box.scrollTop && lane < box.scrollTop + box.clientHeight";
+    assert_eq!(browser.ask(sight), true);
+    browser.is_at_peace();
+}
+
+/// A link that a fault cuts is drawn so, and said so; a long value is folded, and what changed in it is seen.
+#[test]
+fn a_fault_in_force_is_drawn_and_a_long_value_is_folded() {
+    let Some(browser) = Browser::start("a_fault_in_force") else {
+        return;
+    };
+    let place = Place::new();
+    let fault = "--fault 'at 2ms partition halves for 5ms'";
+    let path = page(
+        &place,
+        &format!("raymond -n 6 --entries 3 --seed 2 {fault}"),
+        "cut",
+    );
+    browser.open_file(&path, "#t=4ms");
+    browser.until("the page", "return document.body.dataset.cursor");
+    assert_contains(
+        &moment(&browser)[1],
+        &["in force: partition halves 0..2|3..5"],
+    );
+    // Of the tree's links these are between the halves: 1-3, 1-4, 2-5.
+    let cut = "return document.querySelectorAll('#graph .cut').length";
+    assert_eq!(browser.ask(cut), 3);
+    browser.open_file(&path, "#t=8ms");
+    browser.until("the page", "return document.body.dataset.cursor");
+    assert_eq!(browser.ask(cut), 0);
+    let path = page(&place, "cdc -n 6 --entries 3 --seed 1", "long");
+    browser.open_file(&path, "");
+    browser.until("the page", "return document.body.dataset.cursor");
+    let folded = browser.wait_for(
+        "(async () => {
+           for (let i = 0; i < 400; i++) {
+             const row = document.querySelector('#state tr.changed details');
+             if (row) {
+               const cell = row.parentElement;
+               return done([row.textContent.length, row.querySelector('summary').textContent.length, cell.querySelector('del').textContent]);
+             }
+             document.getElementById('forward').click();
+             await new Promise(requestAnimationFrame);
+           }
+           done([]);
+         })();",
+    );
+    let [whole, seen] = [0, 1].map(|part| folded[part].as_u64().unwrap_or(0));
+    assert!(whole > 2 * seen && (1..160).contains(&seen), "{folded}");
+    assert!(
+        folded[2].as_str().is_some_and(|was| was.starts_with('…')),
+        "{folded}"
+    );
+    browser.is_at_peace();
+}
+
+/// What a program says is text to the page, whatever it looks like.
+#[test]
+fn what_a_program_says_is_never_markup() {
+    let Some(browser) = Browser::start("what_a_program_says") else {
+        return;
+    };
+    let place = Place::new();
+    let program = r#"
+import json, sys
+evil = "</script><img src=x onerror='document.body.dataset.error=1'><script>document.body.dataset.error=2</script>{{script}}"
+me = 0
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"do": [], "state": {evil: evil}}
+    if "init" in asked:
+        me = asked["init"]["me"]
+        answer["declares"] = {"kinds": ["ASK", "GO"], "notes": {"seen": evil}}
+    elif "request" in asked:
+        answer["do"] = [{"note": {"name": "seen", "value": 1}}]
+        answer["do"] += [{"enter": {}}] if me == 0 else [{"send": {"to": 0, "message": {"kind": "ASK", "why": evil}}}]
+    elif "receive" in asked and asked["receive"]["message"]["kind"] == "ASK":
+        answer["do"] = [{"send": {"to": asked["receive"]["from"], "message": {"kind": "GO", "why": evil}}}]
+    elif "receive" in asked:
+        answer["do"] = [{"enter": {}}]
+    print(json.dumps(answer), flush=True)
+"#;
+    place.file("evil.py", program);
+    let asks = "--workload batch --asks '0 at 1ms, 1 at 20ms'";
+    let line = format!("run external -n 2 --engine sim --trace --out r {asks} -- python3 evil.py");
+    place.line(&line).expect(0);
+    place.line("view r").expect(0);
+    browser.open_file(&place.path().join("r/view.html"), "");
+    browser.until("the page", "return document.body.dataset.cursor");
+    let last = "document.getElementById('last').click()";
+    browser.ask(last);
+    browser.settle();
+    assert_eq!(browser.ask("return document.images.length"), 0);
+    let told = browser.text("return document.getElementById('events').textContent");
+    assert_contains(&told, &["1 sends ASK", "<img src=x onerror="]);
+    assert_contains(&moment(&browser)[2], &["</script><img src=x"]);
+    browser.is_at_peace();
+    place.line("report r").expect(0);
+    browser.open_file(&place.path().join("r/report.html"), "");
+    assert_eq!(browser.ask("return document.images.length"), 0);
     browser.is_at_peace();
 }
 
@@ -289,6 +414,9 @@ fn one_walks_through_a_whole_world_and_the_explorer_replays_the_way() {
     );
     let take = |nth: usize| browser.click(&format!("#steps button:nth-of-type({nth})"));
     take(2);
+    // Who goes by the keyboard is at the next choice.
+    let focus = "return document.activeElement === document.querySelector('#steps button')";
+    assert_eq!(browser.ask(focus), true);
     take(1);
     // Back at the beginning another way is taken, and the first is forgotten.
     browser.press(&HOME.to_string());
@@ -336,7 +464,10 @@ fn the_page_of_a_counter_example_opens_where_it_ends() {
     browser.until("the page", "return document.body.dataset.cursor");
     assert_contains(
         &moment(&browser)[0],
-        &["violation: deadlock", "0 receives REQUEST from 1"],
+        &[
+            "violation: deadlock",
+            "0 receives REQUEST { node: 1, number: 1 } from 1",
+        ],
     );
     browser.is_at_peace();
 }
