@@ -42,7 +42,7 @@ pub struct Program {
 /// What one program may take of the machine; nothing is limited by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes of address space.
+    /// Bytes of memory that it and what it starts may have, all together.
     pub memory_bytes: Option<u64>,
     /// Processes that it and what it starts may be, all together.
     pub processes: Option<u32>,

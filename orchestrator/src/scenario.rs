@@ -107,7 +107,7 @@ pub struct Scenario {
     #[arg(long, value_name = "TIME", help_heading = "Group")]
     pub answer_within: Option<Time>,
 
-    /// external: memory that each program may take, in MiB [default: no limit]
+    /// external: memory that each program may take, in MiB, with all that it starts [default: no limit]
     #[arg(long, value_name = "MIB", help_heading = "Group", value_parser = values::whole::<u64>)]
     #[serde(default, deserialize_with = "values::maybe_whole")]
     pub program_memory: Option<u64>,

@@ -1,5 +1,4 @@
-//! Programs as algorithms: good ones are run, checked and explored as our own are, and bad ones get one clear
-//! report, the right exit code, and leave nothing running.
+//! Programs as algorithms: they are run, checked and explored as our own are. Bad ones are in `bad_programs.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -7,252 +6,19 @@ mod common;
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 
+use common::processes::run_and_look;
 use common::{Finished, Place, Row, assert_contains, row, rows, words};
 use serde_json::Value;
 
 const PYTHON: &str = "python3 ROOT/examples/ricart_agrawala.py";
 
-/// What is wrong with a program, how the run ends, and what its report says.
-type Bad = (&'static str, i32, &'static [&'static str]);
-
-/// Wrong before the run begins: the command is refused, as a bad scenario is.
-const REFUSED: [Bad; 13] = [
-    (
-        "dies at once",
-        2,
-        &["exit status: 3", "{\"init\":", "nothing to stderr"],
-    ),
-    (
-        "raises at once",
-        2,
-        &["exit status: 1", "ValueError: no idea"],
-    ),
-    (
-        "hangs at once",
-        2,
-        &["no answer to {\"init\":", "within 30s", "--answer-within"],
-    ),
-    ("garbage at once", 2, &["`hello`", "no answer"]),
-    ("banner", 2, &["`Welcome!`", "no answer"]),
-    ("effect at once", 2, &["before the first event"]),
-    ("unknown declaration", 2, &["unknown field `colour`"]),
-    (
-        "token is no kind",
-        2,
-        &["the token 'TOKEN' is not among the kinds"],
-    ),
-    ("kind twice", 2, &["the kind 'A' is there twice"]),
-    ("nobody admitted", 2, &["k is 0"]),
-    ("terminal kind", 2, &["\\u001b", "letters, digits"]),
-    (
-        "MISSING",
-        2,
-        &["No such file or directory", "no-such-program"],
-    ),
-    ("FORBIDDEN", 2, &["Permission denied"]),
-];
-
-/// Wrong while the run goes on: the algorithm under test has failed.
-const FAILED: [Bad; 34] = [
-    (
-        "dies on request",
-        1,
-        &["member", "exit status: 7", "{\"request\":"],
-    ),
-    ("dies inside", 1, &["exit status: 9", "{\"release\":{}}"]),
-    ("segfaults", 1, &["signal: 11"]),
-    (
-        "hangs on request",
-        1,
-        &[
-            "no answer to {\"request\":",
-            "within 4s",
-            "it wrote nothing",
-        ],
-    ),
-    ("hangs inside", 1, &["no answer to {\"release\":{}}"]),
-    ("ignores SIGTERM", 1, &["no answer to {\"request\":"]),
-    (
-        "garbage on request",
-        1,
-        &["line 2", "`lock acquired :-)`", "no answer"],
-    ),
-    ("empty line", 1, &["line 2", "``", "no answer"]),
-    ("not text", 1, &["line 2", "no answer"]),
-    ("terminal", 1, &["\\u001b[31mred"]),
-    ("no end of line", 1, &["longer than 16 MiB", "xxxx"]),
-    (
-        "half a line",
-        1,
-        &["it wrote `{\"do\":` and no end of line"],
-    ),
-    (
-        "other answer",
-        1,
-        &["`{\"state\":{}}`", "missing field `do`"],
-    ),
-    ("list", 1, &["`[]`", "no answer"]),
-    ("deep", 1, &["line 2", "no answer"]),
-    ("twice", 1, &["a line that nobody asked for: {\"do\":[]}"]),
-    ("enters twice", 1, &["lets a client in that is inside"]),
-    ("everybody enters", 1, &["safety", "violated"]),
-    ("nobody enters", 1, &["liveness", "deadlock"]),
-    ("uninvited", 1, &["entered without having asked"]),
-    (
-        "to nobody",
-        1,
-        &["line 2", "it sends to 99, and the members are 0 to 2"],
-    ),
-    ("to less than nobody", 1, &["invalid value", "-1"]),
-    ("undeclared kind", 1, &["'REQEUST'", "REQUEST, REPLY"]),
-    ("no kind", 1, &["without a kind", "REQUEST, REPLY"]),
-    ("unknown effect", 1, &["unknown variant `sned`", "`send`"]),
-    ("unknown field", 1, &["unknown field `massage`"]),
-    ("declares late", 1, &["only the answer to init"]),
-    ("timer in the past", 1, &["no timer goes off after -1 ms"]),
-    ("many names", 1, &["one name of a timer or a note too many"]),
-    ("charges nobody", 1, &["there is no member 17 to charge"]),
-    ("talks to itself", 1, &["more than 10000 messages in a row"]),
-    ("complains", 1, &["I do not like it"]),
-    ("closes stdout", 1, &["closed its stdout"]),
-    ("floods stderr", 0, &["verdict: holds"]),
-];
-
-/// Strange, but none of our business: what they start ends with them.
-const STRANGE: [Bad; 2] = [
-    ("forks", 0, &["verdict: holds"]),
-    ("forks a daemon", 0, &["verdict: holds"]),
-];
-
-/// Those that are tried as processes as well.
-const ON_A_CLUSTER: [&str; 8] = [
-    "dies on request",
-    "dies inside",
-    "hangs on request",
-    "garbage on request",
-    "no end of line",
-    "to nobody",
-    "everybody enters",
-    "forks a daemon",
-];
-
 fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Runs a line; all that it starts is marked, so that what is left of it can be found.
 fn run(place: &Place, line: &str) -> Finished {
-    static RUNS: AtomicU32 = AtomicU32::new(0);
-    let number = RUNS.fetch_add(1, Ordering::Relaxed);
-    let mark = format!("TURNSTILE_TEST={}.{number}", std::process::id());
-    let line = line.replace("ROOT", root().to_str().unwrap());
-    let mut command = place.command(words(&line));
-    let (name, value) = mark.split_once('=').unwrap();
-    command.env(name, value);
-    let output = command.output().unwrap();
-    let left = left_running(&mark);
-    assert!(left.is_empty(), "{line}\nleft running: {left:?}");
-    Finished {
-        code: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
-
-/// The commands of all processes with this variable in their environment.
-fn left_running(mark: &str) -> Vec<String> {
-    let processes = fs::read_dir("/proc").unwrap();
-    let left = processes.filter_map(|process| {
-        let process = process.ok()?.path();
-        let environment = fs::read(process.join("environ")).ok()?;
-        let mut variables = environment.split(|&byte| byte == 0);
-        variables.find(|one| *one == mark.as_bytes())?;
-        let command = fs::read(process.join("cmdline")).ok()?;
-        Some(String::from_utf8_lossy(&command).replace('\0', " "))
-    });
-    left.collect()
-}
-
-fn try_bad((wrong, code, says): Bad, engine: &str) -> Result<(), String> {
-    let place = Place::new();
-    let program = match wrong {
-        "MISSING" => "no-such-program".to_owned(),
-        "FORBIDDEN" => "ROOT/Cargo.toml".to_owned(),
-        wrong => format!("python3 ROOT/orchestrator/tests/programs/bad.py '{wrong}'"),
-    };
-    // Nobody waits for long where that is the point; elsewhere a busy machine does no harm.
-    let patience = match wrong {
-        "hangs at once" | "hangs on request" | "hangs inside" | "ignores SIGTERM"
-        | "half a line" => "4s",
-        _ => "60s",
-    };
-    // A message takes longer than all need to ask, so that they do so at the same time.
-    let line = format!(
-        "run external -n 3 --engine {engine} --seed 1 --entries 1 --think 0 --delay 5ms \
-         --answer-within {patience} -- {program}"
-    );
-    let finished = run(&place, &line);
-    let told = format!("{}{}", finished.stdout, finished.stderr);
-    // The table folds long lines.
-    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    let missing = says.iter().find(|words| !told.contains(**words));
-    match (finished.code == code, missing) {
-        (true, None) => Ok(()),
-        (_, missing) => Err(format!(
-            "{wrong}: exit code {} and not {code}, or no {missing:?} in\n{}{}",
-            finished.code, finished.stdout, finished.stderr
-        )),
-    }
-}
-
-/// Tries a table of bad programs, several at a time, and tells all that surprised.
-fn try_all(table: &[Bad], engine: &str) {
-    const AT_ONCE: usize = 3;
-    let next = AtomicU32::new(0);
-    let surprises = std::thread::scope(|scope| {
-        let workers = (0..AT_ONCE).map(|_| {
-            scope.spawn(|| {
-                let mut surprises = Vec::new();
-                while let Some(bad) = table.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
-                    surprises.extend(try_bad(*bad, engine).err());
-                }
-                surprises
-            })
-        });
-        let workers = workers.collect::<Vec<_>>().into_iter();
-        workers
-            .flat_map(|worker| worker.join().unwrap())
-            .collect::<Vec<_>>()
-    });
-    assert!(surprises.is_empty(), "{}", surprises.join("\n\n"));
-}
-
-#[test]
-fn a_program_that_does_not_begin_is_refused() {
-    try_all(&REFUSED, "sim");
-}
-
-#[test]
-fn a_program_that_goes_wrong_is_reported() {
-    try_all(&FAILED, "sim");
-}
-
-#[test]
-fn what_a_program_starts_ends_with_it() {
-    try_all(&STRANGE, "sim");
-}
-
-#[test]
-fn bad_programs_are_reported_by_processes_as_well() {
-    let all = FAILED.iter().chain(&STRANGE);
-    let some = all
-        .filter(|(wrong, ..)| ON_A_CLUSTER.contains(wrong))
-        .copied();
-    let some = some.collect::<Vec<_>>();
-    assert_eq!(some.len(), ON_A_CLUSTER.len());
-    try_all(&some, "cluster");
+    run_and_look(place, &line.replace("ROOT", root().to_str().unwrap()))
 }
 
 #[test]
@@ -290,6 +56,24 @@ fn a_traced_run_of_a_program_can_be_checked_and_replayed() {
     assert_eq!(again.code, 0);
     let events = |dir: &str| fs::read(place.path().join(dir).join("events.jsonl")).unwrap();
     assert_eq!(events("here"), events("again"));
+}
+
+/// Each of the ten sorts of random faults once; `scripts/soak` runs each a hundred times.
+#[test]
+fn python_holds_whatever_the_network_does() {
+    let place = Place::new();
+    let finished = run(
+        &place,
+        "sweep ROOT/examples/faults.toml --repetitions 1 --out here",
+    );
+    assert_eq!(finished.code, 0, "{}{}", finished.stdout, finished.stderr);
+    let rows = rows(&place.path().join("here/runs.csv"));
+    assert_eq!(rows.len(), 10);
+    for row in rows {
+        let fault = &row["cell.fault"];
+        assert_eq!(row["verdict"], "holds", "{fault}");
+        assert_eq!(row["messages_per_entry"], "6.0", "{fault}: 2(N-1)");
+    }
 }
 
 #[test]
@@ -520,6 +304,15 @@ fn the_examples_hold_in_both_engines_and_keep_to_the_protocol() {
             checked.stdout, checked.stderr
         );
     }
+}
+
+/// Four screens of fifty lines, as wide as an editor has them.
+#[test]
+fn the_protocol_fits_on_four_screens() {
+    let page = fs::read_to_string(root().join("docs/protocol.md")).unwrap();
+    let screen_lines = |line: &str| line.chars().count().div_ceil(140).max(1);
+    let lines = page.lines().map(screen_lines).sum::<usize>();
+    assert!(lines <= 200, "{lines} lines");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! There is one process for each node. A step puts it into the state, lets the event happen and has it say
 //! what it knows then; the answer is remembered.
 
+use std::hash::Hash;
+
 use algorithms::erased::{Atlas, Broken, Input, MessageId, Numbered, StateId, Step};
 use algorithms::external::External;
 use algorithms::view::View;
@@ -11,6 +13,10 @@ use rustc_hash::FxHashMap;
 
 use crate::member::{Member, Message, canonical, told};
 use crate::process::{self, ProgramError, Start};
+use crate::protocol;
+
+/// More than this may not be remembered of what programs said.
+const MOST_BYTES: usize = 1 << 30;
 
 /// The states, messages and steps of a small world of programs.
 pub(crate) struct Asked {
@@ -20,9 +26,41 @@ pub(crate) struct Asked {
     members: Vec<Option<Seat>>,
     /// The state of each program before its first event, where it was asked.
     initial: Vec<Option<StateId>>,
-    states: Numbered<Box<str>>,
-    messages: Numbered<Message>,
+    states: Known<Box<str>>,
+    messages: Known<Message>,
     steps: FxHashMap<(NodeId, StateId, Input), Step>,
+}
+
+/// Values by number, and how much they take.
+struct Known<T> {
+    values: Numbered<T>,
+    many: u32,
+    bytes: usize,
+}
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self {
+            values: Numbered::default(),
+            many: 0,
+            bytes: 0,
+        }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Known<T> {
+    fn number(&mut self, value: T, bytes: usize) -> u32 {
+        let number = self.values.number(value);
+        if number == self.many {
+            self.many += 1;
+            self.bytes += bytes;
+        }
+        number
+    }
+
+    fn value(&self, number: u32) -> &T {
+        self.values.value(number)
+    }
 }
 
 struct Seat {
@@ -39,8 +77,8 @@ impl Asked {
             members: (0..setting.nodes()).map(|_| None).collect(),
             initial: vec![None; setting.nodes() as usize],
             setting,
-            states: Numbered::default(),
-            messages: Numbered::default(),
+            states: Known::default(),
+            messages: Known::default(),
             steps: FxHashMap::default(),
         }
     }
@@ -56,15 +94,15 @@ impl Asked {
         Ok(place.as_mut().expect("it was just started"))
     }
 
-    fn work_out(&mut self, node: NodeId, state: StateId, input: Input) -> Result<Step, String> {
+    fn work_out(&mut self, node: NodeId, state: StateId, event: Input) -> Result<Step, String> {
         let text = self.states.value(state.0).clone();
-        let received = match input {
+        let received = match event {
             Input::Receive { message, .. } => Some(self.messages.value(message.0).clone()),
             _ => None,
         };
         let seat = self.seat(node)?;
         let mut made = Vec::new();
-        let happened = seat.step(state, &text, input, received.as_ref(), &mut made);
+        let happened = seat.step(state, &text, event, received.as_ref(), &mut made);
         let next = match happened {
             Ok(next) => next,
             Err(error) => {
@@ -74,18 +112,29 @@ impl Asked {
                 return Err(why);
             }
         };
-        let next = StateId(self.states.number(next));
+        let next = self.state(next);
         let effects = made.into_iter().map(|effect| {
             effect.map_message(|message| {
                 let text = canonical(&message.text);
-                MessageId(self.messages.number(Message { text, ..message }))
+                let bytes = text.len();
+                MessageId(self.messages.number(Message { text, ..message }, bytes))
             })
         });
         let effects = effects.collect();
+        if self.states.bytes + self.messages.bytes > MOST_BYTES {
+            let mib = MOST_BYTES >> 20;
+            let why = "states and messages of programs take more than";
+            return Err(format!("{why} {mib} MiB; the last is one of member {node}"));
+        }
         if let Some(seat) = &mut self.members[node.index()] {
             seat.now = Some(next);
         }
         Ok(Step { next, effects })
+    }
+
+    fn state(&mut self, text: Box<str>) -> StateId {
+        let bytes = text.len();
+        StateId(self.states.number(text, bytes))
     }
 
     fn first(&mut self, node: NodeId) -> Result<Box<str>, String> {
@@ -100,7 +149,7 @@ impl Seat {
         &mut self,
         state: StateId,
         text: &str,
-        input: Input,
+        event: Input,
         received: Option<&Message>,
         effects: &mut Vec<Effect<Message>>,
     ) -> Result<Box<str>, ProgramError> {
@@ -108,7 +157,7 @@ impl Seat {
             self.member.load(text)?;
         }
         self.now = None;
-        self.member.happen(input, received, effects)?;
+        self.member.happen(event, received, effects)?;
         self.member.save()
     }
 }
@@ -120,7 +169,7 @@ impl Atlas for Asked {
         }
         // A program that fails here fails again at its first event, which can say so.
         let state = self.first(node).unwrap_or_else(|_| "null".into());
-        let state = StateId(self.states.number(state));
+        let state = self.state(state);
         if let Some(seat) = &mut self.members[node.index()] {
             seat.now = Some(state);
         }
@@ -128,10 +177,10 @@ impl Atlas for Asked {
         state
     }
 
-    fn step(&mut self, node: NodeId, state: StateId, input: Input) -> &Step {
-        let key = (node, state, input);
+    fn step(&mut self, node: NodeId, state: StateId, event: Input) -> &Step {
+        let key = (node, state, event);
         if !self.steps.contains_key(&key) {
-            let step = self.work_out(node, state, input);
+            let step = self.work_out(node, state, event);
             let step = step.unwrap_or_else(|why| Step {
                 next: state,
                 effects: vec![Effect::Fail { why }],
@@ -170,7 +219,7 @@ impl Atlas for Asked {
     }
 
     fn describe(&self, message: MessageId) -> String {
-        self.messages.value(message.0).text.to_string()
+        protocol::traced(&self.messages.value(message.0).text)
     }
 
     fn encode(&self, message: MessageId, bytes: &mut Vec<u8>) {
@@ -179,7 +228,7 @@ impl Atlas for Asked {
     }
 
     fn describe_state(&self, state: StateId) -> String {
-        self.states.value(state.0).to_string()
+        protocol::traced(self.states.value(state.0))
     }
 
     fn view(&self, _: StateId) -> View {

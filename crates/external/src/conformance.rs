@@ -40,69 +40,78 @@ pub enum Outcome {
     NeedNot(String),
 }
 
-/// Walks through the protocol and says after each step what became of it.
-pub fn check(start: &Start, tell: &mut dyn FnMut(Line)) {
+/// Walks through the protocol and says after each step what became of it. Says whether it got to the end: it does not
+/// where `stopped` says so, which is asked before each event.
+pub fn check(start: &Start, stopped: &dyn Fn() -> bool, tell: &mut dyn FnMut(Line)) -> bool {
     let mut walk = Walk {
         start,
+        stopped,
         declares: Declaration::default(),
     };
-    let mut say = |what, outcome: Result<Outcome, String>| {
-        let outcome = outcome.unwrap_or_else(Outcome::DoesNot);
-        let goes_on = !matches!(outcome, Outcome::DoesNot(_));
+    // A program that does not begin has nothing else to be asked.
+    let mut begins = true;
+    for (what, step) in STEPS {
+        let outcome = step(&mut walk).unwrap_or_else(Outcome::DoesNot);
+        if stopped() {
+            return false;
+        }
+        begins &= *what != INIT || !matches!(outcome, Outcome::DoesNot(_));
         tell(Line { what, outcome });
-        goes_on
-    };
-    if !say("answers init", walk.init()) {
-        return;
+        if !begins {
+            break;
+        }
     }
-    say(
-        "ignores fields it does not know in init",
-        walk.strange_init(),
-    );
-    say("answers request", walk.one(r#"{"request":{"priority":7}}"#));
-    say(
-        "ignores fields it does not know in request",
-        walk.one(r#"{"request":{"priority":0,"colour":{"red":[1,2]}}}"#),
-    );
-    say(
-        "answers a release that comes without an entry",
-        walk.one(r#"{"release":{}}"#),
-    );
-    say(
-        "answers a peer that went down",
-        walk.wanted(Wanted::Peer, r#"{"peer":{"node":1,"change":"down"}}"#),
-    );
-    say(
-        "answers a link that went down",
-        walk.wanted(Wanted::Link, r#"{"link":{"node":1,"change":"down"}}"#),
-    );
-    say(
-        "answers two requests in a row",
-        walk.lines(&[REQUEST, REQUEST]),
-    );
-    let entered = walk.group(NODES, u64::from(NODES) * 4, None);
-    say(
-        "lets three members in, each several times",
-        entered.map(|_| Outcome::Does),
-    );
-    say(
-        "carries a message of a megabyte",
-        walk.padded(&"x".repeat(LARGE)),
-    );
-    say(
-        "carries letters of every script",
-        walk.padded("ä ß 日本 \u{1f512} \u{202e} \\ \" \u{0} \n"),
-    );
-    say("answers 10,000 events", walk.long());
-    say("does the same again", walk.again());
-    say("saves and loads", walk.saves());
-    say("ends when its stdin ends", walk.ends());
+    true
 }
+
+type Step = fn(&mut Walk<'_>) -> Result<Outcome, String>;
+
+const INIT: &str = "answers init";
+
+const STEPS: &[(&str, Step)] = &[
+    (INIT, |walk| walk.init()),
+    ("ignores fields it does not know in init", |walk| {
+        walk.strange_init()
+    }),
+    ("answers request", |walk| {
+        walk.one(r#"{"request":{"priority":7}}"#)
+    }),
+    ("ignores fields it does not know in request", |walk| {
+        walk.one(r#"{"request":{"priority":0,"colour":{"red":[1,2]}}}"#)
+    }),
+    ("answers a release that comes without an entry", |walk| {
+        walk.one(r#"{"release":{}}"#)
+    }),
+    ("answers a peer that went down", |walk| {
+        walk.wanted(Wanted::Peer, r#"{"peer":{"node":1,"change":"down"}}"#)
+    }),
+    ("answers a link that went down", |walk| {
+        walk.wanted(Wanted::Link, r#"{"link":{"node":1,"change":"down"}}"#)
+    }),
+    ("answers two requests in a row", |walk| {
+        walk.lines(&[REQUEST, REQUEST])
+    }),
+    ("lets three members in, each several times", |walk| {
+        let entered = walk.group(NODES, u64::from(NODES) * 4, None);
+        entered.map(|_| Outcome::Does)
+    }),
+    ("carries a message of a megabyte", |walk| {
+        walk.padded(&"x".repeat(LARGE))
+    }),
+    ("carries letters of every script", |walk| {
+        walk.padded("ä ß 日本 \u{1f512} \u{202e} \\ \" \u{0} \n")
+    }),
+    ("answers 10,000 events", |walk| walk.long()),
+    ("does the same again", |walk| walk.again()),
+    ("saves and loads", |walk| walk.saves()),
+    ("ends when its stdin ends", |walk| walk.ends()),
+];
 
 const REQUEST: &str = r#"{"request":{"priority":0}}"#;
 
 struct Walk<'a> {
     start: &'a Start,
+    stopped: &'a dyn Fn() -> bool,
     declares: Declaration,
 }
 
@@ -195,6 +204,7 @@ impl Walk<'_> {
             inside: None,
             told: String::new(),
             padding,
+            stopped: self.stopped,
         };
         let mut happened = 0;
         let mut asker = 0;
@@ -288,6 +298,7 @@ struct GroupWalk<'a> {
     told: String,
     /// What is put into every message, if anything is.
     padding: Option<&'a str>,
+    stopped: &'a dyn Fn() -> bool,
 }
 
 impl GroupWalk<'_> {
@@ -317,14 +328,17 @@ impl GroupWalk<'_> {
         Ok(entered)
     }
 
-    fn happen(&mut self, node: NodeId, input: Input, happened: &mut u64) -> Result<(), String> {
+    fn happen(&mut self, node: NodeId, event: Input, happened: &mut u64) -> Result<(), String> {
+        if (self.stopped)() {
+            return Err("nobody waits for it any longer".to_owned());
+        }
         *happened += 1;
         let mut effects = Vec::new();
-        self.group.handle(node, input, &mut effects);
+        self.group.handle(node, event, &mut effects);
         for effect in effects {
             match effect {
                 Effect::Send { to, message, .. } => {
-                    let text = ordered(self.group.describe(message).as_bytes());
+                    let text = ordered(&self.bytes(message));
                     self.told += &format!("{node} sends {to} {text}\n");
                     self.flight.push_back((node, to, message));
                 }
@@ -347,13 +361,18 @@ impl GroupWalk<'_> {
         Ok(())
     }
 
+    fn bytes(&self, message: MessageId) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.group.encode(message, &mut bytes);
+        bytes
+    }
+
     /// The message with something more in it.
     fn padded(&mut self, message: MessageId) -> Result<MessageId, String> {
         let Some(padding) = self.padding else {
             return Ok(message);
         };
-        let text = self.group.describe(message);
-        let Ok(mut value) = serde_json::from_str::<Value>(&text) else {
+        let Ok(mut value) = serde_json::from_slice::<Value>(&self.bytes(message)) else {
             return Ok(message);
         };
         if let Value::Object(fields) = &mut value {

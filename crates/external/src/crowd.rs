@@ -1,95 +1,147 @@
-//! How many processes a program may be, with all that it starts.
+//! How many processes a program may be, and how much memory it may have, with all that it starts.
 //!
-//! The kernel counts the processes of a user, not those of a program, and it does not count those of root. So they
-//! are counted here, by the mark in their environment, for all programs of this process at once.
+//! The kernel counts the processes of a user, not those of a program, and it does not count those of root; of memory
+//! it counts addresses, which many languages take without using them. So both are measured here, for all programs of
+//! this process at once.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::sandbox;
+use algorithms::external::Limits;
 
-/// How often they are counted. What multiplies faster is ended a moment later.
+use crate::sandbox::{self, Family, Individual, Programs};
+
+/// How often they are measured. What multiplies faster is ended a moment later.
 const EVERY: Duration = Duration::from_millis(40);
 
-/// A program and what it may start, watched as long as this lives.
+/// A program and what it may take, watched as long as this lives.
 pub(crate) struct Crowd {
     mark: String,
-    watched: Arc<Watched>,
+    watched: Arc<Mutex<Watched>>,
 }
 
 struct Watched {
-    most: u32,
-    /// How many there were when there were too many; 0 before.
-    found: AtomicU32,
+    limits: Limits,
+    /// What it took when it took too much, and what is allowed.
+    exceeded: Option<String>,
+    /// The program, and what it had started when it was last measured.
+    known: Vec<Individual>,
 }
 
 /// The programs that are watched.
 struct All {
-    by_mark: BTreeMap<String, Arc<Watched>>,
-    /// Whether a thread counts them, which ends when there are none.
-    is_counting: bool,
+    by_mark: BTreeMap<String, Arc<Mutex<Watched>>>,
+    /// Whether a thread measures them, which ends when there are none.
+    is_measuring: bool,
 }
 
 static WATCHED: Mutex<All> = Mutex::new(All {
     by_mark: BTreeMap::new(),
-    is_counting: false,
+    is_measuring: false,
 });
 
-fn all() -> MutexGuard<'static, All> {
-    WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Crowd {
-    /// Ends all that has this mark as soon as there are more of them.
-    pub(crate) fn watch(mark: String, most: u32) -> Self {
-        let found = AtomicU32::new(0);
-        let watched = Arc::new(Watched { most, found });
-        let mut all = all();
+    /// Ends the program, and all that it started, as soon as they take too much.
+    pub(crate) fn watch(mark: String, program: Option<Individual>, limits: Limits) -> Self {
+        let watched = Arc::new(Mutex::new(Watched {
+            limits,
+            exceeded: None,
+            known: program.into_iter().collect(),
+        }));
+        let mut all = locked(&WATCHED);
         all.by_mark.insert(mark.clone(), Arc::clone(&watched));
-        if !all.is_counting {
-            let counting = thread::Builder::new().name("programs' processes".to_owned());
+        if !all.is_measuring {
+            let measuring = thread::Builder::new().name("what programs take".to_owned());
             // Where there is no thread to be had, the next program tries again.
-            all.is_counting = counting.spawn(count).is_ok();
+            all.is_measuring = measuring.spawn(measure).is_ok();
         }
         Self { mark, watched }
     }
 
-    /// How many there may be and how many there were, if they were too many.
-    pub(crate) fn exceeded(&self) -> Option<(u32, u32)> {
-        let found = self.watched.found.load(Ordering::Relaxed);
-        (found > 0).then_some((self.watched.most, found))
+    /// What it took and what it may take, if that was too much.
+    pub(crate) fn exceeded(&self) -> Option<String> {
+        locked(&self.watched).exceeded.clone()
+    }
+
+    /// The program, and what it had started when it was last measured.
+    pub(crate) fn known(&self) -> Vec<Individual> {
+        locked(&self.watched).known.clone()
     }
 }
 
 impl Drop for Crowd {
     fn drop(&mut self) {
-        all().by_mark.remove(&self.mark);
+        locked(&WATCHED).by_mark.remove(&self.mark);
     }
 }
 
-/// Counts until nobody is watched any more.
-fn count() {
+/// Measures until nobody is watched any more.
+fn measure() {
     loop {
         thread::sleep(EVERY);
-        let counts = sandbox::counts();
-        let mut all = all();
-        if all.by_mark.is_empty() {
-            all.is_counting = false;
-            return;
-        }
-        let crowds = all.by_mark.iter().filter_map(|(mark, watched)| {
-            let found = counts.get(mark).copied().unwrap_or(0);
-            (found > watched.most).then(|| (mark.clone(), Arc::clone(watched), found))
-        });
-        let crowds = crowds.collect::<Vec<_>>();
-        drop(all);
-        for (mark, watched, found) in crowds {
-            // The finding is stored before the program is killed, so that the reader of its pipe knows why it ended.
-            watched.found.store(found, Ordering::Relaxed);
-            sandbox::end_marked(&mark);
+        let watched = {
+            let mut all = locked(&WATCHED);
+            if all.by_mark.is_empty() {
+                all.is_measuring = false;
+                return;
+            }
+            all.by_mark.clone()
+        };
+        let programs = watched.iter();
+        let programs = programs.map(|(mark, one)| (mark.clone(), locked(one).known.clone()));
+        let families = sandbox::all_families(&programs.collect::<Programs>());
+        for (mark, one) in &watched {
+            if let Some(family) = families.get(mark) {
+                take_stock(one, mark, family);
+            }
         }
     }
+}
+
+/// Ends a program that takes too much.
+fn take_stock(one: &Mutex<Watched>, mark: &str, family: &Family) {
+    let mut watched = locked(one);
+    let mut known = std::mem::take(&mut watched.known);
+    known.extend(&family.members);
+    known.sort();
+    known.dedup();
+    // What is over need not be remembered, or a program that starts one after the other would fill the memory.
+    if known.len() > MOST_REMEMBERED {
+        known.clone_from(&family.members);
+    }
+    watched.known.clone_from(&known);
+    let Some(exceeded) = exceeded(watched.limits, family) else {
+        return;
+    };
+    // The finding is stored before the program is killed, so that the reader of its pipe knows why it ended.
+    watched.exceeded.get_or_insert(exceeded);
+    drop(watched);
+    sandbox::end_families(&Programs::from([(mark.to_owned(), known)]));
+}
+
+/// So many processes of one program are remembered.
+const MOST_REMEMBERED: usize = 4096;
+
+fn exceeded(limits: Limits, family: &Family) -> Option<String> {
+    let found = family.members.len();
+    if let Some(most) = limits.processes.filter(|&most| found > most as usize) {
+        return Some(format!(
+            "were {found} processes, and {most} are allowed (--program-processes)"
+        ));
+    }
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    let most = limits
+        .memory_bytes
+        .filter(|&most| family.resident_bytes > most)?;
+    Some(format!(
+        "took {} MiB of memory, and {} are allowed (--program-memory)",
+        mib(family.resident_bytes),
+        mib(most)
+    ))
 }

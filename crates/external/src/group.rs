@@ -16,15 +16,45 @@ use crate::protocol;
 /// are quicker, and known to end.
 const MOST_IN_VAIN: u32 = 300_000;
 
+/// More bytes of messages than this may not be under way, nor be sent without an entry: a program that sends and sends
+/// must take neither the machine's memory nor, where the run is traced, its disk.
+const MOST_BYTES: usize = 64 << 20;
+
 /// One program for each member, and the messages they have under way.
 pub(crate) struct Programs {
     of: External,
     first: u32,
     members: Vec<Seat>,
-    under_way: Shelf<Message>,
+    under_way: UnderWay,
     /// Events since somebody was last let in.
     in_vain: u32,
+    /// Bytes of messages that were sent since then.
+    bytes_in_vain: usize,
     effects: Vec<Effect<Message>>,
+}
+
+/// The messages that are under way, and how long they are in all.
+#[derive(Default)]
+struct UnderWay {
+    messages: Shelf<Message>,
+    bytes: usize,
+}
+
+impl UnderWay {
+    fn keep(&mut self, message: Message) -> MessageId {
+        self.bytes += message.text.len();
+        self.messages.keep(message)
+    }
+
+    fn take(&mut self, id: MessageId) -> Message {
+        let message = self.messages.take(id);
+        self.bytes -= message.text.len();
+        message
+    }
+
+    fn get(&self, id: MessageId) -> &Message {
+        self.messages.get(id)
+    }
 }
 
 /// The program of a member, or what became of it.
@@ -62,8 +92,9 @@ impl Programs {
             of,
             first,
             members,
-            under_way: Shelf::new(),
+            under_way: UnderWay::default(),
             in_vain: 0,
+            bytes_in_vain: 0,
             effects: Vec::new(),
         }
     }
@@ -110,6 +141,7 @@ impl Group for Programs {
             .iter()
             .any(|effect| matches!(effect, Effect::Enter { .. }));
         self.in_vain = if entered { 0 } else { self.in_vain + 1 };
+        self.bytes_in_vain = if entered { 0 } else { self.bytes_in_vain };
         let happened = happened.and_then(|()| match self.in_vain < MOST_IN_VAIN {
             true => program.count_uninvited(input, entered),
             false => Err(format!(
@@ -117,8 +149,22 @@ impl Group for Programs {
             )),
         });
         for effect in self.effects.drain(..) {
-            effects.push(effect.map_message(|message| self.under_way.keep(message)));
+            effects.push(effect.map_message(|message| {
+                self.bytes_in_vain += message.text.len();
+                self.under_way.keep(message)
+            }));
         }
+        let happened = happened.and_then(|()| {
+            let too_many = |bytes: usize, what: &str| match bytes > MOST_BYTES {
+                true => Err(format!(
+                    "more than {} MiB of messages {what}; member {member} sent the last of them",
+                    MOST_BYTES >> 20
+                )),
+                false => Ok(()),
+            };
+            too_many(self.bytes_in_vain, "and nobody was let in")?;
+            too_many(self.under_way.bytes, "are under way")
+        });
         if let Err(why) = happened {
             *seat = Seat::Failed(None);
             effects.push(Effect::Fail { why });
@@ -134,7 +180,7 @@ impl Group for Programs {
     }
 
     fn describe(&self, message: MessageId) -> String {
-        self.under_way.get(message).text.to_string()
+        protocol::traced(&self.under_way.get(message).text)
     }
 
     fn duplicate(&mut self, message: MessageId) -> MessageId {
@@ -164,8 +210,10 @@ impl Group for Programs {
     }
 
     fn describe_state(&self, member: NodeId) -> String {
-        let state = self.state(member);
-        state.unwrap_or("(it does not show its state)").to_owned()
+        match self.state(member) {
+            Some(state) => protocol::traced(state),
+            None => "(it does not show its state)".to_owned(),
+        }
     }
 
     /// How a program wants to be drawn it cannot say; its state is shown as it is.

@@ -4,9 +4,10 @@
 //!   engine ──► group, atlas ──► member ──► process ──► a program: stdin, stdout
 //! ```
 //!
-//! [`protocol`] is the lines, `process` a program with a deadline on its answers, `member` one program
-//! that is one member, `group` and `atlas` what the engines ask for, [`sandbox`] how a program is tied to
-//! us and limited. `docs/protocol.md` is for those who write programs.
+//! [`protocol`] is the lines, `json` how strictly they are read, `process` a program with a deadline on its
+//! answers, `member` one program that is one member, `group` and `atlas` what the engines ask for, [`sandbox`]
+//! how a program is tied to us and ended with all it started, `crowd` how it is limited. `docs/protocol.md` is
+//! for those who write programs.
 //!
 //! ```
 //! use external::protocol::{Answer, Question, Wish};
@@ -26,6 +27,7 @@ pub mod sandbox;
 mod atlas;
 mod crowd;
 mod group;
+mod json;
 mod member;
 mod names;
 mod process;

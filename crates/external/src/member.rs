@@ -90,14 +90,14 @@ impl Member {
     /// Lets an event happen; what the program says to itself happens before this returns.
     pub(crate) fn happen(
         &mut self,
-        input: Input,
+        event: Input,
         received: Option<&Message>,
         effects: &mut Vec<Effect<Message>>,
     ) -> Result<(), ProgramError> {
         /// So many messages to oneself in one event, and it never ends.
         const MOST_TO_ITSELF: usize = 10_000;
         let raw;
-        let question = match input {
+        let question = match event {
             Input::Request(Request { priority }) => Question::Request { priority },
             Input::Release => Question::Release {},
             Input::Receive { from, .. } => {
@@ -139,9 +139,9 @@ impl Member {
     }
 
     /// Each entry that nobody asked for is a finding; a program that never stops is ended.
-    pub(crate) fn count_uninvited(&mut self, input: Input, entered: bool) -> Result<(), String> {
+    pub(crate) fn count_uninvited(&mut self, event: Input, entered: bool) -> Result<(), String> {
         const MOST: u32 = 1_000;
-        self.asked |= matches!(input, Input::Request(_));
+        self.asked |= matches!(event, Input::Request(_));
         if !entered || std::mem::take(&mut self.asked) {
             return Ok(());
         }
@@ -235,7 +235,10 @@ impl Member {
                 value: note.value,
                 charge: self.charge(note.charge)?,
             },
-            Wish::Error(error) => Effect::ProtocolError { why: error.why },
+            // In one line, so that no program writes lines of a report.
+            Wish::Error(error) => Effect::ProtocolError {
+                why: error.why.split_whitespace().collect::<Vec<_>>().join(" "),
+            },
         })
     }
 
@@ -300,13 +303,13 @@ pub(crate) fn told(of: External, me: NodeId, lines: u64, error: &ProgramError) -
         ProgramError::NoAnswer { .. } | ProgramError::Impossible { .. } => {
             format!(", line {lines}")
         }
-        ProgramError::Unasked { .. } | ProgramError::TooLong { .. } => {
-            format!(", line {}", lines + 1)
-        }
-        ProgramError::Unstarted { .. }
+        // The line that was being waited for, or that came instead of it.
+        ProgramError::Unasked { .. }
+        | ProgramError::TooLong { .. }
         | ProgramError::Ended { .. }
-        | ProgramError::TooMany { .. }
-        | ProgramError::Late { .. } => String::new(),
+        | ProgramError::TooMuch { .. }
+        | ProgramError::Late { .. } => format!(", line {}", lines + 1),
+        ProgramError::Unstarted { .. } => String::new(),
     };
     format!("the program of member {me} ({command}){line}: {error}")
 }

@@ -11,9 +11,9 @@ const LONGEST_NAME: usize = 64;
 /// The same name, kept for good.
 pub(crate) fn kept(name: &str) -> Result<&'static str, String> {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    if name.is_empty() || name.len() > LONGEST_NAME {
+    if name.is_empty() || name.chars().count() > LONGEST_NAME {
         return Err(format!(
-            "the name '{name:.80}' is not 1 to {LONGEST_NAME} bytes long"
+            "the name '{name:.80}' is not 1 to {LONGEST_NAME} characters long"
         ));
     }
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use algorithms::external::Limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Signal, kill_process_group};
 
 use crate::crowd::Crowd;
 use crate::protocol::shown;
-use crate::sandbox;
+use crate::sandbox::{self, Individual};
 
 /// The longest line that a program may write. A message of a megabyte has much room in it.
 pub(crate) const LONGEST_LINE: usize = 16 << 20;
@@ -70,14 +70,12 @@ pub(crate) enum ProgramError {
         /// The end of its stderr.
         stderr: String,
     },
-    /// It was ended, because it and what it started were too many.
-    TooMany {
+    /// It was ended, because it and what it started took too much.
+    TooMuch {
         /// What it was asked.
         asked: String,
-        /// How many there may be.
-        most: u32,
-        /// How many there were.
-        found: u32,
+        /// What it took, and what is allowed.
+        taken: String,
     },
     /// It did not answer in time.
     Late {
@@ -141,10 +139,9 @@ impl fmt::Display for ProgramError {
                 };
                 write!(f, "it {how} and did not answer {asked}; {}", wrote(stderr))
             }
-            ProgramError::TooMany { asked, most, found } => write!(
+            ProgramError::TooMuch { asked, taken } => write!(
                 f,
-                "asked {asked} it and what it started were {found} processes, and {most} are allowed \
-                 (--program-processes); all were ended"
+                "asked {asked} it and what it started {taken}; all were ended"
             ),
             ProgramError::Late {
                 asked,
@@ -203,6 +200,10 @@ pub(crate) struct Process {
     in_our_group: bool,
     mark: String,
     crowd: Option<Crowd>,
+    /// It and what it had started when it was told to end.
+    known: Vec<Individual>,
+    /// All that it started is known to have ended.
+    is_alone: bool,
     stderr: Arc<Mutex<VecDeque<u8>>>,
     listener: Option<JoinHandle<()>>,
 }
@@ -224,11 +225,17 @@ impl Process {
         let mut command = match &start.executable {
             Some(executable) => {
                 let mut command = Command::new(executable);
-                command.args(sandbox::arguments(start.limits));
+                command.args(sandbox::arguments(!start.in_our_group));
                 command.arg(program);
                 command
             }
-            None => Command::new(program),
+            None => {
+                let mut command = Command::new(program);
+                if !start.in_our_group {
+                    command.process_group(0);
+                }
+                command
+            }
         };
         command
             .args(arguments)
@@ -237,12 +244,11 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        if !start.in_our_group {
-            command.process_group(0);
-        }
         let mut child = command.spawn().map_err(unstarted)?;
-        let crowd = start.limits.processes;
-        let crowd = crowd.map(|most| Crowd::watch(mark.clone(), most));
+        let limits = start.limits;
+        let program = Individual::now(child.id());
+        let is_limited = limits.processes.is_some() || limits.memory_bytes.is_some();
+        let crowd = is_limited.then(|| Crowd::watch(mark.clone(), program, limits));
         let stdin = child.stdin.take().expect("stdin is a pipe");
         let stdout = child.stdout.take().expect("stdout is a pipe");
         let pipe = child.stderr.take().expect("stderr is a pipe");
@@ -265,6 +271,8 @@ impl Process {
             in_our_group: start.in_our_group,
             mark,
             crowd,
+            known: Vec::new(),
+            is_alone: false,
             stderr,
             listener,
         };
@@ -386,11 +394,10 @@ impl Process {
     /// It has closed a pipe: most likely it is gone, or about to be.
     fn ended(&mut self, question: &[u8]) -> ProgramError {
         let status = self.end_within(LAST_BREATH);
-        if let Some((most, found)) = self.crowd.as_ref().and_then(Crowd::exceeded) {
-            return ProgramError::TooMany {
+        if let Some(taken) = self.crowd.as_ref().and_then(Crowd::exceeded) {
+            return ProgramError::TooMuch {
                 asked: shown(question),
-                most,
-                found,
+                taken,
             };
         }
         if status.is_some() {
@@ -444,38 +451,69 @@ impl Process {
         self.end_within(PATIENCE).is_some()
     }
 
+    /// Its process, if that is still there.
+    fn living(&mut self) -> Option<Individual> {
+        match self.child.try_wait() {
+            Ok(None) => Individual::now(self.child.id()),
+            Ok(Some(_)) | Err(_) => None,
+        }
+    }
+
+    /// What is known without looking for it: itself, if it is still there, and what was seen earlier.
+    fn known(&mut self) -> Vec<Individual> {
+        let mut known = std::mem::take(&mut self.known);
+        known.extend(self.living());
+        known.extend(self.crowd.iter().flat_map(Crowd::known));
+        known
+    }
+
     /// Ends it now, with what it started in its process group.
     fn kill(&mut self) {
-        let Some(pid) = Pid::from_raw(self.child.id() as i32) else {
-            return;
-        };
-        // What is not reaped yet keeps its number, so nobody else is hit.
-        let _ = match self.in_our_group {
-            true => kill_process(pid, Signal::KILL),
-            false => kill_process_group(pid, Signal::KILL),
-        };
+        let group = self.living().and_then(Individual::pid);
+        if let Some(group) = group.filter(|_| !self.in_our_group) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        // It may be gone already.
+        let _ = self.child.kill();
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if !self.is_alone {
+            let family = (self.mark.clone(), self.known());
+            sandbox::end_families(&[family].into());
+        }
         self.stdin = None;
         self.kill();
         let _ = self.child.wait();
-        sandbox::end_marked(&self.mark);
     }
 }
 
 /// Ends programs that are no longer needed: each may end by itself when its stdin ends, all in the same
-/// short time. Says how many did not, or left something running.
+/// short time.
 pub(crate) fn end_all(mut processes: Vec<Process>) {
+    let programs = processes
+        .iter_mut()
+        .map(|process| (process.mark.clone(), process.known()));
+    let mut families = sandbox::all_families(&programs.collect());
     for process in &mut processes {
+        // Once it has ended by itself nothing leads to what it has started.
+        process.known = families.remove(&process.mark).unwrap_or_default().members;
         process.stdin = None;
     }
     let deadline = Instant::now() + FAREWELL;
     for process in &mut processes {
         let left = deadline.saturating_duration_since(Instant::now());
         process.end_within(left);
+    }
+    // All at once: whoever is looked for, all processes of the machine are looked at.
+    let programs = processes
+        .iter_mut()
+        .map(|process| (process.mark.clone(), process.known()));
+    sandbox::end_families(&programs.collect());
+    for process in &mut processes {
+        process.is_alone = true;
     }
 }
 

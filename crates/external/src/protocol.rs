@@ -10,6 +10,7 @@ use algorithms::external::Declaration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::json::{effects, maybe_object, maybe_whole, object, whole};
 use crate::process::ProgramError;
 
 /// The version of the protocol, which a program finds in `init`.
@@ -145,13 +146,13 @@ impl Question<'_> {
 #[serde(deny_unknown_fields)]
 pub struct Answer<'a> {
     /// What the program wants done, in this order.
-    #[serde(rename = "do", borrow)]
+    #[serde(rename = "do", borrow, deserialize_with = "effects")]
     pub effects: Vec<Wish<'a>>,
     /// Its state, for people to look at.
     #[serde(default, borrow)]
     pub state: Option<&'a RawValue>,
     /// What it says of itself, in the answer to `init`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "maybe_object")]
     pub declares: Option<Declaration>,
 }
 
@@ -169,20 +170,22 @@ pub struct Saved<'a> {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Wish<'a> {
     /// Send a message.
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "object")]
     Send(Send<'a>),
     /// Let the local client in.
+    #[serde(deserialize_with = "object")]
     Enter(Enter),
     /// Wake the program up later.
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "object")]
     SetTimer(SetTimer<'a>),
     /// Forget a timer.
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "object")]
     CancelTimer(CancelTimer<'a>),
     /// Remember a number.
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "object")]
     Note(Note<'a>),
     /// Something arrived that cannot arrive.
+    #[serde(deserialize_with = "object")]
     Error(Mistake),
 }
 
@@ -191,12 +194,13 @@ pub enum Wish<'a> {
 #[serde(deny_unknown_fields)]
 pub struct Send<'a> {
     /// The member that the message is for.
+    #[serde(deserialize_with = "whole")]
     pub to: u32,
     /// Any JSON value; an object's `kind` is its kind.
     #[serde(borrow)]
     pub message: &'a RawValue,
     /// The member whose request pays for it.
-    #[serde(default, rename = "for")]
+    #[serde(default, rename = "for", deserialize_with = "maybe_whole")]
     pub charge: Option<u32>,
 }
 
@@ -205,7 +209,7 @@ pub struct Send<'a> {
 #[serde(deny_unknown_fields)]
 pub struct Enter {
     /// A number that rises with every entry.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "maybe_whole")]
     pub fence: Option<u64>,
 }
 
@@ -217,7 +221,7 @@ pub struct SetTimer<'a> {
     #[serde(borrow)]
     pub name: Cow<'a, str>,
     /// Which one of that name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     pub tag: u64,
     /// When it goes off, in milliseconds from now.
     pub after_ms: f64,
@@ -231,7 +235,7 @@ pub struct CancelTimer<'a> {
     #[serde(borrow)]
     pub name: Cow<'a, str>,
     /// Which one of that name.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     pub tag: u64,
 }
 
@@ -243,9 +247,10 @@ pub struct Note<'a> {
     #[serde(borrow)]
     pub name: Cow<'a, str>,
     /// The number that is remembered.
+    #[serde(deserialize_with = "whole")]
     pub value: u64,
     /// The member whose request it belongs to.
-    #[serde(default, rename = "for")]
+    #[serde(default, rename = "for", deserialize_with = "maybe_whole")]
     pub charge: Option<u32>,
 }
 
@@ -266,7 +271,8 @@ struct Kind<'a> {
 
 /// The kind that a message names.
 pub(crate) fn kind_of(message: &RawValue) -> Option<Cow<'_, str>> {
-    let kind: Kind<'_> = serde_json::from_str(message.get()).ok()?;
+    let mut message = serde_json::Deserializer::from_str(message.get());
+    let kind: Kind<'_> = object(&mut message).ok()?;
     kind.kind
 }
 
@@ -275,7 +281,9 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(
     question: &[u8],
     line: &'a [u8],
 ) -> Result<T, ProgramError> {
-    serde_json::from_slice(line).map_err(|error| ProgramError::NoAnswer {
+    let mut json = serde_json::Deserializer::from_slice(line);
+    let answer = object(&mut json).and_then(|answer| json.end().map(|()| answer));
+    answer.map_err(|error| ProgramError::NoAnswer {
         asked: shown(question),
         line: shown(line),
         why: error.to_string(),
@@ -286,10 +294,19 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(
 pub(crate) fn shown(line: &[u8]) -> String {
     const LONGEST: usize = 200;
     let text = String::from_utf8_lossy(line);
-    let text = text.trim_end_matches('\n');
-    let mut shown: String = text.chars().take(LONGEST).collect();
-    if text.chars().count() > LONGEST {
-        shown.push_str(&format!("… ({} bytes)", line.len()));
+    safe_io::visible(&cut(text.trim_end_matches('\n'), LONGEST)).into_owned()
+}
+
+/// What a program sent or knows as a trace and a page have it: not all of it where it is very long, since a trace has
+/// it once for every message.
+pub(crate) fn traced(text: &str) -> String {
+    const LONGEST: usize = 4_000;
+    cut(text, LONGEST)
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
+        None => text.to_owned(),
     }
-    safe_io::visible(&shown).into_owned()
 }

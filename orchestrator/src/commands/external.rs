@@ -46,7 +46,8 @@ impl External {
         };
         let mut lines = Vec::new();
         let mut printed = Ok(());
-        conformance::check(&start, &mut |line: Line| {
+        let goes_on = || false;
+        conformance::check(&start, &goes_on, &mut |line: Line| {
             if !self.json && printed.is_ok() {
                 printed = print(&shown(&line));
             }

@@ -1,6 +1,7 @@
 //! `orchestrator grade`: a program, or a folder of them, against a challenge.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ pub(crate) struct Grade {
     submissions: Option<PathBuf>,
     /// File of seeds for the runs, a whole number in each line, instead of 1, 2, 3, …
     ///
-    /// The report speaks of them by their place in the file.
+    /// The report speaks of them by their place in the file. `-` is stdin.
     #[arg(long, value_name = "FILE", help_heading = "Submissions")]
     seeds: Option<PathBuf>,
     /// Time that all checks of one submission may take
@@ -56,9 +57,10 @@ pub(crate) struct Grade {
         help_heading = "Submissions"
     )]
     answer_within: Time,
-    /// Memory that each program may take, in MiB of addresses [default: no limit]
-    #[arg(long, value_name = "MIB", help_heading = "Submissions", value_parser = whole::<u64>)]
-    program_memory: Option<u64>,
+    /// Memory that each program may take, in MiB, with all that it starts
+    #[arg(long, value_name = "MIB", default_value_t = 1024, help_heading = "Submissions",
+          value_parser = whole::<u64>)]
+    program_memory: u64,
     /// Processes that each program may be, with all that it starts
     #[arg(long, value_name = "NUMBER", default_value_t = 16, help_heading = "Submissions",
           value_parser = whole::<u32>)]
@@ -166,7 +168,8 @@ impl Grade {
         let handed_in = names.into_iter().map(|name| {
             let path = folder.join(&name).display().to_string();
             let command = self.program.iter().map(|word| word.replace(PLACE, &path));
-            (name, command.collect())
+            // In one line, whatever it is called, so that no name writes lines of a report.
+            (name.replace(['\n', '\r'], "?"), command.collect())
         });
         Ok(handed_in.collect())
     }
@@ -175,7 +178,7 @@ impl Grade {
         for (flag, given) in [
             ("--within", self.within.0),
             ("--answer-within", self.answer_within.0),
-            ("--program-memory", self.program_memory.unwrap_or(1)),
+            ("--program-memory", self.program_memory),
             ("--program-processes", self.program_processes.into()),
         ] {
             if given == 0 {
@@ -183,7 +186,7 @@ impl Grade {
             }
         }
         Ok(Limits {
-            memory_bytes: self.program_memory.map(|mib| mib.saturating_mul(1 << 20)),
+            memory_bytes: Some(self.program_memory.saturating_mul(1 << 20)),
             processes: Some(self.program_processes),
         })
     }
@@ -222,7 +225,11 @@ fn seeds(path: &Path) -> Result<Vec<u64>, String> {
     /// More are a mistake.
     const MOST: usize = 10_000;
     let at = |why: String| format!("--seeds: {}{why}", path.display());
-    let text = safe_io::input::read_text(path).map_err(|error| at(format!(": {error}")))?;
+    let text = match path == Path::new("-") {
+        true => from_stdin(),
+        false => safe_io::input::read_text(path),
+    };
+    let text = text.map_err(|error| at(format!(": {error}")))?;
     let mut seeds = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let word = line.split('#').next().unwrap_or_default().trim();
@@ -235,4 +242,12 @@ fn seeds(path: &Path) -> Result<Vec<u64>, String> {
         1..=MOST => Ok(seeds),
         many => Err(at(format!(": {many} seeds; there are 1 to {MOST}"))),
     }
+}
+
+/// What stands in stdin, which is no more than all seeds that there may be.
+fn from_stdin() -> std::io::Result<String> {
+    const LONGEST: u64 = 1 << 20;
+    let mut text = String::new();
+    std::io::stdin().take(LONGEST).read_to_string(&mut text)?;
+    Ok(text)
 }

@@ -50,7 +50,8 @@ pub(crate) fn text(challenge: &Challenge, graded: &Graded) -> String {
             ),
             ("             again: ", check.again.clone()),
         ] {
-            // Commands and paths stay in one line, to be copied.
+            // Commands and paths stay in one line, to be copied. Where a name has more, no report is made of it.
+            let what = what.filter(|what| !what.contains('\n'));
             text.extend(what.map(|what| format!("{lead}{what}\n")));
         }
     }

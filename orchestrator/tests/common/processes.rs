@@ -6,12 +6,13 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use super::Finished;
+use super::{Finished, Place, words};
 
 /// How many bytes of records this file of a member has; it is longer than that while the member lives.
 pub(crate) fn recorded(file: &Path) -> u64 {
@@ -192,4 +193,36 @@ pub(crate) fn cpu_ticks(pid: Pid) -> u64 {
         .nth(11)
         .and_then(|ticks| ticks.parse().ok());
     user.unwrap_or(0)
+}
+
+/// Runs a line to its end, and fails if something that it started is still there then. All that it starts is marked
+/// for that, in the variable `TURNSTILE_TEST`.
+pub(crate) fn run_and_look(place: &Place, line: &str) -> Finished {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let number = RUNS.fetch_add(1, Ordering::Relaxed);
+    let mark = format!("marked-{}-{number}-", std::process::id());
+    let mut command = place.command(words(line));
+    command.env("TURNSTILE_TEST", &mark);
+    let output = command.output().unwrap();
+    let left = left_running(&mark);
+    assert!(left.is_empty(), "{line}\nleft running: {left:?}");
+    Finished {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// The commands of all processes with this mark in their environment or in their command.
+fn left_running(mark: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap();
+    let left = processes.filter_map(|process| {
+        let process = process.ok()?.path();
+        let read = |name: &str| fs::read(process.join(name)).ok();
+        let command = String::from_utf8_lossy(&read("cmdline")?).replace('\0', " ");
+        let environment = String::from_utf8_lossy(&read("environ")?).into_owned();
+        let is_marked = environment.contains(mark) || command.contains(mark);
+        is_marked.then_some(command)
+    });
+    left.collect()
 }

@@ -72,7 +72,7 @@ pub(crate) struct WorldSpec {
     #[serde(default)]
     answer_within: Option<Time>,
 
-    /// external: memory that each program may take, in MiB [default: no limit]
+    /// external: memory that each program may take, in MiB, with all that it starts [default: no limit]
     #[arg(long, value_name = "MIB", help_heading = "Group", value_parser = whole::<u64>)]
     #[serde(default)]
     program_memory: Option<u64>,
