@@ -23,8 +23,7 @@ pub(crate) fn turned(scenario: &Scenario) -> Vec<Turn> {
         match key.as_str() {
             "algorithm" | "seed" | "fault" | "params" | "as-printed" => {}
             "nodes" => turn(key, size(value)),
-            "workload" | "links" | "engine" | "transport" => turn(key, text),
-            "schedule" => turn(key, text),
+            "workload" | "links" | "engine" | "transport" | "schedule" => turn(key, text),
             "topology" if text.starts_with("kanrar") => turn(key, "a figure"),
             "topology" | "detector" => turn(key, before(text, &[':', '@'])),
             "delay" => turn(key, law(text)),
