@@ -83,8 +83,9 @@ request wins phase 2; aging lets one that N younger ones overtook go before all.
 
 Requests stay with the voters until the RELEASE, so a loser need not ask again.
 A vote that comes home goes to the oldest of them. Each loan has a serial number
-and the vote comes home by that, whichever node brings it. VOTE and P2V also tell which
-requests are finished, or votes could circle among those that do not know.
+and the vote comes home by that, whichever node brings it. VOTE and P2V also
+tell which requests are finished, or votes could circle among those that do not
+know.
 
 Why it is safe: two inside would have more votes than there are. Why nobody
 starves: nobody outranks the oldest request, so votes only move towards it.

@@ -123,10 +123,10 @@ the order they came, queue=stamp: the oldest request first).
 
 Nobody has two of three, and nobody gives back a vote it needs: with retry=off
 that is a deadlock. So a candidate that has no majority after 3T (T is the bound
-on a message's delay) withdraws: REL to all, and it begins again later. If all of
-them wait equally long (retry=fixed) and messages take equally long, they meet
-again, for ever: a live-lock. With retry=random each draws its own time, up to
-4NT, and sooner or later one comes alone.
+on a message's delay) withdraws: REL to all, and it begins again later. If all
+of them wait equally long (retry=fixed) and messages take equally long, they
+meet again, for ever: a live-lock. With retry=random each draws its own time, up
+to 4NT, and sooner or later one comes alone.
 
 Each attempt has a number. A vote for an attempt that was withdrawn is dropped
 by the candidate: the REL that frees it is already on its way to the voter. So
