@@ -1,7 +1,7 @@
 //! A witness of mutual exclusion that depends on no clock and no record.
 //!
 //! Around its critical section every member says in memory that all members of the host share that it is inside.
-//! Whoever finds k others inside as it enters is refused, whatever clocks and records say. For who trusts the
+//! A member that finds k others inside as it enters is refused, whatever clocks and records say. For who trusts the
 //! kernel alone, the witness is a real lock on one of k files.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -69,15 +69,15 @@ impl Witness {
     /// Called on entering.
     pub(crate) fn enter(&mut self) -> io::Result<Testimony> {
         // Who is inside already is nobody else.
-        if let Some(said) = self.inside {
-            return Ok(said);
+        if let Some(answer) = self.inside {
+            return Ok(answer);
         }
-        let said = match &self.kind {
+        let answer = match &self.kind {
             Kind::Words(words) => words.enter()?,
             Kind::Locks(files) => lock_first(files)?,
         };
-        self.inside = Some(said);
-        Ok(said)
+        self.inside = Some(answer);
+        Ok(answer)
     }
 
     /// Called on leaving, before the exit is recorded.
@@ -139,7 +139,7 @@ impl Life {
 /// Who is inside, in shared memory: the first word is how many, and then each member has a word of its own,
 /// which is 0 while it is outside, and otherwise one more than the number of its life.
 ///
-/// The words of the members are the truth. The first spares whoever enters to look at them all: it is never less
+/// The words of the members are the truth. The first spares a member that enters a look at them all: it is never less
 /// than how many words are set by members that have come so far, so that below k there is room. It stays too
 /// large when a member dies inside, and then everybody looks.
 struct Words {
@@ -150,7 +150,7 @@ struct Words {
 }
 
 impl Words {
-    /// Of two who enter at the same time, whoever counts itself second finds the word of the first, which was
+    /// Of two that enter at the same time, the one that counts itself second finds the word of the first, which was
     /// set before it was counted.
     fn enter(&self) -> io::Result<Testimony> {
         let mine = self.words.get(self.me.node.index() + 1);
@@ -165,7 +165,7 @@ impl Words {
         })
     }
 
-    /// The word goes first: whoever finds it set can rely on this member being inside.
+    /// The word goes first: a member that finds it set can rely on this member being inside.
     fn leave(&self) {
         self.words.get(self.me.node.index() + 1).store(0, SeqCst);
         self.words.get(0).fetch_sub(1, SeqCst);
@@ -241,23 +241,23 @@ mod tests {
             let all_are_there = Barrier::new(4);
             let enter = |node| {
                 let (mut witness, _records) = living(dir.path(), kind, k, node);
-                let mut said = Vec::new();
+                let mut answers = Vec::new();
                 for _ in 0..ENTRIES {
                     all_are_there.wait();
-                    said.push(witness.enter().unwrap());
+                    answers.push(witness.enter().unwrap());
                     // Everybody is inside, as far as they know.
                     all_are_there.wait();
                     witness.leave().unwrap();
                 }
-                said
+                answers
             };
-            let said = std::thread::scope(|scope| {
+            let answers = std::thread::scope(|scope| {
                 let enter = &enter;
                 let members = [0, 1, 2, 3].map(|node| scope.spawn(move || enter(node)));
                 members.map(|member| member.join().unwrap())
             });
             for nth in 0..ENTRIES {
-                let slots = said.iter().filter_map(|said| match said[nth] {
+                let slots = answers.iter().filter_map(|answer| match answer[nth] {
                     Testimony::Admitted(slot) => Some(slot),
                     Testimony::Refused => None,
                 });

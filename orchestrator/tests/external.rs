@@ -396,7 +396,7 @@ fn what_a_program_does_not_do_is_said_line_by_line() {
     );
 }
 
-/// Whoever enters while somebody else stays for long enough is refused by the witness, whether that one was
+/// A member that enters while somebody else stays for long enough is refused by the witness, whether that one was
 /// refused or not.
 #[test]
 fn the_witness_refuses_all_who_enter_beside_somebody() {

@@ -1,4 +1,4 @@
-//! Submissions that attack whoever grades them, each within bounds: what is theirs to take is limited, and what
+//! Submissions that attack the grader, each within bounds: what is theirs to take is limited, and what
 //! comes after them is graded as if they had not been.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

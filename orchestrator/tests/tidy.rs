@@ -243,11 +243,11 @@ fn every_mutant_still_applies() {
     let mutants = list["mutant"].as_array().expect("an array");
     assert!(mutants.len() > 100, "only {} were found", mutants.len());
     for mutant in mutants {
-        let said = |key: &str| mutant[key].as_str().expect("a text");
-        let (id, file) = (said("id"), said("file"));
-        let times = read(&root().join(file)).matches(said("old")).count();
+        let text = |key: &str| mutant[key].as_str().expect("a text");
+        let (id, file) = (text("id"), text("file"));
+        let times = read(&root().join(file)).matches(text("old")).count();
         assert_eq!(times, 1, "{id}: how often its old text is in {file}");
-        let words: Vec<_> = said("test").split_whitespace().collect();
+        let words: Vec<_> = text("test").split_whitespace().collect();
         let after = |flag: &str| {
             let place = words.iter().position(|word| *word == flag)?;
             words.get(place + 1).copied()
@@ -259,7 +259,7 @@ fn every_mutant_still_applies() {
             let tests = package.join("tests");
             tests.join(format!("{test}.rs")).is_file() || tests.join(test).is_dir()
         });
-        assert!(there, "{id}: {}", said("test"));
+        assert!(there, "{id}: {}", text("test"));
     }
 }
 

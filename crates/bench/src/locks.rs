@@ -321,7 +321,9 @@ impl Contender {
     fn line(&mut self) -> io::Result<String> {
         let mut line = String::new();
         match self.stdout.read_line(&mut line)? {
-            0 => Err(io::Error::other("a contender ended; what it said is above")),
+            0 => Err(io::Error::other(
+                "a contender ended; what it printed is above",
+            )),
             _ => Ok(line),
         }
     }

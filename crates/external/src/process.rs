@@ -507,7 +507,7 @@ pub(crate) fn end_all(mut processes: Vec<Process>) {
         let left = deadline.saturating_duration_since(Instant::now());
         process.end_within(left);
     }
-    // All at once: whoever is looked for, all processes of the machine are looked at.
+    // All at once: each search looks at all processes of the machine.
     let programs = processes
         .iter_mut()
         .map(|process| (process.mark.clone(), process.known()));

@@ -54,7 +54,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(program) = arguments.next() else {
         return failed("no program is named".to_owned());
     };
-    // What it starts stays below it, whoever of them ends first, and so it can be found.
+    // What it starts stays below it, no matter which of them ends first, and so it can be found.
     if set_child_subreaper(Some(Pid::INIT)).is_err() {
         return failed("cannot keep together what a program starts".to_owned());
     }

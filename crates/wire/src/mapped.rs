@@ -165,8 +165,8 @@ impl SharedWords {
     }
 }
 
-/// Has the file system promise room for this piece of a file. Whoever stores into a page for which there is
-/// no room would be ended by SIGBUS.
+/// Has the file system promise room for this piece of a file. A process that stores into a page for
+/// which there is no room would be ended by SIGBUS.
 fn reserve(file: &File, from: u64, length: usize) -> io::Result<()> {
     Ok(fallocate(
         file,
@@ -233,7 +233,7 @@ mod mapping {
             }
         }
 
-        /// A word of it. Whoever shares it uses it as an atomic, too.
+        /// A word of it. Other processes that share it use it as an atomic, too.
         pub(super) fn word(&self, nth: usize) -> &AtomicU64 {
             let fits = nth < self.length / size_of::<AtomicU64>();
             assert!(fits, "the word is within the piece");

@@ -24,7 +24,7 @@ use crate::scenario::{Resolved, Scenario};
 const MOST_EVENTS: u64 = 10_000_000;
 const MOST_EVENTS_OF_PAIR: u64 = 30_000;
 
-/// More messages and timers than this at a time, and a run is said to fill the memory.
+/// A run with more messages and timers than this at a time counts as one that fills the memory.
 const MOST_UNDER_WAY: usize = 1_000_000;
 
 /// What a run came to.

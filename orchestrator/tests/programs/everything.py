@@ -57,7 +57,7 @@ def receive(**what):
     if kind == "DONE" and know["waiting"][:1] == [sender]:
         know["waiting"].pop(0)
         know["turn"] += 1
-    # Whoever is first may have missed that it is its turn.
+    # The member that is first may have missed that it is its turn.
     if kind in ("ASK", "DONE") and know["waiting"]:
         send("GO", know["waiting"][0], know["turn"])
     if kind == "GO" and know["waits"]:

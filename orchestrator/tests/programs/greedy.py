@@ -1,4 +1,4 @@
-"""A program that lets everybody in at once, whoever is inside."""
+"""A program that lets everybody in at once, no matter who is inside."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A submission that attacks whoever grades it, within bounds, in the way that its argument names. Where it gets
+"""A submission that attacks the grader, within bounds, in the way that its argument names. Where it gets
 through it says so in a file, `got-through`, in the current directory."""
 
 import json

@@ -63,7 +63,7 @@ fn serve() -> io::Result<()> {
 /// A client of it.
 pub(super) struct Central {
     socket: UdpSocket,
-    /// What has been said of leaving, and not been sent.
+    /// What tells the server of leaving, until the next request takes it along; 0 if nothing waits.
     put_off: u8,
 }
 

@@ -1,7 +1,7 @@
 //! A process that wants a lock again and again, whatever lock it is.
 //!
 //! It says that it is ready, is told when to begin and when to stop, and takes the lock and gives it back for as
-//! long. Around every stay it takes a word in memory that all contenders share: whoever finds it taken has been
+//! long. Around every stay it takes a word in memory that all contenders share: one that finds it taken has been
 //! let in beside somebody else. It says how often it was inside, and leaves how long it waited each time in a
 //! file.
 

@@ -94,7 +94,7 @@ impl Client {
 }
 
 fn unknown(line: &str) -> io::Error {
-    io::Error::other(format!("Redis said '{line}'"))
+    io::Error::other(format!("Redis answered '{line}'"))
 }
 
 /// Empties the server, and puts the token there.
@@ -105,7 +105,8 @@ pub(super) fn prepare(at: &str) -> io::Result<()> {
     client.send().map(drop)
 }
 
-/// Whoever pops the token is inside, and pushes it back. The server lets in who waited longest.
+/// The contender that pops the token is inside, and pushes it back. The server lets in the one that waited
+/// longest.
 pub(super) struct Token(Client);
 
 impl Token {
@@ -131,7 +132,7 @@ impl Lock for Token {
     }
 }
 
-/// Whoever sets the key is inside, and deletes it if it is still theirs; everybody else tries again.
+/// The contender that sets the key is inside, and deletes it if it is still its own; the others try again.
 pub(super) struct Key {
     client: Client,
     me: String,

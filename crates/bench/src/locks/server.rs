@@ -227,13 +227,17 @@ fn free_port() -> io::Result<u16> {
 
 /// What a program says of its version: the first words of the first line.
 fn version(program: &Path, flag: &str) -> String {
-    let said = Command::new(program)
+    let output = Command::new(program)
         .arg(flag)
         .stdin(Stdio::null())
         .output();
-    let said = said.map(|said| String::from_utf8_lossy(&said.stdout).into_owned());
-    let said = said.unwrap_or_default();
-    let words = said.lines().next().unwrap_or("unknown").split_whitespace();
+    let output = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let output = output.unwrap_or_default();
+    let words = output
+        .lines()
+        .next()
+        .unwrap_or("unknown")
+        .split_whitespace();
     words.take(3).collect::<Vec<_>>().join(" ")
 }
 

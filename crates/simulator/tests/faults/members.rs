@@ -199,7 +199,7 @@ fn an_event_strikes_before_anything_of_it_leaves() {
 }
 
 #[test]
-fn the_same_troubled_plan_gives_the_same_run() {
+fn the_same_plan_with_faults_gives_the_same_run() {
     let faults = [
         "every 7ms for 3ms pause random",
         "at 30ms kill random",

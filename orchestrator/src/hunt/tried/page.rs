@@ -38,7 +38,7 @@ const WORDS: [&str; 24] = [
 /// A fault that acted in so many runs of an algorithm has been tried well.
 pub(crate) const OFTEN: u64 = 1_000;
 
-/// What is said of a fault that an algorithm cannot meet: nobody tells it who is down.
+/// The remark on a fault that an algorithm cannot meet: nobody tells it who is down.
 fn cannot_act(algorithm: &str, word: &str) -> bool {
     let mut all = registry::ALL.iter();
     let info = all.find(|info| info.name == algorithm);
