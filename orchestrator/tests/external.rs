@@ -170,7 +170,7 @@ fn a_sweep_takes_a_program() {
     place.file("some/sizes.toml", sweep);
     let finished = run(&place, "sweep some/sizes.toml --out here");
     assert_eq!(finished.code, 0, "{}{}", finished.stdout, finished.stderr);
-    let cells = common::rows(&place.path().join("here/aggregate.csv"));
+    let cells = rows(&place.path().join("here/aggregate.csv"));
     let of = |nodes: &str| {
         let mut cells = cells
             .iter()
