@@ -16,8 +16,8 @@ use tracing::debug;
 use crate::progress::Bar;
 use crate::result_table::warn;
 
-/// Runs a plan; processes, on these hosts if there are some, leave their records in this directory. Clusters are started from the main
-/// thread only.
+/// Runs a plan; processes, on these hosts if there are some, leave their records in this directory.
+/// Clusters are started from the main thread only.
 pub(crate) fn run(
     engine: Engine,
     plan: &Plan,
@@ -27,24 +27,26 @@ pub(crate) fn run(
 ) -> Result<Run, EngineError> {
     match engine {
         Engine::Sim => simulator::run(plan, observer),
-        Engine::Cluster => {
-            let cluster = Cluster {
-                hosts,
-                ..Cluster::of_this_program(dir)
-            };
-            cluster.run(plan, observer)
-        }
+        Engine::Cluster => cluster(hosts, dir).run(plan, observer),
     }
 }
 
 /// Runs a plan with processes, while a person watches and interferes.
 pub(crate) fn run_live(
     plan: &Plan,
+    hosts: Option<Hosts>,
     dir: &Path,
     observer: &mut dyn Observer,
     person: &mut dyn Person,
 ) -> Result<Run, EngineError> {
-    Cluster::of_this_program(dir).run_live(plan, observer, person)
+    cluster(hosts, dir).run_live(plan, observer, person)
+}
+
+fn cluster(hosts: Option<Hosts>, dir: &Path) -> Cluster {
+    Cluster {
+        hosts,
+        ..Cluster::of_this_program(dir)
+    }
 }
 
 /// What commands do with what an engine tells them.

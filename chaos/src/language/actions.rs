@@ -87,13 +87,10 @@ impl Rest {
                 let wrong = format!("'on' does not go with '{verb}'");
                 return Err(cursor.error(place, wrong, "leave it out"));
             }
-            (
-                Token::Word(word @ ("drop" | "hold" | "deliver")),
-                Action::Cut { in_flight, .. }
-                | Action::Partition { in_flight, .. }
-                | Action::Isolate { in_flight, .. }
-                | Action::Churn { in_flight, .. },
-            ) => {
+            (Token::Word(word @ ("drop" | "hold" | "deliver")), action) => {
+                let Some(in_flight) = in_flight(action) else {
+                    return Ok(false);
+                };
                 cursor.take();
                 *in_flight = match word {
                     "drop" => InFlight::Drop,
@@ -108,6 +105,21 @@ impl Rest {
             return Err(cursor.error(place, "this was written before", "write it once"));
         }
         Ok(true)
+    }
+}
+
+/// What becomes of datagrams under way, of an action that cuts links.
+fn in_flight(action: &mut Action) -> Option<&mut InFlight> {
+    match action {
+        Action::Cut { in_flight, .. }
+        | Action::Partition { in_flight, .. }
+        | Action::Isolate { in_flight, .. }
+        | Action::Churn { in_flight, .. } => Some(in_flight),
+        Action::Host(fault) => fault.in_flight(),
+        Action::Links { .. }
+        | Action::Heal { .. }
+        | Action::Process { .. }
+        | Action::Message(_) => None,
     }
 }
 
@@ -143,23 +155,32 @@ impl Cursor<'_> {
                 choice: self.choice()?,
                 in_flight,
             },
-            "partition" => Action::Partition {
-                groups: self.partition()?,
-                in_flight,
+            "partition" => match self.parted_hosts()? {
+                Some(action) => action,
+                None => Action::Partition {
+                    groups: self.partition()?,
+                    in_flight,
+                },
             },
-            "isolate" => Action::Isolate {
-                who: self.who()?,
-                in_flight,
+            "isolate" => match self.isolated_host()? {
+                Some(action) => action,
+                None => Action::Isolate {
+                    who: self.who()?,
+                    in_flight,
+                },
             },
             "heal" => Action::Heal {
                 reach: self.healed()?,
             },
             "churn" => self.churn()?,
-            _ if of_process => {
-                let who = self.who()?;
-                let fault = AnyProcessFault::parse(word, self)?;
-                Action::Process { fault, who }
-            }
+            _ if of_process => match self.process_of_host(word)? {
+                Some(action) => action,
+                None => {
+                    let who = self.who()?;
+                    let fault = AnyProcessFault::parse(word, self)?;
+                    Action::Process { fault, who }
+                }
+            },
             _ => match self.link_fault(word)? {
                 Some(fault) => Action::Links {
                     fault,

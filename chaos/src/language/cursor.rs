@@ -250,6 +250,20 @@ impl<'a> Cursor<'a> {
         Ok(path)
     }
 
+    /// The name of a host, up to the next space, `,` or `|`.
+    pub(crate) fn host_name(&mut self, right: &str) -> Result<&'a str, FaultError> {
+        let start = self.place().start;
+        let rest = &self.text[start..];
+        let fits = |c: char| c.is_alphanumeric() || "._-@[]:%".contains(c);
+        let name = &rest[..run(rest, fits)];
+        if name.is_empty() {
+            return Err(self.unfit(right));
+        }
+        self.at = start + name.len();
+        self.taken = self.at;
+        Ok(name)
+    }
+
     fn scan(&self) -> (Token<'a>, Range<usize>) {
         let text = self.text;
         let space = text[self.at..].find(|c: char| !c.is_whitespace());

@@ -113,7 +113,7 @@ const LINKS: [Word; 6] = [
 ];
 
 /// What is written about members, messages of the algorithm, and times.
-const OTHERS: [Word; 10] = [
+const OTHERS: [Word; 11] = [
     Word {
         word: "WHO",
         form: "NUMBER|holder|token|random",
@@ -121,6 +121,13 @@ const OTHERS: [Word; 10] = [
                   if nobody is. token: the one that last reported having it. random: one of the \
                   living.",
         example: "at 2s kill random",
+    },
+    Word {
+        word: "host",
+        form: "kill|pause|resume|restart|isolate host HOST or partition hosts HOSTS|HOSTS",
+        meaning: "It happens to every member of that host, by the name that --hosts gives it; several \
+                  hosts are separated by commas. isolate: all links to other hosts are cut.",
+        example: "at 1s kill host h2",
     },
     // Messages of the algorithm.
     Word {

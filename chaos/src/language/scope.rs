@@ -39,6 +39,8 @@ pub(crate) enum Part<'a> {
     Holder,
     /// The member that has the token: `token`.
     Token,
+    /// A host, by what it is called.
+    Host(&'a str),
     /// The kind of a message.
     Kind(&'a str),
     /// How many edges are drawn by chance.
@@ -61,7 +63,9 @@ impl fmt::Display for Part<'_> {
             Part::Token => f.write_str("token"),
             Part::RandomEdges(edges) => edges.fmt(f),
             Part::Partition(named) => named.fmt(f),
-            Part::Kind(words) | Part::Process(words) | Part::Message(words) => f.write_str(words),
+            Part::Host(words) | Part::Kind(words) | Part::Process(words) | Part::Message(words) => {
+                f.write_str(words)
+            }
             Part::When => f.write_str("when"),
         }
     }
@@ -92,6 +96,11 @@ impl Scope<'_> {
                 let wrong = "no token is passed around in this algorithm";
                 let right = "write a member's number, holder or random";
                 (wrong.to_owned(), right.to_owned())
+            }),
+            // A group knows its members only; whoever knows the hosts has them written out before.
+            Part::Host(host) => self.nodes.map(|_| {
+                let right = "name the hosts by --hosts, or write the members' numbers";
+                (format!("there is no host {host}"), right.to_owned())
             }),
             Part::Kind(kind) => {
                 let kinds = self.kinds.filter(|kinds| !kinds.contains(&kind))?;

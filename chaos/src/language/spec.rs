@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::error::FaultError;
+use super::hosts::HostFault;
 use super::members::Who;
 use super::schedule::Schedule;
 use super::scope::{Part, Print, Printer, Scope, display_as_printed};
@@ -82,6 +83,8 @@ pub enum Action {
         /// The member whose process it is.
         who: Who,
     },
+    /// Something happens to all members of a host: `kill host h2`.
+    Host(HostFault),
     /// One message of the algorithm, above the transport: `lose message REPLY #1`.
     Message(MessageFault),
 }
@@ -148,6 +151,7 @@ impl Action {
             Action::Heal { .. } => "heal",
             Action::Churn { .. } => "churn",
             Action::Process { fault, .. } => fault.word(),
+            Action::Host(fault) => fault.verb(),
             Action::Message(fault) => fault.words(),
         }
     }
@@ -166,6 +170,7 @@ impl Action {
             | Action::Isolate { .. }
             | Action::Heal { .. }
             | Action::Process { .. }
+            | Action::Host(_)
             | Action::Message(_) => self.verb().to_owned(),
         }
     }
@@ -179,6 +184,7 @@ impl Action {
             | Action::Isolate { .. }
             | Action::Churn { .. } => true,
             Action::Process { fault, .. } => fault.effect().lasts(),
+            Action::Host(fault) => fault.lasts(),
             Action::Heal { .. } | Action::Message(_) => false,
         }
     }
@@ -263,13 +269,14 @@ impl Print for Action {
                 who.print(out)?;
                 fault.print_rest(out)
             }
+            Action::Host(fault) => fault.print(out),
             Action::Message(fault) => fault.print(out),
         }
     }
 }
 
 /// What becomes of datagrams under way, if it is not the ordinary.
-struct Under(InFlight);
+pub(super) struct Under(pub(super) InFlight);
 
 impl fmt::Display for Under {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

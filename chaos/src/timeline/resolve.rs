@@ -144,6 +144,15 @@ impl Group<'_> {
                 ..BadLinks::cut(choose(choice), *in_flight)
             }]),
             Action::Process { fault, who } => FaultAction::Process(*who, fault.effect()),
+            // Its members are known where its name is: [`FaultSpec::of_members`].
+            Action::Host(_) => {
+                return Err(FaultError {
+                    text: text.to_owned(),
+                    place: 0..text.len(),
+                    wrong: "nobody knows which members are on which host here".to_owned(),
+                    right: "write the members' numbers".to_owned(),
+                });
+            }
             Action::Message(fault) => FaultAction::Message(fault.clone()),
         })
     }

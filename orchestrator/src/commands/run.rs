@@ -78,11 +78,6 @@ impl Run {
         let manual = self.live.is_some() && layers.take_manual();
         let has_limit = layers.scenario().time_limit.is_some();
         let resolved = layers.resolve().map_err(Failure::Usage)?;
-        if self.live.is_some() && resolved.hosts.is_some() {
-            let why =
-                "--live: members on several hosts cannot be driven from a page; leave out --hosts";
-            return Err(Failure::Usage(why.to_owned()));
-        }
         if self.dry_run {
             print(&resolved.to_toml())?;
             return Ok(Told::nothing(Exit::Holds));
@@ -218,7 +213,7 @@ pub(crate) fn execute(
             (run, &resolved.plan.faults)
         }
         Some(onlooker) => {
-            let run = engine::run_live(&plan, dir, &mut watch, onlooker)?;
+            let run = engine::run_live(&plan, hosts, dir, &mut watch, onlooker)?;
             (run, &onlooker.resolved().plan.faults)
         }
     };

@@ -153,7 +153,7 @@ impl Onlooker {
             Act::Faster { .. } => Ok(Vec::new()),
             Act::Ask { node } => self.cue(node, Cue::Ask { stay: true }),
             Act::Leave { node } => self.cue(node, Cue::Leave),
-            Act::Fault { words } => Ok(vec![self.fault(now_ns, &words)?]),
+            Act::Fault { words } => self.fault(now_ns, &words),
             Act::Finish => {
                 // Who stands still would do so for ever, and who stays inside, too.
                 let paused: Vec<_> = self.paused.iter().copied().collect();
@@ -178,8 +178,11 @@ impl Onlooker {
         fault: &str,
         nodes: &[NodeId],
     ) -> Result<Vec<live::Act>, String> {
-        let faults = nodes.iter().map(|node| format!("{fault} {node}"));
-        faults.map(|words| self.fault(now_ns, &words)).collect()
+        let mut acts = Vec::new();
+        for node in nodes {
+            acts.extend(self.fault(now_ns, &format!("{fault} {node}"))?);
+        }
+        Ok(acts)
     }
 
     fn cue(&mut self, node: u32, cue: Cue) -> Result<Vec<live::Act>, String> {
@@ -199,12 +202,13 @@ impl Onlooker {
     }
 
     /// Writes a fault down.
-    fn fault(&mut self, now_ns: u64, words: &str) -> Result<live::Act, String> {
-        let step = self.script.append_fault(now_ns, words)?;
-        if step.runs_itself() {
-            self.show_on_links(&step);
+    fn fault(&mut self, now_ns: u64, words: &str) -> Result<Vec<live::Act>, String> {
+        let steps = self.script.append_fault(now_ns, words)?;
+        for step in steps.iter().filter(|step| step.runs_itself()) {
+            self.show_on_links(step);
         }
-        Ok(live::Act::Fault(Box::new(step)))
+        let steps = steps.into_iter();
+        Ok(steps.map(|step| live::Act::Fault(Box::new(step))).collect())
     }
 
     /// Shows a fault that the network does by itself, when its time has come.

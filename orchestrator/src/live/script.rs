@@ -56,20 +56,24 @@ impl Script {
     }
 
     /// The same, behind the faults that there are, so that their numbers stay what they are.
-    pub(super) fn append_fault(&mut self, at_ns: u64, words: &str) -> Result<Step, String> {
+    pub(super) fn append_fault(&mut self, at_ns: u64, words: &str) -> Result<Vec<Step>, String> {
         let timeline = self.with_fault(at_ns, words)?;
         let known = &mut self.resolved.plan.faults.steps;
         let is_new = |step: &Step| known.iter().all(|known| known.text != step.text);
-        let step = timeline.steps.into_iter().find(is_new);
-        let step = step.ok_or_else(|| format!("'{words}' could never do anything"))?;
-        if matches!(step.action, FaultAction::Message(_)) {
+        let steps = timeline.steps.into_iter().filter(is_new);
+        let steps = steps.collect::<Vec<_>>();
+        if steps.is_empty() {
+            return Err(format!("'{words}' could never do anything"));
+        }
+        let of_message = |step: &Step| matches!(step.action, FaultAction::Message(_));
+        if steps.iter().any(of_message) {
             return Err(format!(
                 "'{words}' is about single messages; write it into the scenario, processes hear of it \
                  before they start"
             ));
         }
-        known.push(step.clone());
-        Ok(step)
+        known.extend(steps.iter().cloned());
+        Ok(steps)
     }
 
     /// The faults, with another one.

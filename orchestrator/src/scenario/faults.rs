@@ -4,12 +4,12 @@ use std::path::Path;
 
 use algorithms::Topology;
 use algorithms::registry::{self, AlgorithmInfo, LinkContract};
-use chaos::language::{By, MessageFault};
+use chaos::language::{By, FaultError, MessageFault};
 use chaos::partition::Edges;
 use chaos::span::{LONGEST_NS, show_ns};
 use chaos::timeline::{FaultAction, Group, Step, Timeline};
 use chaos::{FaultSpec, Reach};
-use model::plan::{Detector, UseTransport};
+use model::plan::{Detector, Placement, UseTransport};
 use model::run::Engine;
 use safe_io::input;
 
@@ -26,6 +26,8 @@ pub(super) struct FaultContext<'a> {
     pub(super) seed: u64,
     /// What file names are relative to.
     pub(super) folder: &'a Path,
+    /// Which member is on which host, where there are several.
+    pub(super) placement: Option<&'a Placement>,
 }
 
 /// The most faults of a scenario: each looks at every packet or message of its links.
@@ -57,6 +59,8 @@ pub(super) fn resolve(scenario: &Scenario, group: &FaultContext<'_>) -> Result<T
     let links = group.links;
     let read =
         |file: &str| input::read_text(&group.folder.join(file)).map_err(|error| error.to_string());
+    let specs = of_members(&specs(scenario), group.placement)
+        .map_err(|error| KeyError::new("fault", error.to_string()))?;
     let group = Group {
         nodes: group.links.nodes(),
         edges: edges(group.links),
@@ -65,7 +69,6 @@ pub(super) fn resolve(scenario: &Scenario, group: &FaultContext<'_>) -> Result<T
         seed: group.seed,
         read: &read,
     };
-    let specs = specs(scenario);
     if specs.len() > MOST_FAULTS {
         let why = format!("{} faults are too many; at most {MOST_FAULTS}", specs.len());
         return Err(KeyError::new("fault", why));
@@ -123,6 +126,26 @@ fn specs(scenario: &Scenario) -> Vec<FaultSpec> {
     let reorder = scenario.reorder.iter().map(|ReorderSpec(fault)| fault);
     let common = loss.chain(duplicate).chain(reorder);
     common.chain(&scenario.fault).cloned().collect()
+}
+
+/// The faults of hosts written out as faults of the members there.
+fn of_members(
+    specs: &[FaultSpec],
+    placement: Option<&Placement>,
+) -> Result<Vec<FaultSpec>, FaultError> {
+    let names = placement.iter().flat_map(|placement| {
+        let names = placement.hosts.iter().enumerate();
+        names.map(|(host, name)| {
+            let members = placement.members(host).map(|node| node.0);
+            (name.clone(), members.collect())
+        })
+    });
+    let hosts = names.collect::<Vec<(String, Vec<u32>)>>();
+    let mut all = Vec::new();
+    for spec in specs {
+        all.extend(spec.of_members(&hosts)?);
+    }
+    Ok(all)
 }
 
 fn edges(links: &Topology) -> Edges {

@@ -146,6 +146,7 @@ pub(super) fn resolve(scenario: &Scenario, origin: &Origin<'_>) -> Result<Resolv
         kinds: machine.kinds(),
         seed,
         folder: origin.folder("fault"),
+        placement: placement.as_ref(),
     };
     let faults = faults::resolve(scenario, &context)?;
     let detect_after_ns = match scenario.detect_after {
