@@ -8,13 +8,15 @@ use safe_io::to_stderr;
 use wire::ChildArgs;
 
 const USAGE: &str = "\
-One member of a mutual exclusion group, on a UDP socket of loopback.
+One member of a mutual exclusion group, on a UDP socket.
 
-Usage: node [--port=PORT] [--parent=PID] [--core=NUMBER]
+Usage: node [--port=PORT] [--bind=ADDRESS] [--ports=LOW-HIGH] [--parent=PID] [--core=NUMBER]
 
-  --port=PORT    the port to bind; 0, the default, is any
-  --parent=PID   die when the process that started this one dies, which must be PID
-  --core=NUMBER  stay on this processor
+  --port=PORT       the port to bind; 0, the default, is any
+  --bind=ADDRESS    the address to bind; loopback, if it is left out
+  --ports=LOW-HIGH  the ports that may be taken where any may
+  --parent=PID      die when the process that started this one dies, which must be PID
+  --core=NUMBER     stay on this processor
 
 Orders are JSON lines on stdin, reports are JSON lines on stdout; the documentation of the module
 node::control lists them. The member ends when it is told to, or when stdin ends. What it does goes

@@ -206,6 +206,13 @@ pub(crate) fn recover_below(dir: &Path) {
 pub(crate) fn recover(dir: Option<&Path>) {
     for orphan in files::orphans(dir.unwrap_or(Path::new("."))) {
         if !orphan.has_records() {
+            let head = files::head(orphan.path());
+            if head.is_ok_and(|head| head.plan.placement.is_some()) {
+                warn(
+                    "a run on several hosts was abandoned, because its orchestrator was killed.\nWhat its \
+                     members recorded went with their agents, so there are no tables of it.",
+                );
+            }
             continue;
         }
         // Whatever the records look like, they are kept.

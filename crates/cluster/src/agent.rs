@@ -10,6 +10,7 @@
 //!   orchestrator ◄═ one sealed connection ═► agent ◄─ stdin, stdout ─► members, proxy
 //! ```
 
+pub(crate) mod cleaner;
 pub(crate) mod words;
 
 use std::collections::BTreeMap;
@@ -30,9 +31,10 @@ use wire::{Bind, Moment, Overflows};
 
 use crate::THIS_PROGRAM;
 use crate::child::{Ended, Launcher, Process, Raw};
-use crate::connection::{self, BEAT, Incoming, Outgoing};
+use crate::connection::{self, BEAT, HANDSHAKE, Incoming, Outgoing};
 use crate::limits;
 use crate::sealed::{Handshake, Secret};
+use cleaner::Cleaner;
 use words::{Answer, FromAgent, Hello, Probed, ToAgent, Welcome, Who};
 
 /// How an agent is started.
@@ -65,20 +67,12 @@ impl Agent {
             .build()
             .map_err(|error| format!("cannot start a runtime: {error}"))?;
         runtime.block_on(async {
-            let (mut stream, mut handshake) = self.connect(&secret).await?;
-            let answer = connection::hear::<Answer>(&mut stream, &mut handshake).await?;
-            let welcome = match answer {
-                Some(Answer::Welcome(welcome)) => welcome,
-                Some(Answer::Refused(why)) => return Err(format!("the orchestrator says: {why}")),
-                None => {
-                    return Err(
-                        "the orchestrator hung up: the join secret is not that of its run"
-                            .to_owned(),
-                    );
-                }
-            };
+            let stream = self.connect().await?;
             let reached_from = stream.local_addr().map_err(|error| error.to_string())?;
-            let (mut outgoing, incoming) = connection::split(stream, handshake)?;
+            let joined = timeout(HANDSHAKE, self.join(stream, &secret)).await;
+            let (mut outgoing, incoming, welcome) = joined.map_err(|_| {
+                format!("what was reached did not answer as an orchestrator within {HANDSHAKE:?}")
+            })??;
             match Post::prepare(&welcome, reached_from.ip()).await {
                 Ok(post) => post.serve(outgoing, incoming).await,
                 Err(why) => {
@@ -90,23 +84,14 @@ impl Agent {
         })
     }
 
-    /// Reaches the orchestrator and says hello.
-    async fn connect(&self, secret: &Secret) -> Result<(TcpStream, Handshake), String> {
-        let hello = Hello {
-            build: self.build.clone(),
-            name: self.name.clone(),
-            hostname: hostname(),
-        };
+    /// Reaches the orchestrator.
+    async fn connect(&self) -> Result<TcpStream, String> {
         let deadline = Instant::now() + self.within;
         loop {
             let mut whys = Vec::new();
             for place in &self.orchestrator {
                 match reach(place).await {
-                    Ok(mut stream) => {
-                        let mut handshake = Handshake::of_agent(secret);
-                        connection::say(&mut stream, &mut handshake, &hello).await?;
-                        return Ok((stream, handshake));
-                    }
+                    Ok(stream) => return Ok(stream),
                     Err(why) => whys.push(format!("{place}: {why}")),
                 }
             }
@@ -116,6 +101,33 @@ impl Agent {
             }
             // It, or the name that leads to it, may not be there yet.
             sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// Proves to know the secret, says who it is, and hears whether it is one of the run's.
+    async fn join(
+        &self,
+        mut stream: TcpStream,
+        secret: &Secret,
+    ) -> Result<(Outgoing, Incoming, Welcome), String> {
+        let mut handshake = Handshake::of_agent(secret);
+        connection::say_handshake(&mut stream, &mut handshake).await?;
+        let heard = connection::hear_handshake(&mut stream, &mut handshake).await;
+        heard.map_err(|why| {
+            format!("the orchestrator hung up: the join secret is not that of its run ({why})")
+        })?;
+        let (mut outgoing, mut incoming) = connection::split(stream, handshake)?;
+        let hello = Hello {
+            build: self.build.clone(),
+            name: self.name.clone(),
+            hostname: hostname(),
+        };
+        let said = outgoing.send(&hello).await;
+        said.map_err(|error| error.to_string())?;
+        match incoming.next::<Answer>().await? {
+            Some(Answer::Welcome(welcome)) => Ok((outgoing, incoming, welcome)),
+            Some(Answer::Refused(why)) => Err(format!("the orchestrator says: {why}")),
+            None => Err("the orchestrator hung up".to_owned()),
         }
     }
 }
@@ -152,6 +164,8 @@ pub(crate) fn hostname() -> String {
 /// An agent that has been let in, and its processes.
 struct Post {
     dir: TempDir,
+    /// Removes the directory if this process cannot; dropped after it.
+    _cleaner: Cleaner,
     launcher: Launcher,
     address: IpAddr,
     ports: Option<(u16, u16)>,
@@ -180,12 +194,14 @@ impl Post {
         };
         limits::allow(welcome.members as usize, true).map_err(|error| error.to_string())?;
         let dir = tempfile::Builder::new()
-            .prefix("turnstile-agent-")
+            .prefix(cleaner::PREFIX)
             .tempdir()
             .map_err(|error| {
                 let place = std::env::temp_dir();
                 format!("cannot make a directory in {}: {error}", place.display())
             })?;
+        let cleaner = Cleaner::start(dir.path())
+            .map_err(|error| format!("cannot start what clears up after this agent: {error}"))?;
         let members = dir.path().join("members");
         fs::create_dir(&members)
             .map_err(|error| format!("cannot make {}: {error}", members.display()))?;
@@ -203,6 +219,7 @@ impl Post {
                 cores: Vec::new(),
             },
             dir,
+            _cleaner: cleaner,
             address,
             ports: welcome.ports,
             processes: BTreeMap::new(),

@@ -20,6 +20,11 @@ const MISSED: u32 = 5;
 /// How long the other side is silent until it is taken for lost.
 pub(crate) const SILENCE: Duration = Duration::from_secs(MISSED as u64);
 
+/// How long the other side may take for each part of getting to know each other.
+pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
+/// More than a part of the handshake has: a key, and the seal of nothing.
+const HANDSHAKE_BYTES: usize = 256;
+
 /// The half of a connection that receives messages.
 pub(crate) struct Incoming {
     half: OwnedReadHalf,
@@ -34,41 +39,35 @@ pub(crate) struct Outgoing {
     sealer: Sealer,
 }
 
-/// Writes a message of the handshake.
-pub(crate) async fn say(
+/// Writes this side's part of the handshake.
+pub(crate) async fn say_handshake(
     stream: &mut TcpStream,
     handshake: &mut Handshake,
-    words: &impl Serialize,
 ) -> Result<(), String> {
-    let words = postcard::to_stdvec(words).map_err(|error| error.to_string())?;
-    let sealed = handshake.say(&words).map_err(|error| error.to_string())?;
-    stream
-        .write_all(&sealed)
-        .await
-        .map_err(|error| error.to_string())
+    let sealed = handshake.say(&[]).map_err(|error| error.to_string())?;
+    let written = stream.write_all(&sealed).await;
+    written.map_err(|error| error.to_string())
 }
 
-/// Reads a message of the handshake; none if the other side has closed the connection.
-pub(crate) async fn hear<T: DeserializeOwned>(
+/// Reads the other side's part of the handshake.
+pub(crate) async fn hear_handshake(
     stream: &mut TcpStream,
     handshake: &mut Handshake,
-) -> Result<Option<T>, String> {
+) -> Result<(), String> {
+    let hung_up = |error: io::Error| match is_end(&error) {
+        true => "it hung up before it had proved that it knows the join secret".to_owned(),
+        false => error.to_string(),
+    };
     let mut length = [0; 2];
-    match stream.read_exact(&mut length).await {
-        Ok(_) => {}
-        Err(error) if is_end(&error) => return Ok(None),
-        Err(error) => return Err(error.to_string()),
+    stream.read_exact(&mut length).await.map_err(hung_up)?;
+    let length = usize::from(u16::from_be_bytes(length));
+    if length > HANDSHAKE_BYTES {
+        return Err("what it said is no handshake".to_owned());
     }
-    let mut sealed = vec![0; usize::from(u16::from_be_bytes(length))];
-    match stream.read_exact(&mut sealed).await {
-        Ok(_) => {}
-        Err(error) if is_end(&error) => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    }
-    let words = handshake.hear(&sealed).map_err(|error| error.to_string())?;
-    postcard::from_bytes(&words)
-        .map(Some)
-        .map_err(|error| format!("it is sealed well and not understood: {error}"))
+    let mut sealed = vec![0; length];
+    stream.read_exact(&mut sealed).await.map_err(hung_up)?;
+    let heard = handshake.hear(&sealed);
+    heard.map(drop).map_err(|error| error.to_string())
 }
 
 fn is_end(error: &io::Error) -> bool {
@@ -103,12 +102,21 @@ pub(crate) fn split(
 }
 
 impl Outgoing {
-    /// Sends a message.
+    /// Sends a message. Where the other side takes nothing for as long as it may be silent, it is lost:
+    /// the kernel itself would try for a quarter of an hour.
     pub(crate) async fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
         let message = postcard::to_stdvec(message).map_err(io::Error::other)?;
         let mut sealed = Vec::with_capacity(message.len() + 64);
         self.sealer.seal(&message, &mut sealed);
-        self.half.write_all(&sealed).await
+        let mut rest = sealed.as_slice();
+        while !rest.is_empty() {
+            let written = timeout(SILENCE, self.half.write(rest)).await;
+            match written.map_err(|_| io::ErrorKind::TimedOut)?? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => rest = &rest[written..],
+            }
+        }
+        Ok(())
     }
 }
 

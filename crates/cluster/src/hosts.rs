@@ -4,10 +4,11 @@
 //!   spec ──► start an agent on each host ──► they join ──► clocks ──► (the run) ──► clocks ──► records
 //! ```
 //!
-//! [`spec`] is what `--hosts` and `--place` say, `start` starts the agents, `gather` lets them in,
-//! `clocks` compares clocks, and `Fleet` is all of them while the run goes on.
+//! [`spec`] is what `--hosts` and `--place` say, `start` starts the agents, `gather` awaits them,
+//! `door` lets them in, `clocks` compares clocks, and `Fleet` is all of them while the run goes on.
 
 mod clocks;
+mod door;
 mod gather;
 mod preflight;
 pub mod spec;
@@ -40,7 +41,7 @@ use spec::HostsSpec;
 use start::Starter;
 
 pub use crate::agent::words::Network;
-pub use preflight::{Crossing, HostReport, Preflight};
+pub use preflight::{Crossing, HostReport, OffsetAndBound, Preflight};
 
 /// The hosts that a run shall have, and how they are reached.
 #[derive(Clone, Debug)]

@@ -174,6 +174,7 @@ pub fn child_main(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitC
     let kind = arguments.next()?;
     let main = match kind.to_str()? {
         external::sandbox::CHILD => return Some(external::sandbox::main(arguments)),
+        agent::cleaner::CHILD => return Some(agent::cleaner::main(arguments)),
         "--child=node" => node::main,
         "--child=chaos" => proxy::main,
         _ => return None,

@@ -6,8 +6,8 @@
 //! its own, so that none can be left out, doubled or moved.
 //!
 //! ```text
-//!   agent ── hello, sealed with the secret ──► orchestrator
-//!         ◄── welcome, or why not ────────────
+//!   agent ── a key, sealed with the secret ──► orchestrator
+//!         ◄── a key, sealed with both ─────────
 //!         ── pieces ──►        ◄── pieces ──
 //! ```
 //!

@@ -1,12 +1,15 @@
 //! `orchestrator agent`: the part of a run that is on this host.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 use std::time::Duration;
 
 use clap::Args;
 
 use crate::scenario::Time;
 use crate::{Exit, Failure};
+
+/// The most bytes that are read for a secret.
+const LONGEST_SECRET: u64 = 4_096;
 
 /// Takes part in a run on this host, for an orchestrator elsewhere
 ///
@@ -35,6 +38,7 @@ impl Agent {
         let mut secret = String::new();
         io::stdin()
             .lock()
+            .take(LONGEST_SECRET)
             .read_line(&mut secret)
             .map_err(|error| Failure::Usage(format!("cannot read the join secret: {error}")))?;
         let agent = cluster::agent::Agent {

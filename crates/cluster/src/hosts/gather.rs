@@ -1,60 +1,33 @@
-//! Letting agents in: who knows the secret and is of our build.
+//! Gathering the agents of a run: they are started, or invited, and awaited.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::engine::{EngineError, Observer, Progress};
 use model::plan::Placement;
 use safe_io::{input, to_stderr};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, interval, timeout};
+use tokio::time::{Instant, interval, sleep};
 use wire::Moment;
 
+use super::door::{Arrival, Crowd, Door, Joined};
 use super::spec::HostEngine;
 use super::start::{Directions, start_all};
 use super::{Ear, Fleet, Host, Hosts, Stops, speak};
-use crate::agent::words::{Answer, FromAgent, Hello, Welcome};
+use crate::agent::words::{FromAgent, Welcome};
 use crate::child::Heard;
-use crate::connection::{self, Incoming, Outgoing};
-use crate::sealed::{Handshake, Secret};
+use crate::sealed::Secret;
 
-/// How long an agent may take for its handshake.
-const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How often starters and Ctrl-C are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-
-/// What must be known to let an agent in.
-struct Door {
-    secret: Secret,
-    build: String,
-    welcomes: Vec<Welcome>,
-    /// Which hosts have been given away.
-    taken: Mutex<Vec<bool>>,
-}
-
-/// An agent at the door.
-enum Arrival {
-    /// It was let in.
-    Joined(Box<Joined>),
-    /// It was not, and why.
-    Refused(String),
-}
-
-/// An agent that was let in.
-struct Joined {
-    /// The place of its host.
-    host: usize,
-    hello: Hello,
-    ready: FromAgent,
-    outgoing: Outgoing,
-    incoming: Incoming,
-}
+/// How many strangers at the door are told of one by one; the others are counted.
+const STRANGERS_TOLD: u32 = 5;
 
 impl Fleet {
     /// Starts an agent on every host, and waits until all are there.
@@ -65,9 +38,8 @@ impl Fleet {
         reports: &mpsc::UnboundedSender<Heard>,
         observer: &mut dyn Observer,
     ) -> Result<Self, EngineError> {
-        let testbed = EngineError::Testbed;
         let (secret, text) = match &hosts.reach.secret {
-            None => Secret::fresh().map_err(testbed)?,
+            None => Secret::fresh().map_err(EngineError::Testbed)?,
             Some(file) => {
                 let wrong =
                     |why: String| EngineError::Plan(format!("--secret {}: {why}", file.display()));
@@ -76,7 +48,7 @@ impl Fleet {
                 (Secret::from_text(&line).map_err(wrong)?, line)
             }
         };
-        let listener = listen(hosts).await.map_err(testbed)?;
+        let listener = listen(hosts).await.map_err(EngineError::Testbed)?;
         let port = listener.local_addr().map_err(|error| {
             EngineError::Testbed(format!("the port for agents has no address: {error}"))
         })?;
@@ -89,28 +61,32 @@ impl Fleet {
         if hosts.spec.engine == HostEngine::Join {
             invite(hosts, &directions)?;
         }
-        let starters = start_all(hosts, &directions).await.map_err(testbed)?;
+        let starters = start_all(hosts, &directions)
+            .await
+            .map_err(EngineError::Testbed)?;
         let mut fleet = Self {
             hosts: Vec::new(),
             starters,
             ports: hosts.reach.ports,
         };
-        let door = Arc::new(Door {
+        let door = Door {
             secret,
             build: hosts.build.clone(),
             welcomes: welcomes(hosts, placement),
             taken: Mutex::new(vec![false; placement.hosts.len()]),
-        });
-        let joined = fleet.let_in(hosts, &door, &listener, observer).await;
+        };
+        let post = Post {
+            names: &placement.hosts,
+            members,
+            reports,
+        };
+        let gathered = fleet
+            .let_in(hosts.reach.within, door, &listener, &post, observer)
+            .await;
         // It is there where somebody else starts the agents, and nobody needs it any more.
         let _ = std::fs::remove_file(secret_file(members));
-        match joined {
-            Ok(joined) => {
-                for (host, joined) in joined {
-                    fleet.add(host, joined, placement, members, reports);
-                }
-                Ok(fleet)
-            }
+        match gathered {
+            Ok(()) => Ok(fleet),
             Err(why) => {
                 // Those that are there already must not stay.
                 fleet.end().await;
@@ -119,95 +95,135 @@ impl Fleet {
         }
     }
 
-    /// Lets agents in until every host has one.
+    /// Lets agents in until every host has one. Those that came early are kept company meanwhile, so that
+    /// they do not take the orchestrator for lost.
     async fn let_in(
         &mut self,
-        hosts: &Hosts,
-        door: &Arc<Door>,
+        within: Duration,
+        door: Door,
         listener: &TcpListener,
+        post: &Post<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<BTreeMap<usize, Joined>, EngineError> {
-        let testbed = |why: String| Err(EngineError::Testbed(why));
-        let names = hosts.spec.hosts.iter().map(|(name, _)| name.as_str());
-        let names = names.collect::<Vec<_>>();
+    ) -> Result<(), EngineError> {
         let mut joined = BTreeMap::new();
         let (arrives, mut arrivals) = mpsc::unbounded_channel();
+        let mut crowd = Crowd::new(door, arrives);
+        let mut strangers = 0;
         let mut look = interval(LOOK_EVERY);
-        let deadline = Instant::now() + hosts.reach.within;
-        while joined.len() < names.len() {
+        let deadline = Instant::now() + within;
+        let mut failed = Ok(());
+        while joined.len() < post.names.len() && failed.is_ok() {
             tokio::select! {
                 stream = listener.accept() => match stream {
-                    Ok((stream, from)) => {
-                        let (door, arrives) = (Arc::clone(door), arrives.clone());
-                        tokio::spawn(async move {
-                            let met = timeout(HANDSHAKE, door.meet(stream)).await;
-                            let arrival = match met {
-                                Ok(Ok(arrival)) => arrival,
-                                Ok(Err(why)) => Arrival::Refused(format!("{}: {why}", from.ip())),
-                                Err(_) => Arrival::Refused(format!(
-                                    "{}: it did not say who it is within {HANDSHAKE:?}", from.ip()
-                                )),
-                            };
-                            drop(arrives.send(arrival));
-                        });
+                    Ok((stream, from)) => crowd.knocks(stream, from),
+                    // Files may be short while many strangers knock; that passes.
+                    Err(error) => {
+                        strangers += 1;
+                        tell_of_stranger(strangers, &format!("nobody could be let in: {error}"), observer);
+                        sleep(LOOK_EVERY).await;
                     }
-                    Err(error) => return testbed(format!("cannot let agents in: {error}")),
                 },
                 Some(arrival) = arrivals.recv() => match arrival {
-                    Arrival::Joined(one) => {
-                        if let FromAgent::Failed(why) = &one.ready {
-                            let host = names[one.host];
-                            return testbed(format!("host {host} cannot take part: {why}"));
-                        }
-                        joined.insert(one.host, *one);
-                    }
+                    Arrival::Joined(one) => failed = post.take_up(*one, &mut joined),
                     // An agent that somebody else started may try again; those we started will end.
                     Arrival::Refused(why) => {
                         observer.warning(&format!("an agent was refused. {why}."));
                     }
+                    Arrival::Stranger(what) => {
+                        strangers += 1;
+                        tell_of_stranger(strangers, &what, observer);
+                    }
                 },
                 _ = look.tick() => {
-                    if observer.progress(Progress::default()).is_break() {
-                        return testbed("interrupted before all hosts were there".to_owned());
-                    }
-                    for starter in &mut self.starters {
-                        let awaited = starter.hosts.iter();
-                        let awaited = awaited.copied().find(|host| !joined.contains_key(host));
-                        if let (Some(host), Some(status)) = (awaited, starter.ended()) {
-                            return testbed(starter.failure(names[host], status));
-                        }
-                    }
-                    if Instant::now() >= deadline {
-                        let missing = (0..names.len()).filter(|host| !joined.contains_key(host));
-                        let missing = missing.map(|host| names[host]).collect::<Vec<_>>();
-                        return testbed(format!(
-                            "no agent came from {} within {:?}", missing.join(", "),
-                            hosts.reach.within
-                        ));
-                    }
+                    let interrupted = observer.progress(Progress::default()).is_break();
+                    failed = match interrupted {
+                        true => testbed("interrupted before all hosts were there".to_owned()),
+                        false => self.look_after(post.names, &joined, deadline, within),
+                    };
                 }
             }
         }
-        Ok(joined)
+        if strangers > STRANGERS_TOLD {
+            let more = strangers - STRANGERS_TOLD;
+            observer.warning(&format!(
+                "{more} more strangers were turned away at the port for agents."
+            ));
+        }
+        self.hosts = joined.into_values().collect();
+        failed
     }
 
-    fn add(
+    /// Whether those that have come are still there, and the others may still come.
+    fn look_after(
         &mut self,
-        place: usize,
+        names: &[String],
+        joined: &BTreeMap<usize, Host>,
+        deadline: Instant,
+        within: Duration,
+    ) -> Result<(), EngineError> {
+        if let Some(host) = joined.values().find(|host| host.news.is_closed()) {
+            let name = &host.name;
+            return testbed(format!(
+                "host {name} is lost: its agent ended before the others had come"
+            ));
+        }
+        for starter in &mut self.starters {
+            let awaited = starter.hosts.iter();
+            let awaited = awaited.copied().find(|host| !joined.contains_key(host));
+            if let (Some(host), Some(status)) = (awaited, starter.ended()) {
+                return testbed(starter.failure(&names[host], status));
+            }
+        }
+        if Instant::now() < deadline {
+            return Ok(());
+        }
+        let missing = (0..names.len()).filter(|host| !joined.contains_key(host));
+        let missing = missing.map(|host| names[host].as_str());
+        let missing = missing.collect::<Vec<_>>().join(", ");
+        testbed(format!("no agent came from {missing} within {within:?}"))
+    }
+}
+
+fn testbed(why: String) -> Result<(), EngineError> {
+    Err(EngineError::Testbed(why))
+}
+
+/// Says what a stranger did, unless there have been many.
+fn tell_of_stranger(nth: u32, what: &str, observer: &mut dyn Observer) {
+    if nth <= STRANGERS_TOLD {
+        observer.warning(&format!("a stranger was turned away. {what}."));
+    }
+}
+
+/// What is made of an agent that was let in.
+struct Post<'a> {
+    names: &'a [String],
+    /// Where records are stored.
+    members: &'a Path,
+    reports: &'a mpsc::UnboundedSender<Heard>,
+}
+
+impl Post<'_> {
+    /// Speaks with it from now on.
+    fn take_up(
+        &self,
         joined: Joined,
-        placement: &Placement,
-        members: &Path,
-        reports: &mpsc::UnboundedSender<Heard>,
-    ) {
+        hosts: &mut BTreeMap<usize, Host>,
+    ) -> Result<(), EngineError> {
         let Joined {
+            host: place,
             hello,
-            ready: FromAgent::Ready { address, dir, echo },
+            ready,
             outgoing,
             incoming,
-            ..
-        } = joined
-        else {
-            unreachable!("others were not let in");
+        } = joined;
+        let name = self.names[place].clone();
+        let (address, dir, echo) = match ready {
+            FromAgent::Ready { address, dir, echo } => (address, dir, echo),
+            FromAgent::Failed(why) => {
+                return testbed(format!("host {name} cannot take part: {why}"));
+            }
+            other => return testbed(format!("the agent on {name} said {other:?} at first")),
         };
         let (to, orders) = mpsc::unbounded_channel();
         let (tells, news) = mpsc::unbounded_channel();
@@ -215,17 +231,17 @@ impl Fleet {
         let over = Arc::new(AtomicBool::new(false));
         let ear = Ear {
             host: place,
-            reports: reports.clone(),
+            reports: self.reports.clone(),
             news: tells,
             stops: Arc::clone(&stops),
             over: Arc::clone(&over),
-            members: members.to_owned(),
-            name: placement.hosts[place].clone(),
+            members: self.members.to_owned(),
+            name: name.clone(),
         };
         tokio::spawn(speak(outgoing, orders));
         tokio::spawn(ear.listen(incoming));
-        self.hosts.push(Host {
-            name: placement.hosts[place].clone(),
+        let host = Host {
+            name,
             hostname: hello.hostname,
             address,
             dir,
@@ -239,94 +255,9 @@ impl Fleet {
             zero_here: Moment::START,
             lost: false,
             over,
-        });
-    }
-}
-
-impl Door {
-    /// Has somebody say who he is, and lets him in if he is one of ours.
-    async fn meet(&self, mut stream: TcpStream) -> Result<Arrival, String> {
-        let mut handshake = Handshake::of_orchestrator(&self.secret);
-        let hello = connection::hear::<Hello>(&mut stream, &mut handshake).await?;
-        let hello = hello.ok_or("it hung up before it had told its name")?;
-        let host = match self.place_of(&hello) {
-            Ok(host) => host,
-            Err(why) => {
-                let refused = Answer::Refused(why.clone());
-                connection::say(&mut stream, &mut handshake, &refused).await?;
-                return Err(why);
-            }
         };
-        let joined = self.welcome(stream, handshake, host, hello).await;
-        if joined.is_err() {
-            self.taken()[host] = false;
-        }
-        joined
-    }
-
-    async fn welcome(
-        &self,
-        mut stream: TcpStream,
-        mut handshake: Handshake,
-        host: usize,
-        hello: Hello,
-    ) -> Result<Arrival, String> {
-        let welcome = Answer::Welcome(self.welcomes[host].clone());
-        connection::say(&mut stream, &mut handshake, &welcome).await?;
-        let (outgoing, mut incoming) = connection::split(stream, handshake)?;
-        // Only who has the keys of this handshake can say anything; a hello that was recorded cannot.
-        let ready = incoming.next::<FromAgent>().await?;
-        let ready = ready.ok_or("it hung up before it was ready")?;
-        match ready {
-            FromAgent::Ready { .. } | FromAgent::Failed(_) => {
-                Ok(Arrival::Joined(Box::new(Joined {
-                    host,
-                    hello,
-                    ready,
-                    outgoing,
-                    incoming,
-                })))
-            }
-            other => Err(format!("it sent {other:?} before it was ready")),
-        }
-    }
-
-    /// The place of an agent among the hosts, or why it has none.
-    fn place_of(&self, hello: &Hello) -> Result<usize, String> {
-        let who = hello.name.as_deref().unwrap_or(&hello.hostname);
-        if hello.build != self.build {
-            return Err(format!(
-                "the agent on {who} is of build {}, and this orchestrator is of {}; install the same \
-                 on both",
-                hello.build, self.build
-            ));
-        }
-        let mut taken = self.taken();
-        let named = |name: &str| {
-            let mut welcomes = self.welcomes.iter();
-            welcomes.position(|welcome| welcome.host == name)
-        };
-        let first = |taken: &[bool]| taken.iter().position(|taken| !taken);
-        let host = match &hello.name {
-            Some(name) => Some(named(name).ok_or_else(|| {
-                let names = self.welcomes.iter().map(|welcome| welcome.host.as_str());
-                let names = names.collect::<Vec<_>>().join(", ");
-                format!("there is no host {name} in this run; there are {names}")
-            })?),
-            None => named(&hello.hostname).or_else(|| first(&taken)),
-        };
-        match host {
-            Some(host) if !taken[host] => {
-                taken[host] = true;
-                Ok(host)
-            }
-            Some(host) => Err(format!("{} has an agent already", self.welcomes[host].host)),
-            None => Err("all hosts have an agent already".to_owned()),
-        }
-    }
-
-    fn taken(&self) -> std::sync::MutexGuard<'_, Vec<bool>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        hosts.insert(place, host);
+        Ok(())
     }
 }
 
@@ -417,7 +348,7 @@ fn invite(hosts: &Hosts, directions: &Directions<'_>) -> Result<(), EngineError>
         "Waiting for {} agents. Start one on each host:\n  orchestrator agent {} < {}\n",
         hosts.spec.hosts.len(),
         directions.places.join(" "),
-        file.display()
+        std::path::absolute(&file).unwrap_or(file).display()
     ));
     Ok(())
 }

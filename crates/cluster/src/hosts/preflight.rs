@@ -44,9 +44,39 @@ pub struct Preflight {
     pub crossings: Vec<Vec<Crossing>>,
 }
 
+/// What a clock was found to be ahead by, and the most by which that is wrong.
+pub type OffsetAndBound = (i64, u64);
+
 impl Hosts {
     /// Starts an agent on each host, has each reach all others, and ends them.
     pub fn preflight(&self, observer: &mut dyn Observer) -> Result<Preflight, EngineError> {
+        self.among_agents(observer, async |fleet| fleet.look_around().await)
+    }
+
+    /// Starts an agent on each host, compares its clock with this one so many times, and ends them.
+    pub fn offsets(
+        &self,
+        times: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Vec<OffsetAndBound>>, EngineError> {
+        self.among_agents(observer, async |fleet| {
+            let mut all = vec![Vec::new(); fleet.hosts.len()];
+            for _ in 0..times {
+                fleet.read_clocks(false).await?;
+                for (host, all) in fleet.hosts.iter().zip(&mut all) {
+                    all.extend(host.before.map(|before| (before.ns, before.bound_ns)));
+                }
+            }
+            Ok(all)
+        })
+    }
+
+    /// Does something among agents that are there for nothing else.
+    fn among_agents<T>(
+        &self,
+        observer: &mut dyn Observer,
+        what: impl AsyncFnOnce(&mut Fleet) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -62,7 +92,7 @@ impl Hosts {
             let (reports, _heard) = mpsc::unbounded_channel();
             let fleet = Fleet::gather(self, &placement, logs.path(), &reports, observer).await;
             let mut fleet = fleet?;
-            let found = fleet.look_around().await;
+            let found = what(&mut fleet).await;
             fleet.end().await;
             found
         })
