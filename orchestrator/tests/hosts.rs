@@ -1,44 +1,15 @@
-//! Members on several hosts: agents, which here are processes beside each other or in network namespaces
-//! with clocks of their own.
-
-#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+//! Members on several hosts: agents, which here are processes beside each other, and what becomes of a run
+//! when something is wrong with one of them.
 
 mod common;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
+use common::agents::{BESIDE, agent, agents_left, orchestrator, recording, run};
 use common::processes::{Guarded, children, state, wait_until};
-use common::{Finished, Place, assert_contains, row, rows, words};
+use common::{Place, assert_contains, row, rows, skipped};
 use rustix::process::{Signal, kill_process};
-
-/// Hosts beside each other, without namespaces.
-const BESIDE: &str = "--hosts 'cmd:a,b:exec {agent}' --listen 127.0.0.1";
-
-/// The directories of agents that are still there.
-fn agents_left(place: &Place) -> Vec<PathBuf> {
-    let files = fs::read_dir(place.path()).expect("the directory is there");
-    let paths = files.flatten().map(|file| file.path());
-    let of_agent = |path: &PathBuf| path.to_string_lossy().contains("/turnstile-agent-");
-    paths.filter(of_agent).collect()
-}
-
-/// The program with these words, whose agents have their directories in the test's own.
-fn orchestrator(place: &Place, line: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_orchestrator"));
-    command.args(words(line)).stdin(Stdio::null());
-    command
-        .current_dir(place.path())
-        .env("TMPDIR", place.path());
-    command
-}
-
-fn run(place: &Place, line: &str) -> Finished {
-    Guarded::start(orchestrator(place, line)).finish()
-}
 
 #[test]
 fn members_on_two_hosts_do_what_they_do_on_one() {
@@ -68,24 +39,18 @@ fn an_agent_that_is_killed_is_a_failure_that_names_its_host() {
     let line = format!("run raymond -n 4 --duration 30s {BESIDE}");
     let mut running = Guarded::start(orchestrator(&place, &line));
     wait_until("every member has recorded something", || {
-        let dirs = agents_left(&place).into_iter();
-        let files = dirs.filter_map(|dir| fs::read_dir(dir.join("members")).ok());
-        let sizes = files.flatten().flatten().filter_map(|file| {
-            let path = file.path();
-            let is_record = path.extension().is_some_and(|end| end == "rec");
-            is_record.then(|| file.metadata().map_or(0, |found| found.len()))
-        });
-        sizes.filter(|size| *size > 0).count() == 4
+        recording(&place) == 4
     });
-    let agent = children(running.pid())[0];
-    let members = children(agent);
-    kill_process(agent, Signal::KILL).expect("it is there");
+    let killed = children(running.pid())[0];
+    let members = children(killed);
+    kill_process(killed, Signal::KILL).expect("it is there");
     let finished = running.finish();
     assert_eq!(finished.code, 4, "{}", finished.stderr);
     assert_contains(&finished.stderr, &["host", "is lost", "is not here"]);
     wait_until("its members are gone, too", || {
         members.iter().all(|member| state(*member).is_none())
     });
+    wait_until("its files are gone, too", || agents_left(&place).is_empty());
 }
 
 #[test]
@@ -96,16 +61,13 @@ fn who_does_not_know_the_secret_stays_outside() {
     let line = "run raymond -n 2 --hosts join:1 --secret secret --listen 127.0.0.1 \
                 --join-within 3s --ports 42000-42009";
     let mut running = Guarded::start(orchestrator(&place, line));
-    let agent = |port: u16| {
-        let line = format!("agent 127.0.0.1:{port} --within 100ms");
-        let guess = fs::File::open(place.path().join("guess")).expect("a file");
-        let mut command = orchestrator(&place, &line);
-        command.stdin(guess);
-        Guarded::start(command).finish()
+    let guess = |port: u16| {
+        let line = format!("127.0.0.1:{port} --within 100ms");
+        agent(&place, &line, "guess").finish()
     };
     let mut told = None;
     wait_until("an agent has reached the orchestrator", || {
-        let mut agents = (42_000..42_010).map(agent);
+        let mut agents = (42_000..42_010).map(guess);
         told = agents.find(|finished| finished.stderr.contains("hung up"));
         told.is_some()
     });
@@ -116,7 +78,10 @@ fn who_does_not_know_the_secret_stays_outside() {
     assert_eq!(refused.code, 4, "{}", refused.stderr);
     assert_contains(
         &refused.stderr,
-        &["an agent was refused", "no agent came from h1 within 3s"],
+        &[
+            "a stranger was turned away",
+            "no agent came from h1 within 3s",
+        ],
     );
 }
 
@@ -162,157 +127,146 @@ fn what_cannot_be_started_says_why() {
     assert_eq!(agents_left(&place), Vec::<PathBuf>::new());
 }
 
-/// Network namespaces joined by a bridge; they go when this is dropped.
-struct Namespaces {
-    prefix: String,
-    hosts: usize,
-    /// Enters a host: its namespace, and a monotonic clock of its own.
-    enter: PathBuf,
+#[test]
+fn faults_triggers_and_traces_reach_across_hosts() {
+    let place = Place::new();
+    // Members 0 to 2 are on a, 3 to 5 on b.
+    let faults = "--fault 'at 50ms pause host b for 150ms' --fault 'at 900ms partition hosts a|b for 300ms' \
+                  --fault 'when enter 4 #2 pause 0 for 100ms' --fault 'when enter 1 #12 isolate host a for 300ms'";
+    let line =
+        format!("run raymond -n 6 --entries 40 --think 20ms --trace --seed 5 {faults} {BESIDE}");
+    let two = run(&place, &format!("{line} --out two"));
+    assert_eq!(two.code, 0, "{}{}", two.stdout, two.stderr);
+    let done = rows(&place.path().join("two/faults.csv"));
+    let acted = |fault: &str| {
+        let of = done.iter().filter(|row| row["fault"] == fault);
+        of.filter(|row| row["acted"] != "0").count()
+    };
+    let told = format!("{done:?}");
+    assert_eq!(acted("pause"), 4, "{told}");
+    assert_eq!(acted("partition"), 2, "{told}");
+    let summary = row(&place.path().join("two/summary.csv"));
+    assert_eq!(summary["certified"], "yes");
+    assert_eq!(run(&place, "replay two").code, 0);
+    assert_eq!(run(&place, "check two").code, 0);
+    // The scenario says which members those were.
+    let scenario = run(&place, &format!("{line} --dry-run"));
+    assert_contains(&scenario.stdout, &["pause 5", "partition 0..2|3..5"]);
+    assert_eq!(agents_left(&place), Vec::<PathBuf>::new());
 }
 
-/// By how many seconds the clock of each host is ahead.
-const AHEAD_S: [i64; 2] = [5_000, 90_000];
-
-impl Namespaces {
-    /// None, and a loud word, where this user or kernel does not allow them.
-    fn new(place: &Place, hosts: usize) -> Option<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let nth = NEXT.fetch_add(1, Ordering::Relaxed);
-        let prefix = format!("ts{}x{nth}", std::process::id());
-        let enter = place.path().join("enter");
-        let cases = (1..=hosts).map(|host| format!("h{host}) ahead={};;", AHEAD_S[host - 1]));
-        let script = format!(
-            "#!/bin/sh\nhost=$1; shift; ahead=0\ncase $host in {} esac\nexec ip netns exec {prefix}$host \
-             unshare -T --monotonic $ahead \"$@\"\n",
-            cases.collect::<String>()
-        );
-        fs::write(&enter, script).expect("a file");
-        fs::set_permissions(&enter, fs::Permissions::from_mode(0o755)).expect("it is ours");
-        let made = Self {
-            prefix,
-            hosts,
-            enter,
-        };
-        match made.make() {
-            Ok(()) => Some(made),
-            Err(why) => {
-                eprintln!("SKIPPED: no namespaces here: {why}");
-                None
-            }
-        }
-    }
-
-    fn make(&self) -> Result<(), String> {
-        let Self { prefix, hosts, .. } = self;
-        let hub = format!("{prefix}o");
-        ip(&format!("netns add {hub}"))?;
-        ip(&format!("-n {hub} link add br0 type bridge"))?;
-        ip(&format!("-n {hub} addr add 10.77.0.254/24 dev br0"))?;
-        ip(&format!("-n {hub} link set br0 up"))?;
-        for host in 1..=*hosts {
-            let name = format!("{prefix}h{host}");
-            ip(&format!("netns add {name}"))?;
-            ip(&format!("-n {name} link set lo up"))?;
-            ip(&format!(
-                "-n {hub} link add v{host} type veth peer name eth0 netns {name}"
-            ))?;
-            ip(&format!("-n {hub} link set v{host} master br0 up"))?;
-            ip(&format!("-n {name} addr add 10.77.0.{host}/24 dev eth0"))?;
-            ip(&format!("-n {name} link set eth0 up"))?;
-        }
-        let entered = Command::new(&self.enter).args(["h1", "true"]).output();
-        match entered {
-            Ok(output) if output.status.success() => Ok(()),
-            Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
-    /// The program in the hub, from which all hosts are reached.
-    fn run(&self, place: &Place, line: &str) -> Finished {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &format!("{}o", self.prefix)]);
-        command
-            .arg(env!("CARGO_BIN_EXE_orchestrator"))
-            .args(words(line));
-        command
-            .current_dir(place.path())
-            .env("TMPDIR", place.path());
-        Guarded::start(command).finish()
-    }
-
-    fn left(&self) -> String {
-        let mut left = String::new();
-        for host in 1..=self.hosts {
-            let name = format!("{}h{host}", self.prefix);
-            let pids = Command::new("ip").args(["netns", "pids", &name]).output();
-            left += &String::from_utf8_lossy(&pids.expect("ip runs").stdout);
-        }
-        left
-    }
+#[test]
+fn members_of_a_host_are_killed_and_one_starts_again() {
+    let place = Place::new();
+    let faults = "--fault 'at 60ms kill host b' --fault 'when enter 1 #3 restart 2 after 50ms' \
+                  --detect-after 5ms..20ms";
+    let line = format!("run centralised -n 6 --entries 10 --think 10ms --seed 2 {faults} {BESIDE}");
+    let killed = run(&place, &format!("{line} --out r"));
+    let told = format!("{}{}", killed.stdout, killed.stderr);
+    // No algorithm says how to come back, so nobody can say that all is well.
+    assert_eq!(killed.code, 3, "{told}");
+    assert_contains(&killed.stdout, &["member 2 was restarted"]);
+    let done = rows(&place.path().join("r/faults.csv"));
+    let victims = |fault: &str| {
+        let of = done.iter().filter(|row| row["fault"] == fault);
+        let mut of = of.map(|row| row["target"].clone()).collect::<Vec<_>>();
+        // They die at the same moment, and are reaped in any order.
+        of.sort();
+        of
+    };
+    assert_eq!(victims("kill"), ["3", "4", "5"], "{done:?}");
+    assert_eq!(victims("restart"), ["2"], "{done:?}");
+    let summary = row(&place.path().join("r/summary.csv"));
+    assert_eq!(
+        (&*summary["safety"], &*summary["certified"]),
+        ("holds", "yes")
+    );
+    assert_eq!(agents_left(&place), Vec::<PathBuf>::new());
 }
 
-impl Drop for Namespaces {
-    fn drop(&mut self) {
-        for host in 1..=self.hosts {
-            let _ = ip(&format!("netns del {}h{host}", self.prefix));
-        }
-        let _ = ip(&format!("netns del {}o", self.prefix));
-    }
-}
-
-fn ip(arguments: &str) -> Result<(), String> {
-    let output = Command::new("ip").args(arguments.split(' ')).output();
-    let output = output.map_err(|error| format!("ip: {error}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+#[test]
+fn a_host_that_is_not_there_cannot_be_struck() {
+    let place = Place::new();
+    for (line, words) in [
+        (
+            format!("{BESIDE} --fault 'at 1s kill host c'"),
+            "the hosts are a, b",
+        ),
+        (
+            "--fault 'at 1s kill host a'".to_owned(),
+            "name the hosts by --hosts",
+        ),
+        (
+            "--engine sim --fault 'partition hosts a|b'".to_owned(),
+            "name the hosts by --hosts",
+        ),
+        (
+            format!("{BESIDE} --place 'a=0-3' --fault 'at 1s kill host b'"),
+            "no members",
+        ),
+    ] {
+        let refused = run(&place, &format!("run raymond -n 4 {line}"));
+        assert_eq!(refused.code, 2, "{line}: {}", refused.stderr);
+        assert_contains(&refused.stderr, &[words]);
     }
 }
 
 #[test]
-fn two_namespaces_with_clocks_of_their_own_agree_under_loss_and_a_partition() {
+fn members_take_addresses_of_the_sixth_version_and_ports_of_a_range() {
     let place = Place::new();
-    let Some(namespaces) = Namespaces::new(&place, 2) else {
+    if std::net::UdpSocket::bind("[::1]:0").is_err() {
+        skipped("there is no loopback of IPv6 here");
         return;
-    };
-    let enter = namespaces.enter.display();
-    let hosts = format!("--hosts 'cmd:h1,h2:{enter} {{host}} {{agent}}'");
-    // Where nobody competes Raymond sends as many messages wherever its members are; Ricart and Agrawala
-    // always do.
-    let loads = [
-        ("raymond", "--workload one-at-a-time --total 30", true),
-        ("raymond", "--entries 10", false),
-        ("ricart-agrawala", "--entries 10", true),
-    ];
-    for (nth, (algorithm, load, repeats)) in loads.into_iter().enumerate() {
-        let usual = format!("run {algorithm} -n 6 {load} --seed 7 --loss 10%");
-        let (one, two) = (format!("{nth}-1"), format!("{nth}-2"));
-        let cut = "--fault 'at 50ms partition 0,1,2|3,4,5 for 150ms'";
-        let joined = namespaces.run(&place, &format!("{usual} {hosts} {cut} --out {two}"));
-        assert_eq!(joined.code, 0, "{}{}", joined.stdout, joined.stderr);
-        let summary = |dir: &str| row(&place.path().join(dir).join("summary.csv"));
-        if repeats {
-            let alone = run(&place, &format!("{usual} --out {one}"));
-            assert_eq!(alone.code, 0, "{}{}", alone.stdout, alone.stderr);
-            for column in ["entries", "messages", "certified", "safety", "liveness"] {
-                let (one, two) = (summary(&one), summary(&two));
-                assert_eq!(one[column], two[column], "{algorithm}: {column}");
-            }
-        }
-        assert_eq!(summary(&two)["certified"], "yes");
-        let clocks = rows(&place.path().join(&two).join("clocks.csv"));
-        for (clock, ahead_s) in clocks.iter().zip(AHEAD_S) {
-            let bound_ns: i64 = clock["bound_ns"].parse().expect("a number");
-            for column in ["offset_before_ns", "offset_after_ns"] {
-                let offset_ns: i64 = clock[column].parse().expect("a number");
-                // What the kernel was told is what it is.
-                let error_ns = (offset_ns - ahead_s * 1_000_000_000).abs();
-                assert!(error_ns <= bound_ns, "{column}: {error_ns} of {bound_ns}");
-            }
-        }
-        assert_eq!(clocks.len(), 2);
-        assert_eq!(namespaces.left(), "", "processes are left");
-        assert_eq!(agents_left(&place), Vec::<PathBuf>::new());
     }
+    let hosts = "--hosts 'cmd:a,b:exec {agent}' --listen ::1 --ports 45200-45399";
+    let six = run(
+        &place,
+        &format!("run raymond -n 6 --entries 5 --loss 5% {hosts} --out six"),
+    );
+    assert_eq!(six.code, 0, "{}{}", six.stdout, six.stderr);
+    let seen = run(&place, &format!("hosts {hosts}"));
+    assert_eq!(seen.code, 0, "{}{}", seen.stdout, seen.stderr);
+    assert_contains(&seen.stdout, &["::1", "8952 B"]);
+}
+
+#[test]
+fn an_orchestrator_that_is_killed_leaves_nothing_on_its_hosts() {
+    let place = Place::new();
+    let line = format!("run raymond -n 4 --duration 30s --loss 5% {BESIDE} --out r");
+    let running = Guarded::start(orchestrator(&place, &line));
+    wait_until("every member has recorded something", || {
+        recording(&place) == 4
+    });
+    let agents = children(running.pid());
+    let members = agents.iter().flat_map(|agent| children(*agent));
+    let all = agents.iter().copied().chain(members).collect::<Vec<_>>();
+    assert!(all.len() >= 2 + 4 + 2, "{all:?}");
+    kill_process(running.pid(), Signal::KILL).expect("it is there");
+    wait_until("all that it started is gone", || {
+        all.iter().all(|pid| state(*pid).is_none())
+    });
+    assert_eq!(agents_left(&place), Vec::<PathBuf>::new());
+    let later = run(&place, "list runs .");
+    assert_contains(
+        &later.stderr,
+        &[
+            "a run on several hosts was abandoned",
+            "there are no tables of it",
+        ],
+    );
+}
+
+#[test]
+fn a_name_that_leads_nowhere_is_said() {
+    let place = Place::new();
+    fs::write(place.path().join("secret"), "a secret of this test\n").expect("a file");
+    let lost = agent(&place, "no-such-host.invalid:4000 --within 300ms", "secret").finish();
+    assert_eq!(lost.code, 4, "{}", lost.stderr);
+    assert_contains(
+        &lost.stderr,
+        &[
+            "cannot reach the orchestrator",
+            "no-such-host.invalid:4000: ",
+        ],
+    );
 }

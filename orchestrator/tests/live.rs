@@ -194,6 +194,35 @@ fn nobody_acts_without_the_printed_address() {
     assert_eq!(code, 2, "nobody asked, so there is no run");
 }
 
+/// Members on several hosts are watched and struck from the page as those of one are, and so is a host.
+#[test]
+fn members_on_several_hosts_are_driven_from_the_page() {
+    let place = Place::new();
+    let hosts = "--hosts 'cmd:a,b:exec {agent}' --listen 127.0.0.1";
+    let run = LiveRun::of(&place, &format!("--entries 60 --think 20ms {hosts}"));
+    let cookie = run.open();
+    let mut news = run.news(&cookie);
+    news.until_it("enter", 4);
+    run.act(
+        &cookie,
+        r#"{"act":"fault","words":"pause host b for 100ms"}"#,
+    );
+    news.until("the pause", |moment| {
+        moment["fault"] == "pause" && moment["node"] == 4
+    });
+    news.until_it("enter", 3);
+    run.act(&cookie, r#"{"act":"finish"}"#);
+    let (code, told) = run.end();
+    assert_eq!(code, 0, "{told}");
+    let faults = rows(&place.path().join("r/faults.csv"));
+    let victims = faults.iter().map(|row| (&*row["fault"], &*row["target"]));
+    assert_eq!(
+        victims.collect::<Vec<_>>(),
+        [("pause", "3"), ("pause", "4")]
+    );
+    assert!(place.read("r/live.toml").contains("pause 4"));
+}
+
 /// What was done during a run that goes by itself is in its files, and its scenario repeats it.
 #[test]
 fn an_act_is_recorded_and_the_scenario_repeats_it() {

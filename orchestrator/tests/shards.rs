@@ -6,6 +6,7 @@ mod common;
 
 use std::fs;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use common::{Place, assert_contains};
 
@@ -45,6 +46,53 @@ fn shards_together_are_one_sweep_to_the_byte() {
         place.line("sweep small.toml --out parts").expect(0);
         place.line("sweep small.toml --merge parts").expect(0);
     }
+}
+
+/// Ten thousand shards of one cell each, with the rows that one sweep of all has made. To make each by a
+/// process of its own would take an hour, and shards_together_are_one_sweep shows that it would be the same.
+#[test]
+#[ignore = "takes minutes; scripts/soak runs it"]
+fn ten_thousand_shards_are_merged_in_ten_seconds() {
+    let place = Place::new();
+    let numbers = |from: u32| {
+        (from..from + 100)
+            .map(|n| n.to_string())
+            .collect::<Vec<_>>()
+    };
+    let (nodes, entries) = (numbers(2).join(", "), numbers(1).join(", "));
+    let sweep = format!(
+        "repetitions = 1\n[scenario]\nengine = \"sim\"\nalgorithm = \"raymond\"\n[grid]\n\
+         nodes = [{nodes}]\nentries = [{entries}]\n"
+    );
+    place.file("large.toml", &sweep);
+    place.line("sweep large.toml --out whole").expect(0);
+    let rows = place.read("whole/runs.csv");
+    let (head, rows) = rows.split_once('\n').unwrap();
+    let rows = rows.lines().collect::<Vec<_>>();
+    assert_eq!(rows.len(), 10_000);
+    for (cell, row) in rows.iter().enumerate() {
+        assert!(row.starts_with(&format!("{cell},0,")), "{row}");
+        let shard = format!("parts/shards/{}-of-10000", cell + 1);
+        place.file(&format!("{shard}/runs.csv"), &format!("{head}\n{row}\n"));
+        for file in ["sweep.toml", "sweep.json"] {
+            place.file(
+                &format!("{shard}/{file}"),
+                &place.read(&format!("whole/{file}")),
+            );
+        }
+    }
+    let began = Instant::now();
+    place.line("sweep large.toml --merge parts").expect(0);
+    let took = began.elapsed();
+    for file in ["runs.csv", "aggregate.csv"] {
+        let (parts, whole) = (format!("parts/{file}"), format!("whole/{file}"));
+        assert!(
+            place.read(&parts) == place.read(&whole),
+            "{file} is another one"
+        );
+    }
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    println!("10,000 shards were merged in {:.1} s", took.as_secs_f64());
 }
 
 #[test]

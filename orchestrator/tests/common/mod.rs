@@ -2,10 +2,13 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
+pub(crate) mod agents;
+pub(crate) mod namespaces;
 pub(crate) mod processes;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -54,6 +57,11 @@ pub(crate) fn blocks(page: &str, language: &str) -> Vec<String> {
     blocks
         .filter_map(|rest| Some(rest.split("```").next()?.to_owned()))
         .collect()
+}
+
+/// Says that a test cannot be done here: past what the test runner keeps back of tests that pass.
+pub(crate) fn skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
 /// The names of the files in a directory, sorted.
