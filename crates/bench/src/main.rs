@@ -6,6 +6,7 @@
 mod comparison;
 mod forwarder;
 mod goodput;
+mod hosts;
 mod locks;
 mod processes;
 mod programs;
@@ -55,6 +56,8 @@ enum What {
     Cluster,
     /// The proxy against a process that only passes datagrams on, and against the delays asked for
     Chaos,
+    /// Agents on the three hosts of scripts/lab against members that are started there by hand
+    Hosts,
     /// Asking programs against bare pipes with the same lines, with five of examples/ricart_agrawala.py
     External,
     /// Ten of our members against locks that people use: Redis, PostgreSQL, etcd, flock, and a bare lock server
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         What::Sim => sim(),
         What::Cluster => processes(),
         What::Chaos => chaos(),
+        What::Hosts => hosts(),
         What::External => external(),
         What::Locks { write } => contest(write.as_deref()),
     };
@@ -91,6 +95,7 @@ fn main() -> ExitCode {
 fn child() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next()?.to_str()? {
+        "agent" => Some(hosts::agent(arguments)),
         programs::RECORDER => Some(programs::record(arguments)),
         "--child=ring" => Some(ring::child(arguments)),
         locks::CONTENDER => Some(locks::contend(
@@ -261,6 +266,15 @@ fn chaos() -> Result<Exit, Failure> {
         Exit::Inconclusive
     } else {
         exit(&measured.comparisons)
+    })
+}
+
+fn hosts() -> Result<Exit, Failure> {
+    let measured = hosts::measure(&note)?;
+    print(&(comparison::show(&measured.comparisons) + &measured.show()))?;
+    Ok(match measured.is_met() {
+        true => exit(&measured.comparisons),
+        false => Exit::Violated,
     })
 }
 

@@ -311,7 +311,7 @@ fn entries_per_second(run: Run) -> Result<f64, Failure> {
 }
 
 /// The plan that these words make on the command line.
-fn plan(algorithm: &str, flags: &[&str]) -> Result<Plan, Failure> {
+pub(crate) fn plan(algorithm: &str, flags: &[&str]) -> Result<Plan, Failure> {
     Ok(resolved(algorithm, flags)?.plan)
 }
 
