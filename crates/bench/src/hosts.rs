@@ -130,7 +130,7 @@ pub(crate) fn measure(note: &dyn Fn(&str)) -> Result<Report, Failure> {
 fn in_environment(name: &str) -> Result<PathBuf, Failure> {
     let path = std::env::var_os(name).ok_or_else(|| {
         Failure::Usage(format!(
-            "{name} is not set; type scripts/lab target/release/bench hosts"
+            "{name} is not set; type scripts/lab target/fastest/bench hosts"
         ))
     })?;
     Ok(path.into())

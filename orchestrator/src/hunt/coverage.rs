@@ -136,7 +136,8 @@ fn fault(spec: &FaultSpec) -> Vec<Turn> {
         ) => selected(selector)
             .into_iter()
             .for_each(|part| turn("message", part)),
-        Action::Message(MessageFault::HideDown { .. }) => {}
+        // A hunt's scenarios are on one host.
+        Action::Host(_) | Action::Message(MessageFault::HideDown { .. }) => {}
     }
     if let Start::When(Trigger::Message(selector)) = &spec.schedule.start {
         selected(selector)
