@@ -140,7 +140,6 @@ fn what_was_found_does_what_it_says_today() {
             "--engine",
             "sim",
             "--json",
-            "--trace",
             "--out",
             "run",
         ];

@@ -14,6 +14,7 @@ use algorithms::params::{Domain, Param};
 use algorithms::printed::Printed;
 use algorithms::registry::{AlgorithmInfo, Graph, LinkContract, LinkOrder};
 use algorithms::topology::{Figure, Shape};
+use chaos::Delay;
 use model::run::Engine;
 use model::workload::KeyError;
 use toml::{Table, Value};
@@ -463,7 +464,10 @@ impl Drawing<'_> {
         let info = self.source.info;
         if self.is_on(Knob::Delay) {
             let delay = self.delay();
-            self.set("delay", delay);
+            // With so much jitter some messages would arrive before they are sent.
+            if delay.parse::<Delay>().is_ok() {
+                self.set("delay", delay);
+            }
         }
         if self.is_on(Knob::Overtaking) && info.link_order == LinkOrder::Any {
             self.set("links", "any");
