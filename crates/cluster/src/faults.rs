@@ -4,6 +4,8 @@
 //! stops everybody: only then does the answer stay true until the fault is in force. A member that
 //! reports an event which a fault waits for stands still as well, until it may go on.
 
+use std::collections::BTreeSet;
+
 use algorithms::NodeId;
 use chaos::timeline::Timeline;
 use member::faults::processes::{
@@ -39,7 +41,8 @@ pub(crate) struct Faults {
 struct VictimSearch {
     step: usize,
     answers: Vec<Sighting>,
-    missing: usize,
+    /// Those who were asked and have not answered yet. Who was paused or about to die was not asked.
+    missing: BTreeSet<NodeId>,
     /// Everybody has answered, and who was found has been struck.
     concluded: bool,
     /// The step, if nobody was found and the next to enter it shall be.
@@ -159,7 +162,7 @@ impl Supervisor<'_> {
         self.faults.search = Some(VictimSearch {
             step,
             answers: Vec::new(),
-            missing: asked.len(),
+            missing: asked.iter().copied().collect(),
             concluded: false,
             catch: None,
         });
@@ -171,8 +174,8 @@ impl Supervisor<'_> {
     /// A member has stopped and answered.
     pub(crate) fn halted(&mut self, sighting: Sighting) {
         if let Some(search) = &mut self.faults.search {
+            search.missing.remove(&sighting.node);
             search.answers.push(sighting);
-            search.missing -= 1;
             self.conclude_search();
         }
     }
@@ -182,7 +185,7 @@ impl Supervisor<'_> {
         let Some(search) = &self.faults.search else {
             return;
         };
-        if search.missing > 0 || search.concluded {
+        if !search.missing.is_empty() || search.concluded {
             return;
         }
         let step = search.step;
@@ -279,9 +282,8 @@ impl Supervisor<'_> {
                 .add(now_ns + after_ns, Task::Revive { node });
         }
         if let Some(search) = &mut self.faults.search
-            && !search.answers.iter().any(|answer| answer.node == node)
+            && search.missing.remove(&node)
         {
-            search.missing -= 1;
             self.conclude_search();
         }
         let plan = self.plan;

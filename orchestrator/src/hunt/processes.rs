@@ -91,7 +91,11 @@ fn launched(resolved: &Resolved, is_over: &dyn Fn() -> bool) -> Result<Done, Ref
         hangs: false,
         events: plan.trace.then(Vec::new),
     };
-    let run = engine::run(Engine::Cluster, plan, None, place.path(), &mut watch);
+    let run = trial::caught(|| engine::run(Engine::Cluster, plan, None, place.path(), &mut watch));
+    let run = match run {
+        Ok(run) => run,
+        Err(panicked) => return Ok(trial::failed(What::Panic, panicked)),
+    };
     let mut run = match run {
         Ok(_) if watch.hangs => {
             let most = MOST_TIME.as_secs();
