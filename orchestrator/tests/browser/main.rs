@@ -296,6 +296,8 @@ for line in sys.stdin:
     browser.ask(last);
     browser.settle();
     assert_eq!(browser.ask("return document.images.length"), 0);
+    // The list is written when the cursor rests.
+    browser.until("the list", "return document.querySelector('#events li')");
     let told = browser.text("return document.getElementById('events').textContent");
     assert_contains(&told, &["1 sends ASK", "<img src=x onerror="]);
     assert_contains(&moment(&browser)[2], &["</script><img src=x"]);
