@@ -50,15 +50,23 @@ fn an_agent_that_comes_early_waits_for_the_others() {
 
 #[test]
 fn an_agent_that_ends_before_the_others_come_ends_the_wait() {
-    let place = Place::new();
-    let mut running = awaiting(&place, 2, 45_040);
-    let early = agent(&place, "127.0.0.1:45040 --name h2", "secret");
-    wait_until("it was let in", || !agents_left(&place).is_empty());
-    drop(early);
-    let finished = running.finish();
-    assert_eq!(finished.code, 4, "{}", finished.stderr);
-    assert_contains(&finished.stderr, &["host h2 is lost"]);
-    wait_until("its files are gone", || agents_left(&place).is_empty());
+    for _ in 0..4 {
+        let place = Place::new();
+        let mut running = awaiting(&place, 2, 45_040);
+        let early = agent(&place, "127.0.0.1:45040 --name h2", "secret");
+        wait_until("it was let in", || !agents_left(&place).is_empty());
+        drop(early);
+        let finished = running.finish();
+        assert_eq!(finished.code, 4, "{}", finished.stderr);
+        wait_until("its files are gone", || agents_left(&place).is_empty());
+        // Its files are there a moment before it says that it is ready: ended in between, it never came.
+        if finished.stderr.contains("it hung up before it was ready") {
+            continue;
+        }
+        assert_contains(&finished.stderr, &["host h2 is lost"]);
+        return;
+    }
+    panic!("it was ended before it was ready, each time");
 }
 
 #[test]
