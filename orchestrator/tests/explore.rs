@@ -130,33 +130,6 @@ fn a_search_that_is_cut_off_is_inconclusive() {
 }
 
 #[test]
-fn a_search_that_takes_too_much_memory_says_how_far_it_came() {
-    let line = "explore lamport -n 4 --max-memory 1";
-    let done = Place::new().line(line).expect(3);
-    done.says("--max-memory allows more");
-    done.says("of the states were not looked at yet");
-}
-
-#[test]
-fn any_number_of_threads_finds_the_same() {
-    let place = Place::new();
-    for line in [
-        "suzuki-kasami -n 4 --wants 2,1,1,1",
-        "lamport -n 4 --max-states 50000",
-    ] {
-        let report = |threads: u32| {
-            let line = format!("explore {line} --json --threads {threads}");
-            let told = place.line(&line).stdout;
-            let told: Value = serde_json::from_str(&told).expect("it is JSON");
-            assert_eq!(told["threads"], threads, "{line}");
-            told["report"].clone()
-        };
-        assert!(report(1)["states"].as_u64() >= Some(50_000), "{line}");
-        assert_eq!(report(1), report(2), "{line}");
-    }
-}
-
-#[test]
 fn a_script_reads_numbers_and_the_schedule() {
     let json = |line: &[&str], code| {
         let done = Place::new().run(line).expect(code);

@@ -38,7 +38,7 @@ pub struct Broken {
 }
 
 /// The local states and messages of a small world, and the steps between them.
-pub trait Atlas: Send + Sync {
+pub trait Atlas: Send {
     /// The node before its first event.
     fn initial(&mut self, node: NodeId) -> StateId;
 
@@ -62,11 +62,6 @@ pub trait Atlas: Send + Sync {
     /// Numbers every growing series of a global state again, from 0 and without gaps; false if it
     /// is so already. What can happen then is the same as before.
     fn renumber(&mut self, nodes: &mut [Option<StateId>], flight: &mut [MessageId]) -> bool;
-
-    /// The same where all states and messages that come of it were met before; else nothing is said,
-    /// and what is left of the arguments means nothing.
-    fn try_renumber(&self, nodes: &mut [Option<StateId>], flight: &mut [MessageId])
-    -> Option<bool>;
 
     /// Which kind of message this is.
     fn kind(&self, message: MessageId) -> usize;
@@ -137,38 +132,6 @@ impl<A: Algorithm> Interned<A> {
     }
 }
 
-/// The states of all nodes, none where crashed, and the messages under way.
-type Parts<A> = (Vec<Option<A>>, Vec<<A as Algorithm>::Message>);
-
-impl<A: Algorithm> Interned<A> {
-    /// A global state with every growing series numbered from 0 and without gaps; none if it is so
-    /// already.
-    fn renumbered(&self, nodes: &[Option<StateId>], flight: &[MessageId]) -> Option<Parts<A>> {
-        let state = |id: StateId| self.states.value(id.0).clone();
-        let mut states: Vec<_> = nodes.iter().map(|node| node.map(state)).collect();
-        let message = |id: &MessageId| self.messages.value(id.0).clone();
-        let mut messages: Vec<_> = flight.iter().map(message).collect();
-        let mut visit = |each: Visit<'_>| {
-            for state in states.iter_mut().flatten() {
-                state.growing(each);
-            }
-            for message in &mut messages {
-                message.growing(each);
-            }
-        };
-        let mut series = BTreeMap::<_, BTreeSet<u64>>::new();
-        visit(&mut |name, number| {
-            series.entry(name).or_default().insert(*number);
-        });
-        let dense = |numbers: &BTreeSet<u64>| numbers.iter().copied().eq(0..numbers.len() as u64);
-        if series.values().all(dense) {
-            return None;
-        }
-        visit(&mut |name, number| *number = series[&name].range(..*number).count() as u64);
-        Some((states, messages))
-    }
-}
-
 impl<A: Algorithm> Atlas for Interned<A> {
     fn initial(&mut self, node: NodeId) -> StateId {
         let state = A::new(&Setup {
@@ -225,9 +188,27 @@ impl<A: Algorithm> Atlas for Interned<A> {
     }
 
     fn renumber(&mut self, nodes: &mut [Option<StateId>], flight: &mut [MessageId]) -> bool {
-        let Some((states, messages)) = self.renumbered(nodes, flight) else {
-            return false;
+        let state = |id: StateId| self.states.value(id.0).clone();
+        let mut states: Vec<_> = nodes.iter().map(|node| node.map(state)).collect();
+        let message = |id: &MessageId| self.messages.value(id.0).clone();
+        let mut messages: Vec<_> = flight.iter().map(message).collect();
+        let mut visit = |each: Visit<'_>| {
+            for state in states.iter_mut().flatten() {
+                state.growing(each);
+            }
+            for message in &mut messages {
+                message.growing(each);
+            }
         };
+        let mut series = BTreeMap::<_, BTreeSet<u64>>::new();
+        visit(&mut |name, number| {
+            series.entry(name).or_default().insert(*number);
+        });
+        let dense = |numbers: &BTreeSet<u64>| numbers.iter().copied().eq(0..numbers.len() as u64);
+        if series.values().all(dense) {
+            return false;
+        }
+        visit(&mut |name, number| *number = series[&name].range(..*number).count() as u64);
         for (id, state) in nodes.iter_mut().zip(states) {
             *id = state.map(|state| StateId(self.states.number(state)));
         }
@@ -235,26 +216,6 @@ impl<A: Algorithm> Atlas for Interned<A> {
             *id = MessageId(self.messages.number(message));
         }
         true
-    }
-
-    fn try_renumber(
-        &self,
-        nodes: &mut [Option<StateId>],
-        flight: &mut [MessageId],
-    ) -> Option<bool> {
-        let Some((states, messages)) = self.renumbered(nodes, flight) else {
-            return Some(false);
-        };
-        for (id, state) in nodes.iter_mut().zip(states) {
-            *id = match state {
-                Some(state) => Some(StateId(self.states.find(&state)?)),
-                None => None,
-            };
-        }
-        for (id, message) in flight.iter_mut().zip(messages) {
-            *id = MessageId(self.messages.find(&message)?);
-        }
-        Some(true)
     }
 
     fn kind(&self, message: MessageId) -> usize {

@@ -35,11 +35,6 @@ impl<T: Clone + Eq + Hash> Numbered<T> {
         number
     }
 
-    /// The number of a value that was seen.
-    pub fn find(&self, value: &T) -> Option<u32> {
-        self.numbers.get(value).copied()
-    }
-
     /// The value of a number that was given out.
     pub fn value(&self, number: u32) -> &T {
         &self.values[number as usize]

@@ -146,14 +146,6 @@ fn sim() -> Result<Exit, Failure> {
     };
     let raced = [1_000, 100_000].map(compare);
     let comparisons = raced.into_iter().chain([1_000, 100_000].map(certificate));
-    note("four nodes explored by two threads and by one");
-    let threads = Comparison {
-        what: "explore lamport, 4 nodes, two threads and one".to_owned(),
-        unit: "states/s",
-        pairs: sim::threads(5),
-        wanted: Wanted::AtLeast(1.7),
-    };
-    let comparisons = comparisons.chain([threads]);
     let comparisons = comparisons.collect::<Vec<_>>();
     let mut text = comparison::show(&comparisons);
     note("100,000 nodes, one entry each");

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use algorithms::printed::Printed;
-use algorithms::registry::{self, AlgorithmInfo};
+use algorithms::registry;
 use algorithms::{NodeId, Setting, Topology};
 use chaos::{Delay, Draw};
 use model::engine::Progress;
@@ -91,39 +91,27 @@ pub(crate) fn crowd(nodes: u32) -> Crowd {
 }
 
 /// Explores Ricart and Agrawala's algorithm: three nodes, three entries each, with a search for
-/// trapped states, in one thread.
+/// trapped states.
 pub(crate) fn search() -> Explored {
     let entry = registry::find("ricart-agrawala").expect("it is registered");
-    let mut options = Options::new(entry, 3);
-    options.wants = vec![3; 3];
-    explored(entry, &options)
-}
-
-/// Explores Lamport's algorithm: four nodes, the first million states, in two threads and in one, in
-/// turns.
-pub(crate) fn threads(times: u32) -> Vec<(f64, f64)> {
-    let entry = registry::find("lamport").expect("it is registered");
-    let in_threads = |threads| {
-        let mut options = Options::new(entry, 4);
-        options.threads = threads;
-        options.max_states = 1_000_000;
-        explored(entry, &options).per_second()
-    };
-    let both = (0..times).map(|_| (in_threads(2), in_threads(1)));
-    both.collect()
-}
-
-fn explored(entry: &AlgorithmInfo, options: &Options) -> Explored {
+    let nodes = 3;
     let setting = Setting::new(
-        Topology::complete(options.wants.len() as u32),
+        Topology::complete(nodes),
         NodeId(0),
         entry.defaults(),
         Printed::repaired(),
         Duration::from_millis(50),
     );
+    let mut options = Options::new(entry, nodes);
+    options.wants = vec![3; nodes as usize];
     let start = Instant::now();
-    let report = explore(entry, &setting, options, &mut |_| ControlFlow::Continue(()))
-        .expect("the options fit");
+    let report = explore(
+        entry,
+        &setting,
+        &options,
+        &mut |_| ControlFlow::Continue(()),
+    )
+    .expect("three nodes fit");
     Explored {
         states: report.states,
         took: start.elapsed(),
@@ -132,7 +120,7 @@ fn explored(entry: &AlgorithmInfo, options: &Options) -> Explored {
 }
 
 impl Explored {
-    /// Distinct states per second.
+    /// Distinct states per second, on the one core it used.
     pub(crate) fn per_second(&self) -> f64 {
         self.states as f64 / self.took.as_secs_f64()
     }

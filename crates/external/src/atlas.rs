@@ -210,10 +210,6 @@ impl Atlas for Asked {
         false
     }
 
-    fn try_renumber(&self, _: &mut [Option<StateId>], _: &mut [MessageId]) -> Option<bool> {
-        Some(false)
-    }
-
     fn kind(&self, message: MessageId) -> usize {
         self.messages.value(message.0).kind
     }

@@ -10,30 +10,25 @@
 //!     algorithms::erased::Atlas      what one node does on one event
 //!         -> sites                   one node with its client and its mail: what can happen to it
 //!             -> world               a row of sites: what can happen at all, what must be true
-//!                 -> states          all rows met, each once, packed
-//!                     -> block       what many states lead to, found by several threads
-//!                         -> search  breadth first, then whether everybody can be served
+//!                 -> graph           all rows met, each once
+//!                     -> search      breadth first, then backwards from "all served"
 //!         walk, replay               one way through it
 //!             -> schedule            as text
 //!             -> events              as what happened, like a traced run
 //!         map                        all states and steps of a very small world
 //! ```
 
-mod block;
 mod ending;
 mod events;
+mod graph;
 mod interned;
 mod mail;
 mod map;
-mod packed;
-#[cfg(test)]
-mod plain;
 mod replay;
 mod schedule;
 mod search;
 mod site;
 mod sites;
-mod states;
 mod walk;
 mod world;
 
@@ -82,8 +77,6 @@ pub struct Options {
     pub safety_only: bool,
     /// The number of states at which the search gives up.
     pub max_states: u32,
-    /// How many threads search. What is found does not depend on it.
-    pub threads: usize,
 }
 
 impl Options {
@@ -102,7 +95,6 @@ impl Options {
             heal: false,
             safety_only: false,
             max_states: 10_000_000,
-            threads: 1,
         }
     }
 }
@@ -243,11 +235,6 @@ pub struct Exploration {
     /// States from which not everybody can be served, stuck ones included; known only of a complete
     /// search.
     pub trapped: Option<u64>,
-    /// Of the states, the ones that were not looked at.
-    pub open: u64,
-    /// How many states the last two levels have of which all states were met: those so many steps away
-    /// from the beginning, and a step more.
-    pub levels: [u64; 2],
     /// The first bad thing, by the fewest steps.
     pub finding: Option<Finding>,
 }

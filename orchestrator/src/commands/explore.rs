@@ -1,27 +1,25 @@
 //! `orchestrator explore`: every schedule of a small world.
 
 mod show;
-mod watching;
 mod world;
 
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::time::Instant;
 
 use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::event::Event;
+use model::time::rounded_us;
 use serde_json::json;
 use simulator::explore::{Exploration, Kind, Outcome, Progress, Schedule, explore, map, replay};
 
-use crate::scenario::whole;
+use crate::numbers::count;
 use crate::view::{self, ViewPage};
 use crate::{Exit, Failure, files, interrupt, print};
 pub(crate) use show::steps_of;
-use show::{Ended, replay_line, replayed, shown, verdict};
-use watching::{Memory, Watching};
+use show::{replay_line, replayed, shown, verdict};
 pub(crate) use world::{World, WorldSpec};
 
 /// Tries every schedule of a small world, and shows the shortest one that ends badly
@@ -37,14 +35,6 @@ pub(crate) struct Explore {
     /// Show what each step of a schedule changed in the state of its node, and all states at its end
     #[arg(long, help_heading = "Search", display_order = 0)]
     states: bool,
-
-    /// Threads that search; what is found does not depend on it [default: one for each processor]
-    #[arg(long, value_name = "NUMBER", help_heading = "Search")]
-    threads: Option<NonZeroUsize>,
-
-    /// Memory at which to give up, in MiB [default: no limit]
-    #[arg(long, value_name = "MIB", help_heading = "Search", value_parser = whole::<u64>)]
-    max_memory: Option<u64>,
 
     /// One JSON object on stdout instead of the table
     #[arg(long, help_heading = "Output")]
@@ -156,13 +146,16 @@ impl World {
     }
 }
 
+fn go_on_unless(interrupted: &AtomicBool) -> ControlFlow<()> {
+    match interrupted.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
+}
+
 impl Explore {
     pub(crate) fn perform(self) -> Result<Exit, Failure> {
-        let mut world = self.world.world().map_err(Failure::Usage)?;
-        let threads = self
-            .threads
-            .or_else(|| thread::available_parallelism().ok());
-        world.options.threads = threads.map_or(1, usize::from);
+        let world = self.world.world().map_err(Failure::Usage)?;
         match &world.replay {
             Some(schedule) => self.replay(&world, schedule),
             None => self.search(&world),
@@ -171,12 +164,23 @@ impl Explore {
 
     fn search(&self, world: &World) -> Result<Exit, Failure> {
         let interrupted = interrupt::flag_on_interrupt()?;
-        let mut watching = Watching::new(Arc::clone(&interrupted), self.max_memory);
-        let mut watch = |progress| watching.look(progress);
+        let bar = progress_bar();
+        let start = Instant::now();
+        let mut watch = |progress: Progress| {
+            bar.set_message(format!(
+                "{} states, {} of them to be looked at, {} steps deep, {}",
+                count(progress.states),
+                count(progress.open),
+                progress.depth,
+                rounded_us(start.elapsed().as_secs_f64() * 1e6),
+            ));
+            bar.tick();
+            go_on_unless(&interrupted)
+        };
         let report = explore(world.info, &world.setting, &world.options, &mut watch)
             .map_err(|error| Failure::Usage(error.to_string()))?;
-        let elapsed = watching.finish();
-        let memory = Memory::now();
+        let elapsed = start.elapsed();
+        bar.finish_and_clear();
         let exit = match (&report.finding, report.complete) {
             (Some(_), _) => Exit::Violated,
             (None, true) => Exit::Holds,
@@ -194,21 +198,13 @@ impl Explore {
                 "explored": world.headline,
                 "verdict": verdict(exit),
                 "seconds": elapsed.as_secs_f64(),
-                "threads": world.options.threads,
-                "peak_memory_mib": memory.peak_mib,
                 "report": report,
                 "replay": report.finding.as_ref().map(replay_line),
                 "exit_code": exit.code(),
             });
             print(&format!("{object:#}\n"))?;
         } else {
-            let ended = Ended {
-                exit,
-                elapsed,
-                out_of_memory: watching.out_of_memory,
-                memory_mib: memory.mib,
-            };
-            print(&shown(world, &report, &ended, self.states))?;
+            print(&shown(world, &report, elapsed, exit, self.states))?;
         }
         Ok(exit)
     }
@@ -249,4 +245,11 @@ impl Explore {
             Failure::Testbed(why)
         })
     }
+}
+
+fn progress_bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{spinner} {msg}");
+    bar.set_style(style.expect("the template is well formed"));
+    bar
 }

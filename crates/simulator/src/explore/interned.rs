@@ -38,13 +38,6 @@ impl<T: Eq + Hash> Interned<T> {
         (number, true)
     }
 
-    /// The number of a value that was seen.
-    pub(super) fn find(&self, value: &T) -> Option<u32> {
-        let hash = FxBuildHasher.hash_one(value);
-        let same = |&number: &u32| self.values[number as usize] == *value;
-        self.numbers.find(hash, same).copied()
-    }
-
     pub(super) fn get(&self, number: u32) -> &T {
         &self.values[number as usize]
     }

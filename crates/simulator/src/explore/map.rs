@@ -4,13 +4,13 @@ use algorithms::registry::AlgorithmInfo;
 use algorithms::view::View;
 use algorithms::{NodeId, Setting};
 
+use super::graph::{Graph, Met};
 use super::replay::{Beginning, ReplayError};
 use super::schedule::Step;
 use super::site::Phase;
 use super::sites::SiteId;
-use super::states::{Met, States};
 use super::walk::{Next, UnderWay, Walk};
-use super::world::{Seen, World};
+use super::world::World;
 use super::{Kind, Options};
 
 /// A world whose every step can be taken.
@@ -72,19 +72,19 @@ pub fn map(
 ) -> Result<WorldMap, ReplayError> {
     let beginning = Beginning::of(info, setting, options)?;
     let (mut world, kinds) = (beginning.world, beginning.kinds);
-    let mut known = States::new(world.width());
-    known.meet(&beginning.state, 0, most);
+    let mut graph = Graph::new(world.width());
+    graph.meet(&beginning.state, 0, most);
     let mut states = Vec::new();
     let mut complete = true;
     let mut numbers: Vec<SiteId> = Vec::new();
-    while states.len() < known.len() {
+    while states.len() < graph.len() {
         let from = states.len() as u32;
-        let state = known.state(from);
+        let state = graph.state(from).to_vec();
         let found = look(&mut world, kinds, state.clone());
         let mut steps = Vec::new();
         for (step, mut next, wrong) in found {
             world.renumber(&mut next);
-            match known.meet(&next, from, most) {
+            match graph.meet(&next, from, most) {
                 Met::New(to) | Met::Known(to) => steps.push(MapStep { step, to, wrong }),
                 Met::NoRoom => complete = false,
             }
@@ -98,7 +98,7 @@ pub fn map(
             }) as u32
         });
         let sites = sites.collect();
-        let wrong = world.fault(&state, &mut Seen::default()).or_else(|| {
+        let wrong = world.fault(&state).or_else(|| {
             let stuck = world.is_stuck(&state);
             stuck.then(|| (Kind::Deadlock, world.deadlock(&state)))
         });

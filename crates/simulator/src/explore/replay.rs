@@ -11,11 +11,11 @@ use thiserror::Error;
 use super::ending::Ending;
 use super::schedule::{Schedule, Step};
 use super::walk::Walk;
-use super::world::{Seen, Successors, World};
+use super::world::{Successors, World};
 use super::{Kind, Options, TakenStep, Unfit, events};
 
 /// How many states are looked at behind the end of a schedule.
-pub(super) const LOOKED_AHEAD: usize = 2_000;
+const LOOKED_AHEAD: usize = 2_000;
 
 /// What came of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -98,10 +98,7 @@ pub fn replay(
     for (number, step) in (1..).zip(&schedule.steps) {
         let one = walk.perform(step);
         let one = one.map_err(|why| ReplayError::impossible(number, step, why))?;
-        let bad = one
-            .wrong
-            .clone()
-            .or_else(|| walk.world.fault(&walk.state, &mut Seen::default()));
+        let bad = one.wrong.clone().or_else(|| walk.world.fault(&walk.state));
         findings.extend(bad.map(|(kind, why)| Mishap {
             step: number,
             kind,

@@ -2,9 +2,6 @@
 //!
 //! What can happen to a site, and what becomes of it, depends on nothing else. So it is worked out
 //! once per site, and a state of the world is one small number per node.
-//!
-//! Whoever only looks changes nothing, so several can look at once; what they miss they name, and it is
-//! worked out in between.
 
 use std::time::Duration;
 
@@ -54,25 +51,6 @@ pub(super) struct Move {
     sent: u32,
     /// Something that must never happen, by its place in `Sites::wrongs`.
     pub(super) wrong: Option<u32>,
-}
-
-/// Something that was not worked out yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Missing {
-    /// What can happen to a site.
-    Moves(SiteId),
-    /// What becomes of a site when a message comes on its way there.
-    Arrival(SiteId, Parcel),
-    /// What becomes of it in a tick.
-    Aged(SiteId),
-    /// What becomes of it when another node crashes.
-    Bereaved(SiteId, NodeId),
-    /// What becomes of it when its session with a neighbour ends.
-    Severed(SiteId, NodeId),
-    /// What becomes of it when there is a new one.
-    Mended(SiteId, NodeId),
-    /// What becomes of it when some link of the world changes.
-    Stirred(SiteId),
 }
 
 /// Something an algorithm must never do.
@@ -147,7 +125,7 @@ struct View {
 
 /// The number of a sender and a message; each pair is stored once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Parcel(u32);
+struct Parcel(u32);
 
 impl Sites {
     pub(super) fn new(atlas: Box<dyn Atlas>, rules: Rules, nodes: usize) -> Self {
@@ -196,37 +174,12 @@ impl Sites {
     }
 
     /// The numbers of the moves that can happen to this site, some only if a budget allows.
-    pub(super) fn moves(&self, id: SiteId) -> Result<std::ops::Range<u32>, Missing> {
-        match self.moves_of[id.0 as usize] {
-            Some((first, end)) => Ok(first..end),
-            None => Err(Missing::Moves(id)),
-        }
-    }
-
-    /// Works out what somebody missed.
-    pub(super) fn learn(&mut self, missing: Missing) {
-        match missing {
-            Missing::Moves(id) => self.work_out(id),
-            Missing::Arrival(id, parcel) => self.arrive(id, parcel),
-            Missing::Aged(id) => {
-                let aged = self.known.get(id.0).aged();
-                let aged = aged.map(|later| self.number(later));
-                self.aged.insert(id, aged);
-            }
-            Missing::Bereaved(id, victim) => {
-                let left = self.bereave(id, victim);
-                self.bereavements.insert((id, victim), left);
-            }
-            Missing::Severed(id, neighbour) => {
-                self.number(self.after_severance(id, neighbour));
-            }
-            Missing::Mended(id, neighbour) => {
-                self.number(self.after_mending(id, neighbour));
-            }
-            Missing::Stirred(id) => {
-                self.number(self.after_stirring(id));
-            }
-        }
+    pub(super) fn moves(&mut self, id: SiteId) -> std::ops::Range<u32> {
+        let (first, end) = match self.moves_of[id.0 as usize] {
+            Some(range) => range,
+            None => self.work_out(id),
+        };
+        first..end
     }
 
     pub(super) fn a_move(&self, number: u32) -> Move {
@@ -238,27 +191,37 @@ impl Sites {
     }
 
     /// Hands what a move sends to its addressees, in a state that is one site per node.
-    pub(super) fn post(&self, made: Move, state: &mut [u32]) -> Result<(), Missing> {
+    pub(super) fn post(&mut self, made: Move, state: &mut [u32]) {
         for at in made.first_sent..made.first_sent + made.sent {
             let (to, parcel) = self.sent[at as usize];
             let site = SiteId(state[to.index()]);
-            let after = self.arrivals.get(&(site, parcel));
-            state[to.index()] = after.ok_or(Missing::Arrival(site, parcel))?.0;
+            let after = match self.arrivals.get(&(site, parcel)) {
+                Some(&known) => known,
+                None => self.arrive(site, parcel),
+            };
+            state[to.index()] = after.0;
         }
-        Ok(())
     }
 
     /// This site a tick later; none if something must happen to it first.
-    pub(super) fn aged(&self, id: SiteId) -> Result<Option<SiteId>, Missing> {
-        let aged = self.aged.get(&id).copied();
-        aged.ok_or(Missing::Aged(id))
+    pub(super) fn aged(&mut self, id: SiteId) -> Option<SiteId> {
+        if let Some(&aged) = self.aged.get(&id) {
+            return aged;
+        }
+        let aged = self.known.get(id.0).aged();
+        let aged = aged.map(|later| self.number(later));
+        self.aged.insert(id, aged);
+        aged
     }
 
     /// What may become of this site when another node crashes: how much of the mail from there
     /// survives is open.
-    pub(super) fn bereaved(&self, id: SiteId, victim: NodeId) -> Result<&[SiteId], Missing> {
-        let left = self.bereavements.get(&(id, victim));
-        left.map(Vec::as_slice).ok_or(Missing::Bereaved(id, victim))
+    pub(super) fn bereaved(&mut self, id: SiteId, victim: NodeId) -> &[SiteId] {
+        if !self.bereavements.contains_key(&(id, victim)) {
+            let left = self.bereave(id, victim);
+            self.bereavements.insert((id, victim), left);
+        }
+        &self.bereavements[&(id, victim)]
     }
 
     /// How urgent the requests of a node are.
@@ -314,7 +277,7 @@ impl Sites {
         SiteId(number)
     }
 
-    fn arrive(&mut self, id: SiteId, parcel: Parcel) {
+    fn arrive(&mut self, id: SiteId, parcel: Parcel) -> SiteId {
         let mut site = self.known.get(id.0).clone();
         let &(from, message) = self.parcels.get(parcel.0);
         if site.state.is_some() && !site.is_cut_off_from(from) {
@@ -323,52 +286,23 @@ impl Sites {
         }
         let after = self.number(site);
         self.arrivals.insert((id, parcel), after);
+        after
     }
 
     /// Renumbers the values that grow for ever, in a state that is one site per node.
     pub(super) fn renumber(&mut self, state: &mut [u32]) {
-        let (mut nodes, mut flight) = self.parts(state);
-        if self.atlas.renumber(&mut nodes, &mut flight) {
-            let sites = self.put_together(state, &nodes, flight);
-            for (id, site) in state.iter_mut().zip(sites) {
-                *id = self.number(site).0;
-            }
-        }
-    }
-
-    /// The same where all that comes of it was met before; else nothing is said.
-    pub(super) fn try_renumber(&self, state: &mut [u32]) -> Option<()> {
-        let (mut nodes, mut flight) = self.parts(state);
-        if self.atlas.try_renumber(&mut nodes, &mut flight)? {
-            let sites = self.put_together(state, &nodes, flight);
-            for (id, site) in state.iter_mut().zip(sites) {
-                *id = self.known.find(&site)?;
-            }
-        }
-        Some(())
-    }
-
-    /// The states of a world's nodes and all mail, addressee by addressee.
-    fn parts(&self, state: &[u32]) -> (Vec<Option<StateId>>, Vec<MessageId>) {
         let (mut nodes, mut flight) = (Vec::new(), Vec::new());
-        for &site in state {
+        for &site in state.iter() {
             let (node, mail) = self.view(SiteId(site));
             nodes.push(node);
             flight.extend(mail.iter().map(|&(_, _, message)| message));
         }
-        (nodes, flight)
-    }
-
-    /// The sites of a state with other parts.
-    fn put_together(
-        &self,
-        state: &[u32],
-        nodes: &[Option<StateId>],
-        flight: Vec<MessageId>,
-    ) -> Vec<Site> {
+        if !self.atlas.renumber(&mut nodes, &mut flight) {
+            return;
+        }
         let mut flight = flight.into_iter();
-        let sites = state.iter().zip(nodes).map(|(&id, &node)| {
-            let mut site = self.known.get(id).clone();
+        for (id, node) in state.iter_mut().zip(nodes) {
+            let mut site = self.known.get(*id).clone();
             site.state = node;
             for queue in &mut site.inbox {
                 for mail in queue.iter_mut() {
@@ -378,56 +312,33 @@ impl Sites {
                     queue.sort_unstable();
                 }
             }
-            site
-        });
-        sites.collect()
+            *id = self.number(site).0;
+        }
     }
 
     /// The site when its session with a neighbour ends.
-    pub(super) fn severed(&self, id: SiteId, neighbour: NodeId) -> Result<SiteId, Missing> {
-        self.seen(
-            &self.after_severance(id, neighbour),
-            Missing::Severed(id, neighbour),
-        )
-    }
-
-    fn after_severance(&self, id: SiteId, neighbour: NodeId) -> Site {
+    pub(super) fn severed(&mut self, id: SiteId, neighbour: NodeId) -> SiteId {
         let mut site = self.known.get(id.0).clone();
         site.end_session(neighbour);
-        site
+        self.number(site)
     }
 
     /// The site when there is a new session, of which it has yet to be told.
-    pub(super) fn mended(&self, id: SiteId, neighbour: NodeId) -> Result<SiteId, Missing> {
-        self.seen(
-            &self.after_mending(id, neighbour),
-            Missing::Mended(id, neighbour),
-        )
-    }
-
-    fn after_mending(&self, id: SiteId, neighbour: NodeId) -> Site {
+    pub(super) fn mended(&mut self, id: SiteId, neighbour: NodeId) -> SiteId {
         let mut site = self.known.get(id.0).clone();
         site.links.insert(neighbour, Session::Renewed);
-        site
+        self.number(site)
     }
 
     /// The site once some link of the world was cut or came back.
-    pub(super) fn stirred(&self, id: SiteId) -> Result<SiteId, Missing> {
+    pub(super) fn stirred(&mut self, id: SiteId) -> SiteId {
         let site = self.known.get(id.0);
         if site.stirred || site.state.is_none() || !self.rules.again_once_stirred {
-            return Ok(id);
+            return id;
         }
-        self.seen(&self.after_stirring(id), Missing::Stirred(id))
-    }
-
-    fn after_stirring(&self, id: SiteId) -> Site {
-        let mut site = self.known.get(id.0).clone();
+        let mut site = site.clone();
         site.stirred = true;
-        site
-    }
-
-    fn seen(&self, site: &Site, or: Missing) -> Result<SiteId, Missing> {
-        self.known.find(site).map(SiteId).ok_or(or)
+        self.number(site)
     }
 
     fn bereave(&mut self, id: SiteId, victim: NodeId) -> Vec<SiteId> {
@@ -449,7 +360,7 @@ impl Sites {
             .collect()
     }
 
-    fn work_out(&mut self, id: SiteId) {
+    fn work_out(&mut self, id: SiteId) -> (u32, u32) {
         let site = self.known.get(id.0).clone();
         let first = self.moves.len() as u32;
         for step in self.possible(&site) {
@@ -458,6 +369,7 @@ impl Sites {
         }
         let end = u32::try_from(self.moves.len()).expect("fewer than 2^32 moves of sites");
         self.moves_of[id.0 as usize] = Some((first, end));
+        (first, end)
     }
 
     fn possible(&self, site: &Site) -> Vec<SiteStep> {

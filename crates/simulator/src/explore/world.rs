@@ -8,7 +8,7 @@ use algorithms::registry::AlgorithmInfo;
 use algorithms::{NodeId, Setting, Topology};
 
 use super::site::{Session, Standing};
-use super::sites::{Clock, Missing, Rules, SiteId, SiteStep, Sites, Wrong};
+use super::sites::{Clock, Rules, SiteId, SiteStep, Sites, Wrong};
 use super::{Kind, Options, Ties, Timers};
 
 /// A small world and everything worked out about it so far.
@@ -34,11 +34,12 @@ pub(super) struct World {
     checks_invariants: bool,
     /// Some numbers grow for ever, and only their order counts.
     renumbers: bool,
+    view: View,
 }
 
 /// A state as the invariants see it; the room is used again for the next one.
 #[derive(Default)]
-pub(super) struct Seen {
+struct View {
     nodes: Vec<Option<StateId>>,
     flight: Vec<(NodeId, NodeId, MessageId)>,
 }
@@ -48,7 +49,7 @@ pub(super) struct Seen {
 pub(super) struct Successors {
     pub(super) transitions: Vec<Transition>,
     /// The states, one after the other.
-    pub(super) rows: Vec<u32>,
+    rows: Vec<u32>,
     width: usize,
 }
 
@@ -157,6 +158,7 @@ impl World {
             },
             checks_invariants: setting.printed.is_repaired() && sites.atlas.has_invariants(),
             renumbers: sites.atlas.has_growing(),
+            view: View::default(),
             sites,
         }
     }
@@ -189,17 +191,6 @@ impl World {
 
     /// Works out everything that can happen in a state.
     pub(super) fn expand(&mut self, state: &[u32], successors: &mut Successors) {
-        while let Err(missing) = self.try_expand(state, successors) {
-            self.sites.learn(missing);
-        }
-    }
-
-    /// Everything that can happen in a state, or the first thing that was not worked out yet.
-    pub(super) fn try_expand(
-        &self,
-        state: &[u32],
-        successors: &mut Successors,
-    ) -> Result<(), Missing> {
         successors.clear(state.len());
         let census = self.census(state);
         let timers_run = match self.timers {
@@ -212,7 +203,7 @@ impl World {
         };
         let Spent { lost, doubled, cut } = self.spent(state);
         for (node, &site) in state[..self.nodes].iter().enumerate() {
-            for number in self.sites.moves(SiteId(site))? {
+            for number in self.sites.moves(SiteId(site)) {
                 let made = self.sites.a_move(number);
                 let (allowed, fault) = match made.step {
                     SiteStep::Request
@@ -239,25 +230,24 @@ impl World {
                 if let Some(which) = fault {
                     next[self.nodes + which] += 1;
                 }
-                self.sites.post(made, next)?;
+                self.sites.post(made, next);
             }
         }
-        self.expand_tick(state, &census, successors)?;
+        self.expand_tick(state, &census, successors);
         if census.cut_off > 0 || cut < self.cut {
-            self.expand_links(state, cut < self.cut, successors)?;
+            self.expand_links(state, cut < self.cut, successors);
         }
         if census.crashed < self.crash {
             for victim in 0..self.nodes {
                 if SiteId(state[victim]) != self.crashed[victim] {
-                    self.expand_crash(state, victim, successors)?;
+                    self.expand_crash(state, victim, successors);
                 }
             }
         }
-        Ok(())
     }
 
     /// Whether the state must never be: too many inside, or an invariant broken.
-    pub(super) fn fault(&self, state: &[u32], seen: &mut Seen) -> Option<(Kind, String)> {
+    pub(super) fn fault(&mut self, state: &[u32]) -> Option<(Kind, String)> {
         let census = self.census(state);
         if census.inside > self.admits {
             return Some((Kind::Exclusion, self.crowd(state)));
@@ -265,7 +255,7 @@ impl World {
         // They assume that every message arrives exactly once.
         if self.checks_invariants
             && self.spent(state).every_message_counts()
-            && let Some(why) = self.broken_invariant(state, seen)
+            && let Some(why) = self.broken_invariant(state)
         {
             return Some((Kind::Invariant, why));
         }
@@ -368,12 +358,7 @@ impl World {
     }
 
     /// Ends sessions, and begins new ones where both ends know that theirs ended.
-    fn expand_links(
-        &self,
-        state: &[u32],
-        may_cut: bool,
-        successors: &mut Successors,
-    ) -> Result<(), Missing> {
+    fn expand_links(&mut self, state: &[u32], may_cut: bool, successors: &mut Successors) {
         for place in 0..self.links.len() {
             let ends @ (a, b) = self.links[place];
             let (one, other) = (SiteId(state[a.index()]), SiteId(state[b.index()]));
@@ -381,10 +366,10 @@ impl World {
             let both_know =
                 (knows(one, b), knows(other, a)) == (Some(Session::Down), Some(Session::Down));
             let (act, next) = if !self.is_cut(state, ends) && may_cut {
-                let next = (self.sites.severed(one, b)?, self.sites.severed(other, a)?);
+                let next = (self.sites.severed(one, b), self.sites.severed(other, a));
                 (Act::Cut { ends }, next)
             } else if both_know && self.heal {
-                let next = (self.sites.mended(one, b)?, self.sites.mended(other, a)?);
+                let next = (self.sites.mended(one, b), self.sites.mended(other, a));
                 (Act::Heal { ends }, next)
             } else {
                 continue;
@@ -392,33 +377,27 @@ impl World {
             let row = successors.add(state, Transition { act, wrong: None });
             (row[a.index()], row[b.index()]) = (next.0.0, next.1.0);
             for site in &mut row[..self.nodes] {
-                *site = self.sites.stirred(SiteId(*site))?.0;
+                *site = self.sites.stirred(SiteId(*site)).0;
             }
             if matches!(act, Act::Cut { .. }) {
                 row[self.nodes + 2] += 1;
             }
         }
-        Ok(())
     }
 
     /// Where time counts and something is to come with it, it may go on, unless something is due.
-    fn expand_tick(
-        &self,
-        state: &[u32],
-        census: &Census,
-        successors: &mut Successors,
-    ) -> Result<(), Missing> {
+    fn expand_tick(&mut self, state: &[u32], census: &Census, successors: &mut Successors) {
         let Timers::Bounded { .. } = self.timers else {
-            return Ok(());
+            return;
         };
         if census.timed == 0 {
-            return Ok(());
+            return;
         }
         let mut later = state.to_vec();
         for site in &mut later[..self.nodes] {
-            match self.sites.aged(SiteId(*site))? {
+            match self.sites.aged(SiteId(*site)) {
                 Some(aged) => *site = aged.0,
-                None => return Ok(()),
+                None => return,
             }
         }
         let tick = Transition {
@@ -426,21 +405,15 @@ impl World {
             wrong: None,
         };
         successors.add(&later, tick);
-        Ok(())
     }
 
-    fn expand_crash(
-        &self,
-        state: &[u32],
-        victim: usize,
-        successors: &mut Successors,
-    ) -> Result<(), Missing> {
+    fn expand_crash(&mut self, state: &[u32], victim: usize, successors: &mut Successors) {
         let id = NodeId(victim as u32);
         let mut before = state.to_vec();
         before[victim] = self.crashed[victim].0;
         let mut outcomes = vec![before];
         for node in 0..self.nodes {
-            let left = self.sites.bereaved(SiteId(state[node]), id)?;
+            let left = self.sites.bereaved(SiteId(state[node]), id);
             if node == victim || left.len() == 1 && left[0].0 == state[node] {
                 continue;
             }
@@ -462,7 +435,6 @@ impl World {
         for outcome in outcomes {
             successors.add(&outcome, crash);
         }
-        Ok(())
     }
 
     fn crowd(&self, state: &[u32]) -> String {
@@ -473,8 +445,8 @@ impl World {
         }
     }
 
-    fn broken_invariant(&self, state: &[u32], seen: &mut Seen) -> Option<String> {
-        let Seen { nodes, flight } = seen;
+    fn broken_invariant(&mut self, state: &[u32]) -> Option<String> {
+        let View { nodes, flight } = &mut self.view;
         nodes.clear();
         flight.clear();
         for &site in &state[..self.nodes] {
@@ -495,16 +467,6 @@ impl Successors {
                 world.renumber(state);
             }
         }
-    }
-
-    /// The same, if all that comes of it was met before.
-    pub(super) fn try_renumber(&mut self, world: &World) -> Option<()> {
-        if world.renumbers {
-            for state in self.rows.chunks_exact_mut(self.width.max(1)) {
-                world.sites.try_renumber(&mut state[..world.nodes])?;
-            }
-        }
-        Some(())
     }
 
     /// The states, in the order of the transitions.

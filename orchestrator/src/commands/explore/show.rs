@@ -73,19 +73,14 @@ pub(super) fn headline(resolved: &Resolved, options: &Options, replayed: bool) -
     text
 }
 
-/// How a search ended.
-pub(super) struct Ended {
-    pub(super) exit: Exit,
-    pub(super) elapsed: Duration,
-    /// Whether --max-memory ended it.
-    pub(super) out_of_memory: bool,
-    /// How much memory it had at its end.
-    pub(super) memory_mib: u64,
-}
-
 /// A search: how much there was, the verdict, and the way to what is bad.
-pub(super) fn shown(world: &World, report: &Exploration, ended: &Ended, states: bool) -> String {
-    let &Ended { exit, elapsed, .. } = ended;
+pub(super) fn shown(
+    world: &World,
+    report: &Exploration,
+    elapsed: Duration,
+    exit: Exit,
+    states: bool,
+) -> String {
     let depth = format!("up to {} steps from the start", report.depth);
     let seen = match report.complete {
         true => format!("all there are, {depth}"),
@@ -127,42 +122,10 @@ pub(super) fn shown(world: &World, report: &Exploration, ended: &Ended, states: 
     } else if exit == Exit::Interrupted {
         text.push_str("  because it was interrupted before every state was looked at\n");
     } else if !report.complete {
-        let larger = match ended.out_of_memory {
-            true => "--max-memory",
-            false => "--max-states",
-        };
-        text.push_str(&format!(
-            "  because not every state was looked at; {larger} allows more, and where timers are set\n          \
-             --timers patient leaves fewer\n"
-        ));
-    }
-    if report.finding.is_none() && !report.complete {
-        text.push_str(&far(report, ended));
+        text.push_str("  because not every state was looked at; --max-states allows more, and where timers are set\n          \
+             --timers patient leaves fewer\n");
     }
     text
-}
-
-/// How far a search came that was cut off, and what is known of a longer one.
-fn far(report: &Exploration, ended: &Ended) -> String {
-    let mut told = format!(
-        "{} of the states were not looked at yet; they took {} MiB in all",
-        count(report.open),
-        count(ended.memory_mib)
-    );
-    let [before, last] = report.levels;
-    if before > 0 {
-        let factor = significant(last as f64 / before as f64);
-        told.push_str(&format!(
-            "; of the last two levels that were finished the second has {factor} times the states of the first"
-        ));
-    }
-    let how = match last > before {
-        true => {
-            "; while that factor is above 1, a longer search meets more states at each step than the one before"
-        }
-        false => "",
-    };
-    indented("  so far  ", &format!("{told}{how}"))
 }
 
 /// Says where the algorithm's invariants are not checked.

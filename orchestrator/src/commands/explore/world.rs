@@ -155,7 +155,7 @@ pub(crate) struct WorldSpec {
     #[serde(default)]
     safety_only: bool,
 
-    /// States after which to give up; a state of four nodes takes about 20 bytes
+    /// States after which to give up; a state takes about 70 bytes
     #[arg(long, value_name = "NUMBER", default_value_t = MAX_STATES, help_heading = "Search",
           value_parser = whole::<u32>)]
     #[serde(default = "max_states")]
@@ -309,7 +309,6 @@ impl WorldSpec {
             heal: self.heal,
             safety_only: self.safety_only,
             max_states: self.max_states,
-            threads: 1,
         };
         options.fit(nodes).map_err(|unfit| match unfit {
             Unfit::Count { what, given, nodes } => {
