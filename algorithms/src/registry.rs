@@ -32,7 +32,6 @@ pub static ALL: &[&AlgorithmInfo] = &[
     &structure::raymond::INFO,
     &token::naimi_trehel::INFO,
     &token::naimi_trehel_queue::INFO,
-    &token::neilsen_mizuno::INFO,
     &token::banta_simple::INFO,
     &token::banta_efficient::INFO,
     &token::banta_k::INFO,

@@ -19,7 +19,6 @@ pub(crate) mod banta_k;
 pub(crate) mod banta_simple;
 pub(crate) mod naimi_trehel;
 pub(crate) mod naimi_trehel_queue;
-pub(crate) mod neilsen_mizuno;
 pub(crate) mod ricart_agrawala_token;
 pub(crate) mod singhal_heuristic;
 pub(crate) mod suzuki_kasami;
