@@ -35,6 +35,8 @@ impl Supervisor<'_> {
             match (stopped, seat.life) {
                 // A fault asked for it.
                 (true, Life::Paused | Life::Killed(_) | Life::Dead) => {}
+                // A fault asked for this one, too, and for its end since: an agent's word comes later.
+                (true, _) if seat.resumed => {}
                 (true, Life::Running | Life::Revived) => seat.stopped_ns = Some(now_ns),
                 (false, _) => {
                     let asked = std::mem::take(&mut seat.resumed);
